@@ -1,0 +1,125 @@
+//! Which kind and which stable code an error has; the inner crates' kinds are folded into ours.
+
+use std::time::Duration;
+
+use builder::source::SourceErrorKind;
+
+use super::{Error, Kind};
+
+/// When nobody knows better.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+impl Error {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::NotFound => Kind::NotFound,
+            Self::MethodNotAllowed => Kind::MethodNotAllowed,
+            Self::Unauthenticated => Kind::Unauthenticated,
+            Self::Forbidden { .. } => Kind::Forbidden,
+            Self::Invalid { .. } => Kind::Invalid,
+            Self::Refused { .. } | Self::CutOff => Kind::BadRequest,
+            Self::TooLarge { .. } => Kind::TooLarge,
+            Self::TooSlow => Kind::Timeout,
+            Self::ShuttingDown => Kind::Unavailable,
+            Self::Internal { .. } => Kind::Internal,
+            Self::Registry(error) => registry_kind(error.kind()),
+            Self::Runner(error) => runner_kind(error.kind()),
+            Self::Builder(error) => builder_kind(error.kind()),
+            Self::Source(error) => source_kind(error.kind()),
+        }
+    }
+
+    /// A name that never changes. All that is not found has one code, so that nothing tells why.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden { .. } => "permission_missing",
+            Self::Invalid { .. } => "request_invalid",
+            Self::Refused { code, .. } => code,
+            Self::TooLarge { .. } => "body_too_large",
+            Self::TooSlow => "body_too_slow",
+            Self::CutOff => "body_cut_off",
+            Self::ShuttingDown => "shutting_down",
+            Self::Internal { .. } => "internal",
+            _ if self.kind() == Kind::NotFound => "not_found",
+            Self::NotFound => "not_found",
+            Self::Registry(error) => error.code(),
+            Self::Runner(error) => error.code(),
+            Self::Builder(error) => error.code(),
+            Self::Source(error) => error.code(),
+        }
+    }
+
+    /// Whether the text was written for callers. That of the registry may name paths of the machine.
+    pub(super) const fn is_presentable(&self) -> bool {
+        !matches!(self, Self::Registry(_))
+    }
+
+    /// When a client that was refused for now should come back.
+    pub(super) fn retry_after(&self) -> Duration {
+        match self {
+            Self::Runner(runner::Error::Busy { retry_after }) => *retry_after,
+            _ => RETRY_AFTER,
+        }
+    }
+}
+
+/// What an inner crate only passed on is classified by its own crate.
+impl From<runner::Error> for Error {
+    fn from(error: runner::Error) -> Self {
+        match error {
+            runner::Error::Store(error) => Self::Registry(error),
+            error => Self::Runner(error),
+        }
+    }
+}
+
+impl From<builder::Error> for Error {
+    fn from(error: builder::Error) -> Self {
+        match error {
+            builder::Error::Store(error) => Self::Registry(error),
+            builder::Error::Runner(error) => error.into(),
+            builder::Error::Source(error) => Self::Source(error),
+            error => Self::Builder(error),
+        }
+    }
+}
+
+fn registry_kind(kind: registry::ErrorKind) -> Kind {
+    match kind {
+        registry::ErrorKind::NotFound => Kind::NotFound,
+        registry::ErrorKind::Conflict => Kind::Conflict,
+        registry::ErrorKind::Invalid => Kind::BadRequest,
+        registry::ErrorKind::Unavailable => Kind::Unavailable,
+        registry::ErrorKind::Corrupt | registry::ErrorKind::Internal => Kind::Internal,
+    }
+}
+
+fn runner_kind(kind: runner::ErrorKind) -> Kind {
+    match kind {
+        runner::ErrorKind::NotFound => Kind::NotFound,
+        runner::ErrorKind::Invalid => Kind::BadRequest,
+        runner::ErrorKind::Unavailable => Kind::Unavailable,
+        runner::ErrorKind::Internal => Kind::Internal,
+    }
+}
+
+fn builder_kind(kind: builder::ErrorKind) -> Kind {
+    match kind {
+        builder::ErrorKind::BadRequest => Kind::BadRequest,
+        builder::ErrorKind::NotFound => Kind::NotFound,
+        builder::ErrorKind::Store | builder::ErrorKind::Runner | builder::ErrorKind::Internal => Kind::Internal,
+    }
+}
+
+fn source_kind(kind: SourceErrorKind) -> Kind {
+    match kind {
+        SourceErrorKind::BadRequest => Kind::BadRequest,
+        SourceErrorKind::NotFound => Kind::NotFound,
+        SourceErrorKind::Forbidden => Kind::Forbidden,
+        SourceErrorKind::TooLarge => Kind::TooLarge,
+        SourceErrorKind::Unavailable => Kind::Unavailable,
+        SourceErrorKind::Internal => Kind::Internal,
+    }
+}

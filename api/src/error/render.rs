@@ -1,0 +1,119 @@
+//! From an error to the bytes of an answer, the same for a plain answer and for an event stream.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Error, Kind};
+use crate::request_id::RequestId;
+
+/// A refusal as the caller sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Refusal {
+    #[serde(skip)]
+    pub(crate) status: StatusCode,
+    #[serde(skip)]
+    retry_after_seconds: Option<u64>,
+    pub(crate) detail: Value,
+    pub(crate) code: &'static str,
+}
+
+/// A fault on its way to [`crate::request_id::label`], which logs it and hides it.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    code: &'static str,
+    detail: String,
+}
+
+impl Kind {
+    pub(crate) const fn status(self) -> StatusCode {
+        match self {
+            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl Error {
+    /// The refusal to show, or the fault to hide.
+    pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
+        let (status, code) = (self.kind().status(), self.code());
+        let retry_after_seconds = (self.kind() == Kind::Unavailable).then(|| self.retry_after().as_secs().max(1));
+        let detail = match (self.kind(), self) {
+            (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
+            (_, Self::Invalid { problems }) => json!(problems),
+            (Kind::NotFound, _) => json!(Self::NotFound.to_string()),
+            (Kind::Unavailable, error) if !error.is_presentable() => {
+                tracing::warn!(error = with_causes(&error), "refused for now");
+                json!("The service cannot do this now; try again later.")
+            }
+            (_, error) => json!(error.to_string()),
+        };
+        Ok(Refusal { status, retry_after_seconds, detail, code })
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(detail: impl Into<String>) -> Self {
+        Self { code: "internal", detail: detail.into() }
+    }
+
+    /// Writes the fault to the log and gives what the caller may see of it.
+    pub(crate) fn log(self, request: &RequestId) -> Refusal {
+        tracing::error!(request_id = request.as_str(), code = self.code, detail = self.detail, "request failed");
+        let detail = json!(format!("Something went wrong here. Request id: {}", request.as_str()));
+        Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, retry_after_seconds: None, detail, code: "internal" }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, self.extra_headers(), Json(self)).into_response()
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        self.into_refusal().map_or_else(Fault::into_response, Refusal::into_response)
+    }
+}
+
+impl Refusal {
+    /// Git asks its credential helper only when told of Basic, so that it comes first.
+    fn extra_headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(r#"Basic realm="lathe""#));
+            headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(r#"Bearer realm="lathe""#));
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        headers
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

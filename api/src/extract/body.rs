@@ -1,0 +1,77 @@
+//! A JSON body, read within bounds and parsed into the request type of a handler.
+
+use std::time::Duration;
+
+use axum::body::Body as HttpBody;
+use axum::extract::{FromRequest, Request};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use super::node::{Node, Problems};
+use super::problem::Problem;
+use super::strict;
+use crate::error::Error;
+
+/// Ten inputs of 100 KiB fit; a larger body has no use in the contract.
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// A client that sends nothing for this long while it owes a body holds a connection for nothing.
+const BODY_IDLE_MAX: Duration = Duration::from_secs(10);
+
+/// The largest body at 140 kbit/s; a client that drips single bytes does not get longer either.
+const BODY_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A request type that can be read from a JSON body.
+pub(crate) trait FromBody: Sized {
+    /// Reads the whole body, noting every problem; `None` when one was noted.
+    fn from_body(body: &Node) -> Option<Self>;
+}
+
+/// The parsed body of a request.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        expect_json(request.headers())?;
+        let bytes = timeout(BODY_TIME_MAX, read(request.into_body())).await.map_err(|_| Error::TooSlow)??;
+        let value = strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))?;
+        let problems = Problems::default();
+        let parsed = T::from_body(&Node::root(&value, &problems));
+        problems.finish(parsed).map(Self)
+    }
+}
+
+fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(invalid("content_encoding", "Compressed bodies are not accepted"));
+    }
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json")) {
+        return Ok(());
+    }
+    Err(invalid("content_type", "Content-Type should be application/json"))
+}
+
+async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let frame = timeout(BODY_IDLE_MAX, body.frame()).await.map_err(|_| Error::TooSlow)?;
+        let Some(frame) = frame else { return Ok(bytes) };
+        let frame = frame.map_err(|_| Error::CutOff)?;
+        if let Some(data) = frame.data_ref() {
+            if bytes.len() + data.len() > BODY_BYTES_MAX {
+                return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });
+            }
+            bytes.extend_from_slice(data);
+        }
+    }
+}
+
+fn invalid(kind: &'static str, message: &str) -> Error {
+    Error::Invalid { problems: vec![Problem::new(vec!["body".into()], kind, message)] }
+}

@@ -1,0 +1,20 @@
+//! The HTTP door of Lathe: requests in, JSON (or an event stream, or git's packets) out.
+//!
+//! [`router`] lists every route with the permission it needs; [`App`] holds what the handlers use; [`Server`] is the
+//! accept loop. Domain rules live further in: a handler parses at the border, calls one use case and renders.
+
+mod app;
+mod auth;
+mod error;
+mod extract;
+mod request_id;
+mod router;
+mod routes;
+mod server;
+mod work;
+
+pub use app::{App, Parts};
+pub use error::{Error, Kind};
+pub use extract::{Place, Problem};
+pub use router::{Route, RouteRefused, router, routes};
+pub use server::{Server, ServerError};

@@ -1,0 +1,118 @@
+//! From the table to a router: refusals first, then a guard before every handler that is not public.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::{PUBLIC, Route, routes};
+use crate::app::App;
+use crate::auth::{Guard, admit};
+use crate::error::{Error, Fault};
+use crate::request_id::{RequestIds, label};
+
+/// Paths below this one belong to an organisation.
+const ORGANIZATION_PREFIX: &str = "/v1/{organization}/";
+
+/// Why the table cannot be served.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteRefused {
+    #[error("{method} {path} has no permission and is not public")]
+    NoPermission { method: &'static str, path: &'static str },
+    #[error("{method} {path} has a permission, but no organization to check it in")]
+    NoOrganization { method: &'static str, path: &'static str },
+    #[error("{method} {path} is listed twice")]
+    Twice { method: &'static str, path: &'static str },
+}
+
+/// The whole API over `app`.
+pub fn router(app: App) -> Result<Router, RouteRefused> {
+    assemble(app, routes())
+}
+
+fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
+    check(&table)?;
+    let mut router = Router::new();
+    for route in table {
+        let handler = guarded(&app, &route);
+        if !route.path.contains("{*") {
+            router = router.route(&format!("{}/", route.path), handler.clone());
+        }
+        router = router.route(route.path, handler);
+    }
+    let ids = Arc::new(RequestIds::new(app.clock()));
+    Ok(router
+        .fallback(async || Error::NotFound)
+        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .layer(CatchPanicLayer::custom(after_panic))
+        .layer(from_fn_with_state(ids, label))
+        .with_state(app))
+}
+
+fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
+    let handler = route.handler.clone();
+    let Some(permission) = route.permission else { return handler };
+    handler.route_layer(from_fn_with_state(Guard { app: app.clone(), permission }, admit))
+}
+
+fn check(table: &[Route]) -> Result<(), RouteRefused> {
+    let mut seen = HashSet::new();
+    for Route { method, path, permission, .. } in table {
+        let (method, path) = (*method, *path);
+        if permission.is_none() && !PUBLIC.contains(&(method, path)) {
+            return Err(RouteRefused::NoPermission { method, path });
+        }
+        if permission.is_some() && !path.starts_with(ORGANIZATION_PREFIX) {
+            return Err(RouteRefused::NoOrganization { method, path });
+        }
+        if !seen.insert((method, path)) {
+            return Err(RouteRefused::Twice { method, path });
+        }
+    }
+    Ok(())
+}
+
+fn after_panic(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Fault::new(format!("a handler panicked: {text}")).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::Permission::GetTool;
+
+    use super::super::route::get;
+    use super::{RouteRefused, check, routes};
+
+    async fn handler() {}
+
+    #[test]
+    fn the_table_is_accepted() {
+        assert_eq!(check(&routes()), Ok(()));
+    }
+
+    #[test]
+    fn a_route_without_permission_stops_the_start() {
+        let path = "/v1/{organization}/tool/secrets";
+        let refused = check(&[get(path, None, handler)]);
+        assert_eq!(refused, Err(RouteRefused::NoPermission { method: "GET", path }));
+    }
+
+    #[test]
+    fn a_permission_that_cannot_be_checked_stops_the_start() {
+        let refused = check(&[get("/metrics", Some(GetTool), handler)]);
+        assert_eq!(refused, Err(RouteRefused::NoOrganization { method: "GET", path: "/metrics" }));
+    }
+
+    #[test]
+    fn a_route_listed_twice_stops_the_start() {
+        let path = "/v1/{organization}/tool/x";
+        let refused = check(&[get(path, Some(GetTool), handler), get(path, Some(GetTool), handler)]);
+        assert_eq!(refused, Err(RouteRefused::Twice { method: "GET", path }));
+    }
+}

@@ -1,0 +1,115 @@
+//! `GET` and `POST /v1/{organization}/tool/git/tools.git/…`: the organisation's repository for git clients.
+//!
+//! Bodies stream both ways; their bounds and the processes behind them are [`GitServer`]'s.
+//!
+//! [`GitServer`]: builder::source::GitServer
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::response::Response;
+use builder::source::{GitRequest, GitResponse, Repositories};
+use futures_util::TryStreamExt;
+use registry::{OrganizationId, Principal};
+use tokio_util::io::{ReaderStream, StreamReader};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::Error;
+
+/// Where in the path the repository ends and git's own part begins.
+const REPOSITORY: &str = "/tool/git/tools.git/";
+
+/// One read of git's answer.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+pub(crate) async fn handle(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    request: Request,
+) -> Result<Response, Error> {
+    let (parts, body) = request.into_parts();
+    let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
+    ensure_repository(&app, &principal.organization).await?;
+    let request = git_request(&principal, parts.method.as_str(), path, parts.uri.query(), &parts.headers);
+    let body = StreamReader::new(body.into_data_stream().map_err(std::io::Error::other));
+    respond(app.git().serve(request, Box::pin(body)).await?)
+}
+
+/// Makes the organisation's repository at its first use.
+async fn ensure_repository(app: &App, organization: &OrganizationId) -> Result<(), Error> {
+    if app.repositories().find(organization).is_some() {
+        return Ok(());
+    }
+    let (repositories, organization) = (app.repositories().clone(), organization.clone());
+    let made =
+        app.spawn(
+            async move { tokio::task::spawn_blocking(move || make_repository(&repositories, &organization)).await },
+        )?;
+    let made = made.await.and_then(|made| made);
+    made.map_err(|error| Error::Internal { detail: format!("making a repository ended early: {error}") })?
+}
+
+fn make_repository(repositories: &Repositories, organization: &OrganizationId) -> Result<(), Error> {
+    let files = scaffold::main_branch().map_err(|error| Error::Internal { detail: error.to_string() })?;
+    let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
+    repositories.ensure(organization, &files)?;
+    Ok(())
+}
+
+/// What follows the repository, as it came: nothing is decoded, so nothing can be smuggled.
+fn path_in_repository(uri: &Uri) -> Option<&str> {
+    uri.path().split_once(REPOSITORY).map(|(_, path)| path)
+}
+
+fn git_request(
+    principal: &Principal,
+    method: &str,
+    path: &str,
+    query: Option<&str>,
+    headers: &HeaderMap,
+) -> GitRequest {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    GitRequest {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: query.unwrap_or_default().to_owned(),
+        content_type: text(CONTENT_TYPE),
+        content_encoding: text(CONTENT_ENCODING),
+        content_length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
+        git_protocol: text(HeaderName::from_static("git-protocol")),
+        remote_user: principal.user.to_string(),
+        organization: principal.organization.clone(),
+        may_push: true,
+    }
+}
+
+fn respond(answer: GitResponse) -> Result<Response, Error> {
+    let status = StatusCode::from_u16(answer.status);
+    let status = status.map_err(|_| Error::Internal { detail: format!("git answered status {}", answer.status) })?;
+    let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(answer.body, BUFFER_BYTES)));
+    *response.status_mut() = status;
+    for (name, value) in answer.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_in_repository;
+
+    #[test]
+    fn the_path_in_the_repository_is_taken_as_it_came() {
+        let check = |path: &'static str, expected| {
+            assert_eq!(path_in_repository(&axum::http::Uri::from_static(path)), expected, "{path}");
+        };
+        check("/v1/acme/tool/git/tools.git/info/refs?service=git-upload-pack", Some("info/refs"));
+        check("/v1/acme/tool/git/tools.git/%2e%2e/x", Some("%2e%2e/x"));
+        check("/v1/acme/tool/git/other.git/info/refs", None);
+        check("/v1/acme/tool/git/tools.git", None);
+    }
+}

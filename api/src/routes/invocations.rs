@@ -1,0 +1,7 @@
+//! The history of runs.
+
+mod filter;
+pub(crate) mod list;
+pub(crate) mod search;
+pub(crate) mod show;
+mod wire;

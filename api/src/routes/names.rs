@@ -1,0 +1,66 @@
+//! Texts of the contract that more than one operation reads, and the path parameters.
+//!
+//! The contract strips white space around names before it checks them, so that happens here.
+
+use std::str::FromStr;
+
+use registry::{Constraint, InvalidValue, InvocationId, Tags, ToolId};
+
+use crate::extract::{Node, PathParameter};
+
+/// Tags of one tool.
+const TAGS_MAX: usize = 20;
+
+/// Parses a name without the white space around it.
+pub(crate) fn stripped<T: FromStr<Err = InvalidValue>>(text: &str) -> Result<T, InvalidValue> {
+    text.trim().parse()
+}
+
+/// Ids of other services have the form of ours.
+pub(crate) fn object_id(text: &str) -> Result<String, &'static str> {
+    let hexadecimal = text.len() == 24 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    hexadecimal.then(|| text.to_owned()).ok_or("should be 24 lower-case hexadecimal characters")
+}
+
+/// An object of tags: name to text or null.
+pub(crate) fn tags(node: &Node) -> Option<Tags> {
+    let mut tags = Vec::new();
+    for (key, value) in node.entries(TAGS_MAX)? {
+        if value.value().is_null() {
+            tags.push((key.to_owned(), None));
+        } else {
+            tags.push((key.to_owned(), Some(value.text()?.to_owned())));
+        }
+    }
+    match Tags::parse(tags) {
+        Ok(tags) => Some(tags),
+        Err(error) => node.note("string_pattern_mismatch", &error.to_string()),
+    }
+}
+
+impl PathParameter for ToolId {
+    const NAME: &'static str = "tool_id";
+    type Invalid = InvalidValue;
+
+    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
+    }
+}
+
+impl PathParameter for InvocationId {
+    const NAME: &'static str = "invocation_id";
+    type Invalid = InvalidValue;
+
+    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
+    }
+}
+
+impl PathParameter for Constraint {
+    const NAME: &'static str = "version";
+    type Invalid = InvalidValue;
+
+    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
+    }
+}

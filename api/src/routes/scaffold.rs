@@ -1,0 +1,25 @@
+//! `GET /v1/{organization}/tool/amigo_tool_scaffold.tar.gz`: the scaffold, also as a package that pip and uv install.
+
+use std::sync::OnceLock;
+
+use axum::body::Bytes;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::IntoResponse;
+
+use crate::error::Error;
+
+/// The archive is the same for everybody, and packing it costs some milliseconds.
+static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
+
+pub(crate) async fn handle() -> Result<impl IntoResponse, Error> {
+    let disposition = format!("attachment; filename=\"{}\"", scaffold::ARCHIVE_NAME);
+    Ok(([(CONTENT_TYPE, "application/gzip".to_owned()), (CONTENT_DISPOSITION, disposition)], archive()?))
+}
+
+fn archive() -> Result<Bytes, Error> {
+    if let Some(packed) = ARCHIVE.get() {
+        return Ok(packed.clone());
+    }
+    let packed = scaffold::pack().map_err(|error| Error::Internal { detail: error.to_string() })?;
+    Ok(ARCHIVE.get_or_init(|| packed.into()).clone())
+}

@@ -1,0 +1,19 @@
+//! `DELETE /v1/{organization}/tool/{tool_id}`: the tool and its versions go out of use; the history stays.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::ToolId;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+
+pub(crate) async fn handle(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    InPath(tool): InPath<ToolId>,
+) -> Result<StatusCode, Error> {
+    app.store().deprecate_tool(&principal, &tool).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,8 @@
+//! Operations on the versions of a tool.
+
+pub(crate) mod deprecate;
+pub(crate) mod detail;
+pub(crate) mod invoke;
+pub(crate) mod list;
+pub(crate) mod publish;
+mod wire;

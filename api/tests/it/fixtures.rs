@@ -1,0 +1,141 @@
+//! Things in the store, as sentences: an organisation, a tool, a version, a run.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use registry::{
+    BranchName, BumpKind, Digest, EnvvarName, Finished, InvocationFinished, InvocationId, InvocationMetadata,
+    InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted, IssuedKey, Language, Lease,
+    NewOrganization, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput, SignIn, SignedIn, Store,
+    ToolId, UserId, Version, VersionSettings,
+};
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+/// Longer than any test.
+const LEASE_TIME: Duration = Duration::from_secs(60);
+
+static SCHEMAS: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../../tests/contract/tool-schemas.json")).unwrap());
+
+/// Fails when `body` is not of the contract's schema `name`.
+pub fn assert_shape(name: &str, body: &Value) {
+    let document = json!({"$ref": format!("#/components/schemas/{name}"), "components": {"schemas": SCHEMAS.clone()}});
+    let validator = jsonschema::options().should_validate_formats(true).build(&document).unwrap();
+    let errors: Vec<_> =
+        validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{name}: {errors:?}\n{body:#}");
+}
+
+/// An organisation with its key, and a token of its user.
+pub async fn organization(store: &Store, organization: &str, user: &str) -> (IssuedKey, String) {
+    let organization = OrganizationId::parse(organization).unwrap();
+    let new = NewOrganization { organization: organization.clone(), user: UserId::parse(user).unwrap() };
+    let key = store.create_organization(new).await.unwrap();
+    let sign_in =
+        SignIn { organization: &organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
+    let SignedIn::Issued(token) = store.sign_in(sign_in).await.unwrap() else { panic!("refused") };
+    let token = token.id_token.expose().to_owned();
+    (key, token)
+}
+
+impl TestApp {
+    /// Creates a tool through the API.
+    pub async fn tool(&self, name: &str) -> String {
+        let answer = self.post("/tool", &json!({"name": name, "description": "A tool.", "tags": {}})).await;
+        answer.json()["id"].as_str().unwrap_or_else(|| panic!("{}", answer.json())).to_owned()
+    }
+
+    pub async fn lease(&self, tool: &str, operation: Operation) -> Lease {
+        let tool = ToolId::parse(tool).unwrap();
+        self.store.acquire_lease(&self.principal, &tool, operation, LEASE_TIME).await.unwrap()
+    }
+
+    /// Publishes the next minor version of a tool without building anything.
+    pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
+        let lease = self.lease(tool, Operation::Publish).await;
+        self.store.publish_version(&lease, new_version(required_secrets)).await.unwrap();
+    }
+
+    /// Records a run of some tool that answered, or failed with, `text`.
+    pub async fn run(&self, text: &str, succeeded: bool) -> String {
+        self.run_of(ToolId::new(self.store.clock()).as_str(), text, succeeded).await
+    }
+
+    /// Records a run of version 1.0.0 of `tool` in a conversation.
+    pub async fn run_of(&self, tool: &str, text: &str, succeeded: bool) -> String {
+        let clock = self.store.clock();
+        let id = InvocationId::new(clock);
+        let organization = self.principal.organization.clone();
+        let started = InvocationStarted {
+            id: id.clone(),
+            organization: organization.clone(),
+            tool: Some(ToolId::parse(tool).unwrap()),
+            tool_version: Some(Version::FIRST),
+            source: conversation(),
+            mode: InvocationMode::Regular,
+            input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
+            started_at: clock.now(),
+        };
+        self.store.start_invocations(vec![started]).await.unwrap();
+        let finished = Finished {
+            at: clock.now(),
+            duration_ms: 3,
+            outcome: outcome(text, succeeded),
+            persisted: true,
+            status_events: vec![],
+        };
+        let finished = InvocationFinished { id: id.clone(), organization, finished };
+        self.store.finish_invocations(vec![finished]).await.unwrap();
+        id.to_string()
+    }
+}
+
+fn outcome(text: &str, succeeded: bool) -> InvocationOutcome {
+    if succeeded {
+        return InvocationOutcome::Succeeded { output: text.to_owned() };
+    }
+    InvocationOutcome::Failed {
+        exception_type: "ValueError".to_owned(),
+        exception_message: text.to_owned(),
+        exception_stack_trace: vec!["File \"tool.py\", line 1".to_owned()],
+    }
+}
+
+fn conversation() -> InvocationSource {
+    InvocationSource::RegularConversation {
+        user_id: "u1".to_owned(),
+        conversation_id: Some("c".repeat(24)),
+        interaction_id: Some("d".repeat(24)),
+        invocation_metadata: InvocationMetadata::EngageUser {
+            current_state_machine_and_version: ("greeting".to_owned(), 1),
+            tool_call_round_index: 0,
+        },
+    }
+}
+
+fn new_version(required_secrets: &[&str]) -> NewVersion {
+    NewVersion {
+        bump: BumpKind::Minor,
+        required_envvars: vec![],
+        required_secret_envvars: required_secrets.iter().map(|name| EnvvarName::parse(name).unwrap()).collect(),
+        input_schema: json!({"type": "object"}),
+        commit: "a".repeat(40),
+        commit_branch: BranchName::parse("releases/acme").unwrap(),
+        scaffold_commit: "b".repeat(40),
+        project_path: ProjectPath::parse("tools/search").unwrap(),
+        settings: VersionSettings {
+            language: Language::Python,
+            entry_point: "tool:run_tool".to_owned(),
+            allowed_hosts: vec![],
+            timeout_ms: 30_000,
+            memory_bytes: 1 << 27,
+        },
+        image_digest: Digest::of(b"image"),
+        bundle_digest: Some(Digest::of(b"bundle")),
+        component_digest: Digest::of(b"component"),
+        build_log: "built\n".to_owned(),
+    }
+}

@@ -1,0 +1,112 @@
+//! An API over a fresh data directory with the organisation `acme` and its user `ada`.
+
+use api::{App, router};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode, request};
+use http_body_util::BodyExt;
+use registry::{IssuedKey, OrganizationId, Principal, Store};
+use serde_json::Value;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use crate::fixtures;
+use crate::parts::parts;
+
+pub struct TestApp {
+    pub router: Router,
+    pub app: App,
+    pub store: Store,
+    pub key: IssuedKey,
+    pub token: String,
+    pub principal: Principal,
+    _directory: TempDir,
+}
+
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+pub struct RequestBuilder<'a> {
+    app: &'a TestApp,
+    request: request::Builder,
+}
+
+impl TestApp {
+    pub async fn start() -> Self {
+        let directory = TempDir::new().unwrap();
+        let parts = parts(directory.path()).await;
+        let store = parts.store.clone();
+        let app = App::new(parts);
+        let router = router(app.clone()).unwrap();
+        let (key, token) = fixtures::organization(&store, "acme", "ada").await;
+        let acme = OrganizationId::parse("acme").unwrap();
+        let principal = store.authenticate(&acme, &token).await.unwrap().unwrap();
+        Self { router, app, store, key, token, principal, _directory: directory }
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder<'_> {
+        RequestBuilder { app: self, request: Request::builder().method(method).uri(path) }
+    }
+
+    /// A request of `ada`; `path` is below the organisation.
+    pub fn signed(&self, method: &str, path: &str) -> RequestBuilder<'_> {
+        let request = self.request(method, &format!("/v1/acme{path}"));
+        request.header("authorization", &format!("Bearer {}", self.token))
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.signed("GET", path).send().await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.signed("POST", path).json(body).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.signed("DELETE", path).send().await
+    }
+}
+
+impl RequestBuilder<'_> {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    pub async fn send(self) -> Answer {
+        self.body("").await
+    }
+
+    pub async fn json(self, body: &Value) -> Answer {
+        self.header("content-type", "application/json").body(body.to_string()).await
+    }
+
+    pub async fn body(self, body: impl Into<Body>) -> Answer {
+        let request = self.request.body(body.into()).unwrap();
+        let response = self.app.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// The body, which must be of the contract's schema `name`.
+    pub fn shaped(&self, name: &str) -> Value {
+        let body = self.json();
+        fixtures::assert_shape(name, &body);
+        body
+    }
+
+    /// Status and code, for refusals.
+    pub fn refusal(&self) -> (u16, String) {
+        (self.status.as_u16(), self.json()["code"].as_str().unwrap_or_default().to_owned())
+    }
+}

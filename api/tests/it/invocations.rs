@@ -1,0 +1,89 @@
+//! The history: list, search and one record.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+const LIST: &str = "src__app__endpoints__tool__get_tool_invocations__Response";
+const SEARCH: &str = "src__app__endpoints__tool__search_tool_invocations__Response";
+
+fn ids(list: &Value) -> Vec<&str> {
+    list["tool_invocations"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn runs_are_listed_in_the_contracts_shape() {
+    let app = TestApp::start().await;
+    let (good, bad) = (app.run("first words", true).await, app.run("second thoughts", false).await);
+    let list = app.get("/tool/invocation").await.shaped(LIST);
+    assert_eq!(ids(&list).len(), 2);
+    let run = app.get(&format!("/tool/invocation/{good}")).await.shaped("ToolInvocationInstance");
+    assert_eq!(run["invocation_status"], json!({"succeeded": true, "output": "first words"}));
+    assert_eq!(run["sensitive_user_variables"], json!({"pin": "[redacted]"}));
+    assert_eq!(run["invocation_mode"], "regular");
+    let run = app.get(&format!("/tool/invocation/{bad}")).await.shaped("ToolInvocationInstance");
+    assert_eq!(run["invocation_status"]["exception_message"], "second thoughts");
+    let unknown = app.get(&format!("/tool/invocation/{}", "f".repeat(24))).await;
+    assert_eq!(unknown.refusal(), (404, "not_found".into()));
+}
+
+#[tokio::test]
+async fn filters_and_pages_narrow_the_list() {
+    let app = TestApp::start().await;
+    let (good, bad) = (app.run("a", true).await, app.run("b", false).await);
+    let conversation = "c".repeat(24);
+    for (query, expected) in [
+        ("succeeded=true".to_owned(), vec![&good]),
+        ("succeeded=false".to_owned(), vec![&bad]),
+        (format!("conversation_id={conversation}&succeeded=true"), vec![&good]),
+        (format!("conversation_id={}", "d".repeat(24)), vec![]),
+        ("invocation_source_type=regular-conversation&succeeded=false".to_owned(), vec![&bad]),
+        ("invocation_source_type=simulation-conversation&invocation_source_type=direct".to_owned(), vec![]),
+        ("persisted=false".to_owned(), vec![]),
+    ] {
+        let list = app.get(&format!("/tool/invocation?{query}")).await.shaped(LIST);
+        assert_eq!(ids(&list), expected, "{query}");
+    }
+    let first = app.get("/tool/invocation?limit=1").await.shaped(LIST);
+    assert_eq!((&first["has_more"], &first["continuation_token"]), (&json!(true), &json!(1)));
+    let second = app.get("/tool/invocation?limit=1&continuation_token=1").await.shaped(LIST);
+    assert_eq!((&second["has_more"], &second["continuation_token"]), (&json!(false), &Value::Null));
+    assert_ne!(ids(&first), ids(&second));
+}
+
+#[tokio::test]
+async fn versions_go_in_pairs_with_tools() {
+    let app = TestApp::start().await;
+    let tool = app.tool("search").await;
+    app.version(&tool, &[]).await;
+    let run = app.run_of(&tool, "a", true).await;
+    for (query, expected) in [("version=%3E%3D1.0", vec![&run]), ("version=%3E%3D2.0", vec![])] {
+        let list = app.get(&format!("/tool/invocation?tool_id={tool}&{query}")).await.shaped(LIST);
+        assert_eq!(ids(&list), expected, "{query}");
+    }
+    let answer = app.get(&format!("/tool/invocation?tool_id={tool}&version=1.0&version=2.0")).await;
+    assert_eq!(answer.refusal(), (400, "version_without_tool".into()));
+    assert_eq!(app.get("/tool/invocation?version=1.0").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn words_are_found_where_they_are_looked_for() {
+    let app = TestApp::start().await;
+    let (good, bad) = (app.run("blue whale", true).await, app.run("red whale", false).await);
+    let output = "query_against=invocation_status.output";
+    let message = "query_against=invocation_status.exception_message";
+    for (query, expected) in [
+        (format!("query=whale&{output}"), vec![&good]),
+        (format!("query=whale&{message}"), vec![&bad]),
+        (format!("query=blue&{output}&{message}&{output}"), vec![&good]),
+        (format!("query=whale&{output}&{message}&succeeded=false"), vec![&bad]),
+        (format!("query=%22+OR+*%00+NEAR(&{output}"), vec![]),
+    ] {
+        let list = app.get(&format!("/tool/invocation/search?{query}")).await.shaped(SEARCH);
+        assert_eq!(ids(&list), expected, "{query}");
+    }
+    let long = "x".repeat(257);
+    let answer = app.get(&format!("/tool/invocation/search?query={long}&{output}")).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+}

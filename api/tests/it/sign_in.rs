@@ -1,0 +1,70 @@
+//! Credentials: getting a token, and the forms in which it is presented.
+
+use axum::http::StatusCode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::harness::{Answer, TestApp};
+
+async fn sign_in(app: &TestApp, organization: &str, key: [&str; 3]) -> Answer {
+    let request = app.request("POST", &format!("/v1/{organization}/user/signin_with_api_key"));
+    let [key_id, key, user] = key;
+    request.header("x-api-key-id", key_id).header("x-api-key", key).header("x-user-id", user).send().await
+}
+
+#[tokio::test]
+async fn a_key_gives_a_token_that_opens_the_door() {
+    let app = TestApp::start().await;
+    let answer = sign_in(&app, "acme", [&app.key.api_key_id, app.key.api_key.expose(), "ada"]).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let expires_at = answer.json()["expires_at"].as_str().unwrap().to_owned();
+    assert!(expires_at.ends_with('Z'), "{expires_at}");
+    let token = answer.json()["id_token"].as_str().unwrap().to_owned();
+    let answer = app.request("GET", "/v1/acme/tool/").header("authorization", &format!("Bearer {token}")).send().await;
+    assert_eq!(answer.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn wrong_parts_are_refused_without_saying_which() {
+    let app = TestApp::start().await;
+    let (id, key) = (app.key.api_key_id.clone(), app.key.api_key.expose().to_owned());
+    let wrong = [[&id, "lk_wrong", "ada"], ["lk_wrong", &key, "ada"], [&id, &key, "eve"], ["", "", ""]];
+    let mut bodies = Vec::new();
+    for parts in wrong {
+        let answer = sign_in(&app, "acme", parts).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{parts:?}");
+        bodies.push(answer.body);
+    }
+    assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(sign_in(&app, "nobody", [&id, &key, "ada"]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn basic_carries_organization_and_user() {
+    let app = TestApp::start().await;
+    for (name, expected) in [
+        ("acme_ada", StatusCode::OK),
+        ("acme_eve", StatusCode::UNAUTHORIZED),
+        ("other_ada", StatusCode::UNAUTHORIZED),
+        ("", StatusCode::UNAUTHORIZED),
+    ] {
+        let credentials = STANDARD.encode(format!("{name}:{}", app.token));
+        let request = app.request("GET", "/v1/acme/tool").header("authorization", &format!("Basic {credentials}"));
+        assert_eq!(request.send().await.status, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_headers_are_tolerated() {
+    let app = TestApp::start().await;
+    let request = app.signed("GET", "/tool").header("x-mongo-cluster-name", "c1").header("x-amigo-application", "a");
+    let request = request.header("sec-websocket-protocol", "x").header("x-org-id", "acme");
+    assert_eq!(request.send().await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_request_id_of_the_caller_is_not_taken_over() {
+    let app = TestApp::start().await;
+    let answer = app.signed("GET", "/tool").header("x-request-id", "mine").send().await;
+    assert_ne!(answer.headers["x-request-id"], "mine");
+}

@@ -1,0 +1,109 @@
+//! Requests that are wrong in form: 422 with the place, or the bound that was passed.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+/// The places named by a 422.
+fn places(body: &Value) -> Vec<String> {
+    let place = |problem: &Value| {
+        let steps = problem["loc"].as_array().unwrap().iter();
+        steps.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect::<Vec<_>>().join(".")
+    };
+    body["detail"].as_array().unwrap().iter().map(place).collect()
+}
+
+#[tokio::test]
+async fn missing_and_wrong_fields_are_all_named() {
+    let app = TestApp::start().await;
+    let answer = app.post("/tool", &json!({"name": "No Way", "tags": {"a-b": null}})).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let body = answer.shaped("HTTPValidationError");
+    assert_eq!(body["code"], "request_invalid");
+    assert_eq!(places(&body), ["body.name", "body.description", "body.tags"]);
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_json_are_refused() {
+    let app = TestApp::start().await;
+    for (content_type, body) in [
+        ("application/json", "{"),
+        ("application/json", ""),
+        ("application/json", "[]"),
+        ("application/json", r#"{"name":"a","name":"b","description":"d","tags":{}}"#),
+        ("text/plain", r#"{"name":"a","description":"d","tags":{}}"#),
+        ("", r#"{"name":"a","description":"d","tags":{}}"#),
+    ] {
+        let answer = app.signed("POST", "/tool").header("content-type", content_type).body(body).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{content_type} {body}");
+        assert_eq!(places(&answer.shaped("HTTPValidationError")), ["body"], "{content_type} {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_one_mebibyte_is_refused() {
+    let app = TestApp::start().await;
+    let body = json!({"name": "a", "description": "x".repeat(1024 * 1024), "tags": {}});
+    assert_eq!(app.post("/tool", &body).await.refusal(), (413, "body_too_large".into()));
+}
+
+#[tokio::test]
+async fn queries_are_bounded() {
+    let app = TestApp::start().await;
+    let tool = app.tool("search").await;
+    for (path, place) in [
+        ("/tool?limit=0".to_owned(), "query.limit"),
+        ("/tool?limit=21".to_owned(), "query.limit"),
+        ("/tool?limit=ten".to_owned(), "query.limit"),
+        ("/tool?continuation_token=-1".to_owned(), "query.continuation_token"),
+        ("/tool?deprecated=maybe".to_owned(), "query.deprecated"),
+        ("/tool?sort_by=%2Bcolour".to_owned(), "query.sort_by.0"),
+        ("/tool?id=xyz".to_owned(), "query.id.0"),
+        (format!("/tool/{tool}/version?limit=51"), "query.limit"),
+        (format!("/tool/{tool}/version?versions=abc"), "query.versions"),
+        ("/tool/invocation?limit=101".to_owned(), "query.limit"),
+        ("/tool/invocation?invocation_source_type=other".to_owned(), "query.invocation_source_type.0"),
+        ("/tool/invocation/search?query_against=invocation_status.output".to_owned(), "query.query"),
+        ("/tool/invocation/search?query=x&query_against=input".to_owned(), "query.query_against.0"),
+        ("/tool/invocation/nothex".to_owned(), "path.invocation_id"),
+        ("/tool/nothex/version".to_owned(), "path.tool_id"),
+    ] {
+        let answer = app.get(&path).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
+        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn inputs_of_an_invocation_are_checked_before_the_tool_is_looked_for() {
+    let app = TestApp::start().await;
+    let path = format!("/tool/{}/version/1.0.0/invoke", "a".repeat(24));
+    let input = json!({
+        "input_parameters": {}, "invocation_mode": "regular",
+        "nonsensitive_user_variables": {}, "sensitive_user_variables": {}
+    });
+    let mut many = vec![input.clone(); 11];
+    for (inputs, place) in [
+        (json!([]), "body.inputs"),
+        (json!(many), "body.inputs"),
+        (json!([{"input_parameters": 1}]), "body.inputs.0.input_parameters"),
+        (json!([{"invocation_mode": "dry-run"}]), "body.inputs.0.invocation_mode"),
+        (json!([{"sensitive_user_variables": {"A": "b"}}]), "body.inputs.0.sensitive_user_variables.A"),
+    ] {
+        let merged: Vec<Value> = inputs.as_array().unwrap().iter().map(|change| merge(&input, change)).collect();
+        let answer = app.post(&path, &json!({"inputs": merged})).await;
+        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place]);
+    }
+    many.truncate(10);
+    assert_eq!(app.post(&path, &json!({"inputs": many})).await.refusal(), (404, "not_found".into()));
+    let answer =
+        app.post(&path, &json!({"inputs": [input], "invocation_source": {"type": "direct", "user_id": "x"}})).await;
+    assert_eq!(places(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
+}
+
+fn merge(base: &Value, change: &Value) -> Value {
+    let mut merged = base.clone();
+    merged.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    merged
+}

@@ -1,0 +1,65 @@
+//! A version's component: an image, and the author's bundle as a custom
+//! section of it. The two are stored apart and their digest is of the whole,
+//! so that the version is one file wherever it is carried.
+
+use registry::Digest;
+use sha2::{Digest as _, Sha256};
+use wasm_encoder::{ComponentSection, CustomSection, Encode};
+
+/// The custom section's name.
+pub const BUNDLE_SECTION: &str = "lathe:bundle";
+
+/// A language's interpreter, and the state of its digest before any bundle.
+#[derive(Clone)]
+pub struct Image {
+    pub digest: Digest,
+    pub name: &'static str,
+    hasher: Sha256,
+}
+
+impl Image {
+    #[must_use]
+    pub fn new(name: &'static str, component: &[u8]) -> Self {
+        let hasher = Sha256::new_with_prefix(component);
+        Self { digest: Digest::of(component), name, hasher }
+    }
+
+    /// The digest of [`with_bundle`], without the copy.
+    #[must_use]
+    pub fn component_digest(&self, bundle: &[u8]) -> Digest {
+        let mut hasher = self.hasher.clone();
+        hasher.update(section(bundle));
+        Digest::from_bytes(hasher.finalize().into())
+    }
+}
+
+/// The component that carries the bundle.
+#[must_use]
+pub fn with_bundle(image: &[u8], bundle: &[u8]) -> Vec<u8> {
+    [image, &section(bundle)].concat()
+}
+
+fn section(bundle: &[u8]) -> Vec<u8> {
+    let section = CustomSection { name: BUNDLE_SECTION.into(), data: bundle.into() };
+    let mut bytes = vec![ComponentSection::id(&section)];
+    section.encode(&mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasmparser::{Parser, Payload};
+
+    #[test]
+    fn the_bundle_is_found_again_and_the_digest_is_of_the_whole() {
+        let empty = wasm_encoder::Component::new().finish();
+        let whole = with_bundle(&empty, b"code");
+        let found = Parser::new(0).parse_all(&whole).find_map(|payload| match payload {
+            Ok(Payload::CustomSection(section)) if section.name() == BUNDLE_SECTION => Some(section.data().to_vec()),
+            _ => None,
+        });
+        assert_eq!(found.as_deref(), Some(&b"code"[..]));
+        assert_eq!(Image::new("image", &empty).component_digest(b"code"), Digest::of(&whole));
+    }
+}

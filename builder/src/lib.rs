@@ -1,0 +1,21 @@
+//! Turns a commit into a runnable component.
+//!
+//! [`Builder`] is the shell around a store-free build; `source` is hosted git,
+//! `steps` the build itself, one file a step.
+
+mod build;
+mod component;
+mod config;
+mod error;
+mod progress;
+mod publish;
+pub mod source;
+mod steps;
+
+pub use build::Built;
+pub use component::{with_bundle, Image, BUNDLE_SECTION};
+pub use config::Config;
+pub use error::{Error, ErrorKind, Place};
+pub use progress::{BuildEvent, Progress, StepState};
+pub use publish::{Builder, PublishRequest, TestRequest};
+pub use steps::bundle::child_bundle_main;

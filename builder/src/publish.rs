@@ -1,0 +1,283 @@
+//! The shell of a build: lease → checkout → build → save. The only file of the
+//! crate that touches the store.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use registry::{
+    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal, ProjectPath,
+    SecretValue, Store, ToolId, ToolName, Variables, Version,
+};
+use runner::{Candidate, Code, Compiler};
+
+use crate::build::{build, Built, Toolchain};
+use crate::component::Image;
+use crate::error::{Error, Place};
+use crate::progress::Progress;
+use crate::source::{self, CommitId, Repositories, Repository};
+use crate::steps::dependencies::Packages;
+use crate::steps::inspect;
+use crate::Config;
+
+/// How long a lease outlives a holder that died.
+const LEASE_TTL: Duration = Duration::from_secs(30);
+/// Three chances to renew before it runs out.
+const LEASE_RENEWAL: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone)]
+pub struct PublishRequest {
+    pub project_path: ProjectPath,
+    pub bump: BumpKind,
+    /// The team's branch when none is named.
+    pub commit_branch: Option<BranchName>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TestRequest {
+    pub project_path: ProjectPath,
+    pub commit_branch: BranchName,
+    pub envvars: BTreeMap<EnvvarName, String>,
+    pub secrets: BTreeMap<EnvvarName, SecretValue>,
+}
+
+/// Builds branches, and publishes what it built.
+#[derive(Clone)]
+pub struct Builder {
+    config: Arc<Config>,
+    store: Store,
+    artifacts: Artifacts,
+    repositories: Repositories,
+    compiler: Compiler,
+    packages: Packages,
+    image: Image,
+}
+
+impl Builder {
+    /// Stores the language images. Their code is compiled when first needed,
+    /// or by [`Builder::prepare`].
+    ///
+    /// # Errors
+    /// When the image is damaged or cannot be stored.
+    pub async fn new(
+        config: Config,
+        store: Store,
+        artifacts: Artifacts,
+        repositories: Repositories,
+        compiler: Compiler,
+    ) -> Result<Self, Error> {
+        let component = python_image::component().map_err(Error::internal)?;
+        let image = Image::new(python_image::NAME, &component);
+        if !artifacts.contains(&image.digest).await? {
+            artifacts.put(component).await?;
+        }
+        let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
+        Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image })
+    }
+
+    /// Inspects and compiles the language images on this node, which takes seconds, once.
+    ///
+    /// # Errors
+    /// When the compiling child fails.
+    pub async fn prepare(&self) -> Result<PathBuf, Error> {
+        if !self.compiler.has(&self.image.digest) {
+            let component = self.artifacts.get(&self.image.digest).await?;
+            let component = component.ok_or_else(|| Error::internal("the image is missing from the artefacts"))?;
+            inspect::inspect_image(&component)?;
+            self.compiler.ensure(&self.image.digest, &component).await?;
+        }
+        self.compiler.code(&self.image.digest).ok_or_else(|| Error::internal("the image's code is missing"))
+    }
+
+    /// Publishes the tip of a branch as the next version.
+    ///
+    /// # Errors
+    /// Busy when another operation runs on the tool; otherwise what refused the
+    /// build. No version exists then, and the tool is free again.
+    pub async fn publish(
+        &self,
+        principal: &Principal,
+        tool: ToolId,
+        request: PublishRequest,
+        progress: Progress,
+    ) -> Result<Version, Error> {
+        let lease = self.store.acquire_lease(principal, &tool, Operation::Publish, LEASE_TTL).await?;
+        let renewal = self.keep_alive(lease.clone());
+        let published = self.publish_under(&lease, principal, request, &progress).await;
+        renewal.abort();
+        if let Err(error) = &published {
+            tracing::info!(%tool, %error, "a build failed");
+            let failed =
+                FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
+            self.store.record_failed_build(&lease, failed).await?;
+        }
+        published
+    }
+
+    fn keep_alive(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
+        let store = self.store.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LEASE_RENEWAL).await;
+                if let Err(error) = store.renew_lease(&lease, LEASE_TTL).await {
+                    tracing::warn!(tool = %lease.tool, %error, "a lease could not be renewed");
+                }
+            }
+        })
+    }
+
+    async fn publish_under(
+        &self,
+        lease: &Lease,
+        principal: &Principal,
+        request: PublishRequest,
+        progress: &Progress,
+    ) -> Result<Version, Error> {
+        let branch = match request.commit_branch {
+            Some(branch) => branch,
+            None => team_branch(principal)?,
+        };
+        let repository = self.repository(&principal.organization)?;
+        let commit = pin(&repository, &branch)?;
+        self.refuse_older(&repository, principal, lease, commit).await?;
+        let built = self.build(&repository, commit, &request.project_path, progress).await?;
+        let digest = progress.step("store", async { self.artifacts.put(built.bundle.clone()).await }).await?;
+        let version = NewVersion {
+            bump: request.bump,
+            required_envvars: built.manifest.required_envvars,
+            required_secret_envvars: built.manifest.required_secret_envvars,
+            input_schema: built.input_schema,
+            commit: commit.to_string(),
+            commit_branch: branch,
+            scaffold_commit: scaffold_commit(&repository)?,
+            project_path: request.project_path,
+            settings: built.settings,
+            image_digest: built.image_digest,
+            bundle_digest: Some(digest),
+            component_digest: built.component_digest,
+            build_log: progress.log(),
+        };
+        let published = progress.step("publish", self.store.publish_version(lease, version)).await?;
+        Ok(published.version)
+    }
+
+    /// Builds a branch for a test. Nothing of it is kept.
+    ///
+    /// # Errors
+    /// What refused the build, or a required variable without a value.
+    pub async fn build_branch(
+        &self,
+        principal: &Principal,
+        request: TestRequest,
+        progress: Progress,
+    ) -> Result<Candidate, Error> {
+        let repository = self.repository(&principal.organization)?;
+        let commit = pin(&repository, &request.commit_branch)?;
+        let built = self.build(&repository, commit, &request.project_path, &progress).await?;
+        let name = built.manifest.name.replace('-', "_").to_lowercase();
+        let tool = match ToolName::parse(&name) {
+            Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
+            Err(_) => None,
+        };
+        Ok(Candidate {
+            tool: tool.map(|tool| tool.id),
+            tool_name: name,
+            code: Code { component: built.image_digest, bundle: built.bundle.into() },
+            input_schema: built.validator,
+            settings: built.settings,
+            variables: given(&built.manifest, request.envvars, request.secrets)?,
+            commit: commit.to_string(),
+        })
+    }
+
+    async fn build(
+        &self,
+        repository: &Repository,
+        commit: CommitId,
+        project_path: &ProjectPath,
+        progress: &Progress,
+    ) -> Result<Built, Error> {
+        progress.line(format!("commit {commit}"));
+        let (of, path) = (repository.clone(), project_path.clone());
+        let export = tokio::task::spawn_blocking(move || source::export(&of, &commit, &path));
+        let tree = progress.step("checkout", async { export.await.map_err(Error::internal)?.map_err(Error::from) }).await?;
+        let code = progress.step("image", self.prepare()).await?;
+        let toolchain = Toolchain {
+            image: &self.image,
+            code: &code,
+            bundler: &self.config.bundler,
+            packages: &self.packages,
+            limits_max: &self.config.limits_max,
+        };
+        build(tree, &toolchain, progress).await
+    }
+
+    /// The organisation's repository, made when it is first asked for.
+    ///
+    /// # Errors
+    /// When the repository cannot be made.
+    pub fn repository(&self, organization: &OrganizationId) -> Result<Repository, Error> {
+        if let Some(found) = self.repositories.find(organization) {
+            return Ok(found);
+        }
+        let files = scaffold::main_branch().map_err(Error::internal)?;
+        let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
+        Ok(self.repositories.ensure(organization, &files)?)
+    }
+
+    async fn refuse_older(
+        &self,
+        repository: &Repository,
+        principal: &Principal,
+        lease: &Lease,
+        commit: CommitId,
+    ) -> Result<(), Error> {
+        let last = self.store.latest_commit(&principal.organization, &lease.tool).await?;
+        let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
+        if last != commit && repository.contains(&last, &commit)? {
+            let message = format!("commit {commit} is older than {last}, which the last version was built from");
+            return Err(Error::failed("checkout", "older-commit", message, Place::default()));
+        }
+        Ok(())
+    }
+}
+
+/// The branch's tip, kept alive by a reference of ours from here on.
+fn pin(repository: &Repository, branch: &BranchName) -> Result<CommitId, Error> {
+    let commit = repository.require_branch_tip(branch)?;
+    repository.pin(&commit, &commit.to_string())?;
+    Ok(commit)
+}
+
+fn scaffold_commit(repository: &Repository) -> Result<String, Error> {
+    let main = BranchName::parse("main").map_err(Error::internal)?;
+    Ok(repository.require_branch_tip(&main)?.to_string())
+}
+
+fn team_branch(principal: &Principal) -> Result<BranchName, Error> {
+    let name = format!("releases/{}", principal.organization);
+    BranchName::parse(&name).map_err(Error::internal)
+}
+
+/// The declared variables out of those that the request gives.
+fn given(
+    manifest: &crate::steps::manifest::Manifest,
+    mut envvars: BTreeMap<EnvvarName, String>,
+    mut secrets: BTreeMap<EnvvarName, SecretValue>,
+) -> Result<Variables, Error> {
+    let missing = |name: &EnvvarName, field: &str| {
+        let message = format!("the tool requires {name}; give it a value in {field}");
+        Error::failed("variables", "missing-variable", message, Place::default())
+    };
+    let mut variables = Variables::default();
+    for name in &manifest.required_envvars {
+        let value = envvars.remove(name).ok_or_else(|| missing(name, "required_envvars"))?;
+        variables.envvars.insert(name.clone(), value);
+    }
+    for name in &manifest.required_secret_envvars {
+        let value = secrets.remove(name).ok_or_else(|| missing(name, "required_secret_envvars"))?;
+        variables.secrets.insert(name.clone(), value);
+    }
+    Ok(variables)
+}

@@ -1,0 +1,248 @@
+//! The inspection of trees that somebody pushed: every rule of `tree_rules`, and sizes and counts within bounds.
+//!
+//! A tree object of a few bytes can expand to billions of files, so an [`Inspector`] measures each distinct tree once
+//! and adds the measures up, without expanding anything; the work is linear in the number of objects. Sizes come from
+//! object headers, before any content is loaded.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use git2::{ObjectType, Odb, Oid};
+
+use super::tree_rules::{EntryKind, Reason, SiblingNames, TreeRefusal, check_mode};
+
+/// One pushed file: larger ones are data sets or binaries, which belong in no source repository.
+pub const FILE_BYTES_MAX: u64 = 20 * MEBIBYTE;
+/// All objects of one push after inflation, and all files of one commit: a clone must stay affordable for every
+/// colleague, and 100 MiB of pack (the bound of the transfer) inflate to about this much when they are source code.
+pub const CONTENT_BYTES_MAX: u64 = 200 * MEBIBYTE;
+/// Files and directories of one commit: ten times the largest repositories of tools that are expected.
+pub const ENTRIES_MAX: u64 = 20_000;
+/// Directories inside one another; also bounds the recursion of the inspection.
+pub const DEPTH_MAX: u32 = 32;
+/// A whole path: the limit of the system calls on the machines that will check it out.
+pub const PATH_BYTES_MAX: u64 = 4_096;
+/// Objects of one push: headers are looked up for each, within the processor time that a push may use.
+pub const OBJECTS_MAX: usize = 100_000;
+/// The record of one directory: `ENTRIES_MAX` names of the greatest length, and their ids.
+const TREE_OBJECT_BYTES_MAX: u64 = 6 * MEBIBYTE;
+/// A commit or tag: a long message, and nothing that needs memory worth naming.
+const MESSAGE_OBJECT_BYTES_MAX: u64 = MEBIBYTE;
+const MEBIBYTE: u64 = 1024 * 1024;
+
+/// What a tree may measure.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeLimits {
+    pub file_bytes_max: u64,
+    pub content_bytes_max: u64,
+    pub entries_max: u64,
+    pub depth_max: u32,
+    pub path_bytes_max: u64,
+}
+
+/// What a tree measures when it is expanded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Files and directories below it.
+    pub entries: u64,
+    /// Directories inside one another, itself included.
+    pub depth: u32,
+    /// The longest path below it.
+    pub path_bytes: u64,
+    /// All its files together.
+    pub content_bytes: u64,
+}
+
+/// Measures trees of one repository and refuses those that break a rule.
+pub struct Inspector<'repository> {
+    repository: &'repository git2::Repository,
+    objects: Odb<'repository>,
+    limits: TreeLimits,
+    trees: HashMap<Oid, Extent>,
+    file_bytes: HashMap<Oid, u64>,
+}
+
+/// The objects of a push that no ref reaches yet are not acceptable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectRefusal {
+    #[error("the push holds more than {OBJECTS_MAX} objects; push the history in parts")]
+    TooMany,
+    #[error("the objects of this push have more than {CONTENT_BYTES_MAX} bytes together")]
+    ContentTooLarge,
+    #[error("the {kind} {id} has {bytes} bytes; at most {bytes_max} are accepted")]
+    TooLarge { kind: ObjectType, id: Oid, bytes: u64, bytes_max: u64 },
+    #[error("the pushed objects cannot be read: {detail}")]
+    Unreadable { detail: String },
+}
+
+impl TreeLimits {
+    /// For whatever is pushed.
+    pub const PUSHED: Self = Self {
+        file_bytes_max: FILE_BYTES_MAX,
+        content_bytes_max: CONTENT_BYTES_MAX,
+        entries_max: ENTRIES_MAX,
+        depth_max: DEPTH_MAX,
+        path_bytes_max: PATH_BYTES_MAX,
+    };
+}
+
+impl<'repository> Inspector<'repository> {
+    /// An inspector that has measured nothing yet.
+    pub fn new(repository: &'repository git2::Repository, limits: TreeLimits) -> Result<Self, git2::Error> {
+        let objects = repository.odb()?;
+        Ok(Self { repository, objects, limits, trees: HashMap::new(), file_bytes: HashMap::new() })
+    }
+
+    /// Measures the tree and all that lies below it; refuses the first thing that breaks a rule.
+    pub fn inspect(&mut self, tree: Oid) -> Result<Extent, TreeRefusal> {
+        self.directory(tree, 1)
+    }
+
+    fn directory(&mut self, id: Oid, level: u32) -> Result<Extent, TreeRefusal> {
+        if let Some(known) = self.trees.get(&id) {
+            return Ok(*known);
+        }
+        if level > self.limits.depth_max {
+            return Err(TreeRefusal::here(Reason::TooDeep { depth_max: self.limits.depth_max }));
+        }
+        let tree = self.load(id).map_err(TreeRefusal::here)?;
+        let mut names = SiblingNames::default();
+        let mut sum = Extent { depth: 1, ..Extent::default() };
+        for entry in &tree {
+            let name = entry.name_bytes();
+            let below = self.entry(&entry, &mut names, level).map_err(|refusal| refusal.under(name))?;
+            sum.add(name.len(), below);
+            self.check(sum).map_err(TreeRefusal::here)?;
+        }
+        self.trees.insert(id, sum);
+        Ok(sum)
+    }
+
+    fn entry(
+        &mut self,
+        entry: &git2::TreeEntry<'_>,
+        names: &mut SiblingNames,
+        level: u32,
+    ) -> Result<Extent, TreeRefusal> {
+        // The mode comes first: that a link also has a strange name is the smaller news.
+        let mode = u32::try_from(entry.filemode_raw()).unwrap_or_default();
+        let kind = check_mode(mode).map_err(TreeRefusal::here)?;
+        names.accept(entry.name_bytes()).map_err(TreeRefusal::here)?;
+        match kind {
+            EntryKind::Directory => self.directory(entry.id(), level + 1),
+            EntryKind::File => self.file(entry.id()).map_err(TreeRefusal::here),
+        }
+    }
+
+    fn file(&mut self, id: Oid) -> Result<Extent, Reason> {
+        let bytes = match self.file_bytes.get(&id) {
+            Some(known) => *known,
+            None => self.header(id, ObjectType::Blob, "file")?,
+        };
+        let bytes_max = self.limits.file_bytes_max;
+        if bytes > bytes_max {
+            return Err(Reason::FileTooLarge { bytes, bytes_max });
+        }
+        self.file_bytes.insert(id, bytes);
+        Ok(Extent { content_bytes: bytes, ..Extent::default() })
+    }
+
+    fn load(&self, id: Oid) -> Result<git2::Tree<'repository>, Reason> {
+        let bytes = self.header(id, ObjectType::Tree, "directory")?;
+        if bytes > TREE_OBJECT_BYTES_MAX {
+            return Err(Reason::TreeObjectTooLarge { bytes, bytes_max: TREE_OBJECT_BYTES_MAX });
+        }
+        self.repository.find_tree(id).map_err(unreadable)
+    }
+
+    fn header(&self, id: Oid, wanted: ObjectType, expected: &'static str) -> Result<u64, Reason> {
+        let (bytes, kind) = self.objects.read_header(id).map_err(unreadable)?;
+        if kind == wanted { Ok(bytes as u64) } else { Err(Reason::WrongType { expected }) }
+    }
+
+    fn check(&self, sum: Extent) -> Result<(), Reason> {
+        let TreeLimits { content_bytes_max, entries_max, depth_max, path_bytes_max, .. } = self.limits;
+        match sum {
+            sum if sum.entries > entries_max => Err(Reason::TooManyEntries { entries_max }),
+            sum if sum.depth > depth_max => Err(Reason::TooDeep { depth_max }),
+            sum if sum.path_bytes > path_bytes_max => Err(Reason::PathTooLong { bytes_max: path_bytes_max }),
+            sum if sum.content_bytes > content_bytes_max => {
+                Err(Reason::ContentTooLarge { bytes_max: content_bytes_max })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Extent {
+    /// Counts one entry in; `below` is what it measures itself. Sums stay far below `u64` since each addend is bounded.
+    fn add(&mut self, name_bytes: usize, below: Self) {
+        let separator_bytes = u64::from(below.path_bytes > 0);
+        self.entries += 1 + below.entries;
+        self.depth = self.depth.max(1 + below.depth);
+        self.path_bytes = self.path_bytes.max(name_bytes as u64 + separator_bytes + below.path_bytes);
+        self.content_bytes += below.content_bytes;
+    }
+}
+
+/// Checks the headers of all objects in a quarantine directory, reachable or not, and returns its commits.
+pub fn inspect_objects(quarantine: &Path) -> Result<Vec<Oid>, ObjectRefusal> {
+    let unreadable = |error: git2::Error| ObjectRefusal::Unreadable { detail: error.message().to_owned() };
+    let objects = open_objects(quarantine).map_err(unreadable)?;
+    let ids = list(&objects)?;
+    let mut commits = Vec::new();
+    let mut sum_bytes = 0_u64;
+    for id in ids {
+        let (bytes, kind) = objects.read_header(id).map_err(unreadable)?;
+        let bytes = bytes as u64;
+        check_object(id, kind, bytes)?;
+        sum_bytes += bytes;
+        if sum_bytes > CONTENT_BYTES_MAX {
+            return Err(ObjectRefusal::ContentTooLarge);
+        }
+        if kind == ObjectType::Commit {
+            commits.push(id);
+        }
+    }
+    Ok(commits)
+}
+
+fn open_objects(directory: &Path) -> Result<Odb<'static>, git2::Error> {
+    let objects = Odb::new()?;
+    objects.add_disk_alternate(utf8(directory)?)?;
+    Ok(objects)
+}
+
+/// libgit2 takes paths of object directories as text.
+pub(super) fn utf8(path: &Path) -> Result<&str, git2::Error> {
+    path.to_str().ok_or_else(|| git2::Error::from_str("the path of the repository is not UTF-8"))
+}
+
+fn list(objects: &Odb<'_>) -> Result<Vec<Oid>, ObjectRefusal> {
+    let mut ids = Vec::new();
+    let listed = objects.foreach(|id| {
+        ids.push(*id);
+        ids.len() <= OBJECTS_MAX
+    });
+    if ids.len() > OBJECTS_MAX {
+        return Err(ObjectRefusal::TooMany);
+    }
+    listed.map_err(|error| ObjectRefusal::Unreadable { detail: error.message().to_owned() })?;
+    Ok(ids)
+}
+
+fn check_object(id: Oid, kind: ObjectType, bytes: u64) -> Result<(), ObjectRefusal> {
+    let bytes_max = match kind {
+        ObjectType::Blob => FILE_BYTES_MAX,
+        ObjectType::Tree => TREE_OBJECT_BYTES_MAX,
+        _ => MESSAGE_OBJECT_BYTES_MAX,
+    };
+    if bytes > bytes_max {
+        return Err(ObjectRefusal::TooLarge { kind, id, bytes, bytes_max });
+    }
+    Ok(())
+}
+
+fn unreadable(error: git2::Error) -> Reason {
+    Reason::Unreadable { detail: error.message().to_owned() }
+}

@@ -1,0 +1,153 @@
+//! What lies on disk for a repository: its settings, its first commit, and the hook that all repositories share.
+//!
+//! The settings repeat what [`super::GitServer`] passes to git with every request, so that an operator who runs git by
+//! hand in a repository gets the same protection.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use git2::{Index, IndexEntry, IndexTime, Oid, RepositoryInitOptions, Signature, Time};
+use registry::Timestamp;
+
+use super::SourceError;
+use super::pre_receive::MAIN_REF;
+
+/// Beside the repositories, whose names all end with `.git`.
+pub(super) const HOOKS_DIRECTORY: &str = "hooks";
+
+/// The settings of every repository. Forced pushes are allowed (`denyNonFastForwards` is off): teams rewrite their
+/// branches, and a published commit is kept by a ref of ours. Deletion of `main` is refused by the hook.
+pub(super) const SETTINGS: [(&str, &str); 20] = [
+    ("receive.fsckObjects", "true"),
+    ("transfer.fsckObjects", "true"),
+    ("receive.denyNonFastForwards", "false"),
+    // The bound of one push's pack; what it inflates to is bounded by the quarantine check.
+    ("receive.maxInputSize", "100m"),
+    // Packs stay packs: unpacking thousands of small files is slow, and fills the disk's inodes.
+    ("receive.unpackLimit", "1"),
+    ("receive.autogc", "false"),
+    ("receive.advertisePushOptions", "false"),
+    ("transfer.hideRefs", "refs/lathe"),
+    ("uploadpack.allowFilter", "false"),
+    ("uploadpack.allowAnySHA1InWant", "false"),
+    ("uploadpack.allowRefInWant", "false"),
+    ("uploadarchive.allowUnreachable", "false"),
+    ("protocol.allow", "never"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("pack.threads", "1"),
+    // Larger files are streamed and never held in memory whole.
+    ("core.bigFileThreshold", "1m"),
+    ("core.packedGitWindowSize", "32m"),
+    ("core.packedGitLimit", "256m"),
+    ("core.logAllRefUpdates", "false"),
+];
+
+/// The path of the shared hook.
+pub(super) fn hook_path(root: &Path) -> PathBuf {
+    root.join(HOOKS_DIRECTORY).join("pre-receive")
+}
+
+/// Writes the hook that starts `program`, replacing an older one in one step.
+pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError> {
+    let write = || -> io::Result<()> {
+        fs::create_dir_all(root.join(HOOKS_DIRECTORY))?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".new-")
+            .permissions(Permissions::from_mode(0o755))
+            .tempfile_in(root.join(HOOKS_DIRECTORY))?;
+        file.write_all(&hook_script(program.as_os_str()))?;
+        file.as_file().set_permissions(Permissions::from_mode(0o755))?;
+        file.as_file().sync_all()?;
+        file.persist(hook_path(root))?;
+        Ok(())
+    };
+    write().map_err(SourceError::io("write the hook"))
+}
+
+/// The memory limit is git's, not the hook's own: the hook's runtime reserves address space that it never touches.
+fn hook_script(program: &OsStr) -> Vec<u8> {
+    let quoted = program.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(b"'\\''".as_slice());
+    let before = b"#!/bin/sh\nulimit -S -v unlimited 2>/dev/null || :\nexec '".as_slice();
+    [before, &quoted, b"' internal pre-receive\n"].concat()
+}
+
+/// Makes a bare repository at `path` whose `main` is one commit with `files`.
+pub(super) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Timestamp) -> Result<(), SourceError> {
+    let mut options = RepositoryInitOptions::new();
+    options.bare(true).no_reinit(true).external_template(false).initial_head("main");
+    let repository = git2::Repository::init_opts(path, &options).map_err(SourceError::git("create a repository"))?;
+    write_settings(&repository).map_err(SourceError::git("write the repository's settings"))?;
+    write_first_commit(&repository, files, now).map_err(SourceError::git("write the first commit"))
+}
+
+fn write_settings(repository: &git2::Repository) -> Result<(), git2::Error> {
+    let mut config = repository.config()?;
+    for (name, value) in SETTINGS {
+        config.set_str(name, value)?;
+    }
+    // git starts hooks in the repository's directory, so this also holds when the data directory has moved.
+    config.set_str("core.hooksPath", &format!("../{HOOKS_DIRECTORY}"))
+}
+
+fn write_first_commit(
+    repository: &git2::Repository,
+    files: &[(String, Vec<u8>)],
+    now: Timestamp,
+) -> Result<(), git2::Error> {
+    let mut index = Index::new()?;
+    for (path, content) in files {
+        index.add(&entry(path, repository.blob(content)?))?;
+    }
+    let tree = repository.find_tree(index.write_tree_to(repository)?)?;
+    let seconds = now.as_milliseconds().div_euclid(1_000);
+    let author = Signature::new("Lathe", "lathe@localhost", &Time::new(seconds, 0))?;
+    repository.commit(Some(MAIN_REF), &author, &author, "Scaffold\n", &tree, &[])?;
+    Ok(())
+}
+
+fn entry(path: &str, id: Oid) -> IndexEntry {
+    let never = IndexTime::new(0, 0);
+    IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode: 0o100_644,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.as_bytes().to_vec(),
+    }
+}
+
+/// Flushes a freshly made directory and all that lies in it.
+pub(super) fn sync_below(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_below(&entry.path())?;
+        } else {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_in_the_programs_path_stays_inside_the_word() {
+        let script = String::from_utf8(hook_script(OsStr::new("/o'brien/lathe"))).expect("UTF-8");
+        assert!(script.ends_with("exec '/o'\\''brien/lathe' internal pre-receive\n"), "{script}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What `git http-backend` answers: CGI headers, then a body that streams.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
+use tokio::process::ChildStdout;
+use tokio::sync::oneshot;
+
+use super::SourceError;
+
+/// All header lines of one answer; git sends five short ones.
+const HEADER_BYTES_MAX: usize = 8 * 1024;
+
+/// The answer to one request.
+#[derive(Debug)]
+pub struct GitResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names and values as git gave them.
+    pub headers: Vec<(String, String)>,
+    pub body: GitBody,
+}
+
+/// The body, read while git makes it. Dropping it before its end stops git.
+#[derive(Debug)]
+pub struct GitBody {
+    output: BufReader<ChildStdout>,
+    /// Dropped together with the body; the other end then stops git.
+    client: Option<oneshot::Sender<()>>,
+    stopped: Arc<AtomicBool>,
+}
+
+pub(super) struct Head {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+}
+
+impl GitBody {
+    pub(super) fn new(output: BufReader<ChildStdout>, client: oneshot::Sender<()>, stopped: Arc<AtomicBool>) -> Self {
+        Self { output, client: Some(client), stopped }
+    }
+
+    /// An end that comes because git was stopped must not look like the end of the answer.
+    fn finish(&mut self) -> io::Result<()> {
+        if self.stopped.load(Ordering::SeqCst) {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "git was stopped before it had answered"));
+        }
+        // Tells the supervisor that git may end by itself.
+        if let Some(client) = self.client.take() {
+            client.send(()).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+impl AsyncRead for GitBody {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.output).poll_read(context, buffer);
+        match polled {
+            Poll::Ready(Ok(())) if buffer.filled().len() == before && buffer.remaining() > 0 => {
+                Poll::Ready(self.finish())
+            }
+            other => other,
+        }
+    }
+}
+
+/// Reads the headers up to the empty line.
+pub(super) async fn read_head(output: &mut BufReader<ChildStdout>) -> Result<Head, SourceError> {
+    let mut head = Head { status: 200, headers: Vec::new() };
+    let mut bytes = 0;
+    loop {
+        let line = read_line(output, HEADER_BYTES_MAX - bytes).await?;
+        bytes += line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
+        if line.is_empty() {
+            return Ok(head);
+        }
+        head.add(line)?;
+    }
+}
+
+async fn read_line(output: &mut BufReader<ChildStdout>, bytes_max: usize) -> Result<String, SourceError> {
+    let mut line = Vec::new();
+    let mut limited = tokio::io::AsyncReadExt::take(output, bytes_max as u64);
+    limited.read_until(b'\n', &mut line).await.map_err(SourceError::io("read git's answer"))?;
+    if line.last() != Some(&b'\n') {
+        return Err(SourceError::BackendReply { detail: "its headers end too early or are too long" });
+    }
+    String::from_utf8(line).map_err(|_| SourceError::BackendReply { detail: "a header is not UTF-8" })
+}
+
+impl Head {
+    fn add(&mut self, line: &str) -> Result<(), SourceError> {
+        let malformed = || SourceError::BackendReply { detail: "a header has no colon" };
+        let (name, value) = line.split_once(':').ok_or_else(malformed)?;
+        let value = value.trim();
+        if !name.eq_ignore_ascii_case("status") {
+            self.headers.push((name.to_owned(), value.to_owned()));
+            return Ok(());
+        }
+        let status = value.split(' ').next().and_then(|number| number.parse().ok());
+        self.status = status.ok_or(SourceError::BackendReply { detail: "its status is not a number" })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Sources to bundle, in a child process: the author's top-level code runs
+//! there, inside the image, without network, and the child can be killed.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::Signal;
+use runner::{Bundle, CompileFailure, Interpreter, Limits, Project};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use crate::error::{Error, Place};
+
+const STAGE: &str = "compile";
+
+/// Importing a tool with large dependencies takes a few seconds.
+const LIMITS: Limits = Limits { wall_ms: 30_000, cpu_ms: 30_000, memory_bytes: 256 << 20, ..Limits::DEFAULT };
+/// A little more than the guest's own deadline, for the child around it.
+const CHILD_WALL_MAX: Duration = Duration::from_secs(40);
+const CHILD_CPU_SECONDS_MAX: u64 = 40;
+const CHILD_MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// A bundle is sent into every run of its version.
+const BUNDLE_BYTES_MAX: usize = 8 << 20;
+const REQUEST_BYTES_MAX: u64 = 128 << 20;
+
+#[derive(Serialize, Deserialize)]
+struct Request {
+    code: PathBuf,
+    project: Project,
+}
+
+type Answer = Result<Result<Bundle, CompileFailure>, String>;
+
+/// Has the image behind `code` compile a project.
+///
+/// # Errors
+/// The author's failing check with file and line; or a child that failed.
+pub async fn bundle(command: &[String], code: &Path, project: Project) -> Result<Bundle, Error> {
+    let request = Request { code: code.into(), project };
+    let request = postcard::to_allocvec(&request).map_err(Error::internal)?;
+    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(command, request))
+        .await
+        .map_err(|_| refuse("import", "importing the tool took too long"))??;
+    let bundle = answer.map_err(Error::internal)?.map_err(from_check)?;
+    if bundle.bytes.len() > BUNDLE_BYTES_MAX {
+        let message = format!("the tool with its dependencies is {} bytes of code; {BUNDLE_BYTES_MAX} are the limit", bundle.bytes.len());
+        return Err(refuse("size", &message));
+    }
+    Ok(bundle)
+}
+
+async fn converse(command: &[String], request: Vec<u8>) -> Result<Answer, Error> {
+    let [program, arguments @ ..] = command else {
+        return Err(Error::internal("no bundling program is configured"));
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| Error::internal(format!("cannot start {program}: {error}")))?;
+    let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
+    let feed = async move { input.write_all(&request).await };
+    let output = tokio::join!(feed, child.wait_with_output()).1.map_err(Error::internal)?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        tracing::warn!(status = %output.status, reason, "a bundling child died");
+        return Err(refuse("import", &format!("importing the tool ended the interpreter ({})", output.status)));
+    }
+    postcard::from_bytes(&output.stdout).map_err(Error::internal)
+}
+
+fn refuse(check: &str, message: &str) -> Error {
+    Error::failed(STAGE, check, message, Place::default())
+}
+
+fn from_check(failure: CompileFailure) -> Error {
+    let CompileFailure { check, message, file, line } = failure;
+    Error::Failed { stage: STAGE, check, message, place: Place { file, line } }
+}
+
+/// The child: a request on standard input, an answer on standard output.
+///
+/// # Errors
+/// When the pipes fail. The author's failures are part of the answer.
+pub fn child_bundle_main() -> io::Result<()> {
+    confine()?;
+    let mut request = Vec::new();
+    io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
+    let request: Request = postcard::from_bytes(&request).map_err(io::Error::other)?;
+    let answer: Answer = compile(request).map_err(|error| error.to_string());
+    let answer = postcard::to_allocvec(&answer).map_err(io::Error::other)?;
+    io::stdout().lock().write_all(&answer)
+}
+
+fn compile(Request { code, project }: Request) -> Result<Result<Bundle, CompileFailure>, runner::Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| runner::Error::Internal { message: error.to_string() })?;
+    // SAFETY: the parent names a file of its own cache, whose key it has checked.
+    let interpreter = unsafe { Interpreter::load(&code) }?;
+    runtime.block_on(interpreter.compile(project, LIMITS))
+}
+
+/// Bounds this process, ends it with its parent, and takes its network away
+/// where the kernel lets it; the guest inside has none either way.
+fn confine() -> io::Result<()> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    setrlimit(Resource::RLIMIT_CPU, CHILD_CPU_SECONDS_MAX, CHILD_CPU_SECONDS_MAX)?;
+    setrlimit(Resource::RLIMIT_DATA, CHILD_MEMORY_BYTES_MAX, CHILD_MEMORY_BYTES_MAX)?;
+    setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
+        // No user namespaces here: the guest's own sandbox stands alone.
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! Packages by name, version and hash, from the operator's package index.
+//!
+//! Only pure-Python wheels are taken, so no code of a package runs here.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use registry::Digest;
+use reqwest::{Client, Url};
+use runner::SourceFile;
+use serde::Deserialize;
+
+use super::lock::{self, Pinned};
+use super::manifest::Manifest;
+use super::wheel;
+use crate::error::{Error, Place};
+use crate::progress::Progress;
+
+const STAGE: &str = "dependencies";
+/// The simple API as JSON (PEP 691).
+const ACCEPT: &str = "application/vnd.pypi.simple.v1+json";
+/// The largest project page: a few thousand releases.
+const PAGE_BYTES_MAX: usize = 64 << 20;
+const WHEEL_BYTES_MAX: usize = 32 << 20;
+/// All packages of one tool, unpacked.
+const TOTAL_BYTES_MAX: usize = 64 << 20;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Fetches packages and keeps them by digest.
+#[derive(Debug, Clone)]
+pub struct Packages {
+    client: Client,
+    index: Option<Arc<str>>,
+    cache: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    files: Vec<File>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    filename: String,
+    url: String,
+    #[serde(default)]
+    hashes: BTreeMap<String, String>,
+}
+
+impl Packages {
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn new(index: Option<&str>, cache_dir: &std::path::Path) -> Result<Self, Error> {
+        let client = Client::builder().timeout(REQUEST_TIMEOUT).build().map_err(Error::internal)?;
+        Ok(Self { client, index: index.map(Into::into), cache: cache_dir.join("wheels") })
+    }
+
+    /// The files of all packages that the project's lock file pins.
+    ///
+    /// # Errors
+    /// With the package and the line of the lock file.
+    pub async fn fetch(
+        &self,
+        manifest: &Manifest,
+        files: &BTreeMap<String, Vec<u8>>,
+        progress: &Progress,
+    ) -> Result<Vec<SourceFile>, Error> {
+        let Some(lock) = files.get(lock::FILE) else {
+            let none = manifest.dependencies.is_empty();
+            return if none { Ok(Vec::new()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
+        };
+        let (mut fetched, mut bytes) = (Vec::new(), 0);
+        for pinned in lock::parse(lock)? {
+            progress.line(format!("package {}=={}", pinned.name, pinned.version));
+            let files = self.package(&pinned).await?;
+            bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
+            if bytes > TOTAL_BYTES_MAX {
+                return Err(refuse("size", &pinned, &format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes")));
+            }
+            fetched.extend(files);
+        }
+        Ok(fetched)
+    }
+
+    async fn package(&self, pinned: &Pinned) -> Result<Vec<SourceFile>, Error> {
+        let wheel = match self.cached(pinned) {
+            Some(wheel) => wheel,
+            None => self.download(pinned).await?,
+        };
+        wheel::unpack(wheel).map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
+    }
+
+    fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {
+        let read = |digest: &Digest| std::fs::read(self.cache.join(digest.to_hex())).ok().filter(|bytes| Digest::of(bytes) == *digest);
+        pinned.hashes.iter().find_map(read)
+    }
+
+    async fn download(&self, pinned: &Pinned) -> Result<Vec<u8>, Error> {
+        let page = self.page(pinned).await?;
+        let (url, digest) = choose(pinned, &page)?;
+        let base = self.page_url(pinned)?;
+        let url = base.join(url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
+        let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
+        if Digest::of(&wheel) != digest {
+            return Err(refuse("hashes", pinned, "does not have the hash that the index gives"));
+        }
+        self.keep(&digest, &wheel).map_err(Error::internal)?;
+        Ok(wheel)
+    }
+
+    fn keep(&self, digest: &Digest, wheel: &[u8]) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.cache)?;
+        let file = tempfile::NamedTempFile::new_in(&self.cache)?;
+        std::fs::write(file.path(), wheel)?;
+        file.persist(self.cache.join(digest.to_hex()))?;
+        Ok(())
+    }
+
+    async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
+        let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
+        serde_json::from_slice(&page).map_err(|error| refuse("index", pinned, &format!("the index answers no JSON: {error}")))
+    }
+
+    fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
+        let index = self.index.as_deref().ok_or_else(|| {
+            refuse("index", pinned, "cannot be fetched: this server has no package index; its operator sets python_index (LATHE_PYTHON_INDEX) to the URL of a simple API")
+        })?;
+        let text = format!("{}/{}/", index.trim_end_matches('/'), pinned.name);
+        Url::parse(&text).map_err(|error| Error::internal(format!("python_index {index}: {error}")))
+    }
+
+    async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
+        let failed = |error: reqwest::Error| refuse("index", pinned, &format!("cannot be fetched: {}", error.without_url()));
+        let answer = self.client.get(url).header("accept", ACCEPT).send().await.map_err(failed)?;
+        if answer.status() == reqwest::StatusCode::NOT_FOUND {
+            return Err(refuse("index", pinned, "is not in the package index"));
+        }
+        let mut answer = answer.error_for_status().map_err(failed)?;
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(failed)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > bytes_max {
+                return Err(refuse("size", pinned, &format!("is larger than {bytes_max} bytes")));
+            }
+        }
+        Ok(body)
+    }
+}
+
+/// The pure-Python wheel that the lock file allows.
+fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a str, Digest), Error> {
+    let digest = |file: &File| {
+        let hex = file.hashes.get("sha256")?;
+        Digest::parse(&format!("sha256:{hex}")).ok().filter(|digest| pinned.hashes.contains(digest))
+    };
+    let allowed: Vec<_> = page.files.iter().filter_map(|file| Some((file, digest(file)?))).collect();
+    if allowed.is_empty() {
+        return Err(refuse("hashes", pinned, "has no file in the index with one of the hashes in the lock file"));
+    }
+    let pure = allowed.into_iter().find(|(file, _)| file.filename.ends_with("-none-any.whl"));
+    let (file, digest) = pure.ok_or_else(|| {
+        refuse("pure-python", pinned, "has no pure-Python wheel among the lock file's hashes; packages with native code cannot run in the sandbox")
+    })?;
+    Ok((&file.url, digest))
+}
+
+fn refuse(check: &str, pinned: &Pinned, message: &str) -> Error {
+    let message = format!("{}=={} {message}", pinned.name, pinned.version);
+    Error::failed(STAGE, check, message, Place::line(lock::FILE, pinned.line))
+}

@@ -1,0 +1,81 @@
+//! What a component imports and exports, against what the platform grants.
+
+use wasmparser::{Encoding, Parser, Payload, Validator, WasmFeatures};
+use wit_component::DecodedWasm;
+
+use crate::error::{Error, Place};
+
+const STAGE: &str = "inspect";
+
+/// What a language's image may import. The file system is linked and empty,
+/// and every operation of the sockets is refused by the host: language runtimes
+/// name both when they start.
+const GRANTED_TO_IMAGES: [&str; 11] = [
+    "lathe:tool/bundle",
+    "lathe:tool/compiler",
+    "lathe:tool/http",
+    "lathe:tool/status",
+    "lathe:tool/types",
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+    "wasi:sockets/",
+];
+
+/// Checks an image's shape against the world. The type of its export is
+/// checked by the runner's own linker before it ever runs.
+///
+/// # Errors
+/// Names every import that is not granted, and an export that is missing.
+pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
+    let refuse = |check: &str, message: String| Error::failed(STAGE, check, message, Place::default());
+    let first = Parser::new(0).parse_all(component).next();
+    if !matches!(first, Some(Ok(Payload::Version { encoding: Encoding::Component, .. }))) {
+        return Err(refuse("component", "the build made no WebAssembly component".into()));
+    }
+    Validator::new_with_features(WasmFeatures::default())
+        .validate_all(component)
+        .map_err(|error| refuse("valid", error.to_string()))?;
+    let decoded = wit_component::decode(component).map_err(|error| refuse("world", format!("{error:#}")))?;
+    let DecodedWasm::Component(resolve, world) = decoded else {
+        return Err(refuse("component", "a WIT package is no component".into()));
+    };
+    let world = &resolve.worlds[world];
+    let names = world.imports.keys().map(|key| resolve.name_world_key(key));
+    let refused: Vec<_> = names.filter(|name| !granted(name)).collect();
+    if !refused.is_empty() {
+        return Err(refuse("imports", format!("the component imports what the platform does not grant: {}", refused.join(", "))));
+    }
+    let exported = world.exports.keys().any(|key| resolve.name_world_key(key) == "run-tool");
+    if exported { Ok(()) } else { Err(refuse("exports", "the component exports no run-tool".into())) }
+}
+
+fn granted(name: &str) -> bool {
+    // A type used from an interface is imported under its own name.
+    let is_type = !name.contains(['/', ':']);
+    let within = |entry: &&str| {
+        name.strip_prefix(*entry).is_some_and(|rest| entry.ends_with('/') || rest.is_empty() || rest.starts_with('@'))
+    };
+    is_type || GRANTED_TO_IMAGES.iter().any(within)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_are_by_interface_and_not_by_prefix() {
+        assert!(granted("wasi:clocks/monotonic-clock@0.2.6"));
+        assert!(granted("lathe:tool/status@0.1.0"));
+        assert!(!granted("lathe:tool/status-other@0.1.0"));
+        assert!(!granted("wasi:http/outgoing-handler@0.2.6"));
+    }
+
+    #[test]
+    fn a_core_module_is_no_component() {
+        let error = inspect_image(b"\0asm\x01\0\0\0").unwrap_err().to_string();
+        assert!(error.contains("no WebAssembly component"), "{error}");
+    }
+}

@@ -1,0 +1,243 @@
+//! `pyproject.toml`: what the author declares.
+
+use std::ops::Range;
+
+use registry::EnvvarName;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::error::{Error, Place};
+
+pub const FILE: &str = "pyproject.toml";
+const STAGE: &str = "manifest";
+
+/// `package.module:function`.
+const DEFAULT_ENTRY_POINT: &str = "tool:run_tool";
+/// More hosts than this is no list that anyone reviews.
+const ALLOWED_HOSTS_MAX: usize = 100;
+const REQUIRED_VARIABLES_MAX: usize = 100;
+
+/// A tool project's declarations, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    pub name: String,
+    pub entry_point: String,
+    /// A file of the project; otherwise derived from the entry point's types.
+    pub input_schema: Option<String>,
+    pub required_envvars: Vec<EnvvarName>,
+    pub required_secret_envvars: Vec<EnvvarName>,
+    pub allowed_hosts: Vec<String>,
+    pub timeout_ms: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    /// Whether `[project]` asks for packages, which need a lock file.
+    pub dependencies: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    project: Option<Project>,
+    tool: Option<ToolTable>,
+}
+
+#[derive(Deserialize)]
+struct Project {
+    name: Spanned<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ToolTable {
+    lathe: Option<Lathe>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lathe {
+    entry_point: Option<Spanned<String>>,
+    input_schema: Option<Spanned<String>>,
+    #[serde(default)]
+    required_envvars: Vec<Spanned<String>>,
+    #[serde(default)]
+    required_secret_envvars: Vec<Spanned<String>>,
+    #[serde(default)]
+    allowed_hosts: Vec<Spanned<String>>,
+    timeout_seconds: Option<Spanned<f64>>,
+    memory_mb: Option<Spanned<u64>>,
+}
+
+impl Manifest {
+    /// Reads the manifest.
+    ///
+    /// # Errors
+    /// With file, line and key.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            Error::failed(STAGE, "utf-8", "the file is not UTF-8", Place::file(FILE))
+        })?;
+        Reader { text }.read()
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn read(&self) -> Result<Manifest, Error> {
+        let document: Document = toml::from_str(self.text).map_err(|error| {
+            let place = error.span().map_or_else(|| Place::file(FILE), |span| self.place(&span));
+            Error::failed(STAGE, "toml", error.message().trim(), place)
+        })?;
+        let project = document.project.ok_or_else(|| {
+            Error::failed(STAGE, "project", "there is no [project] table with a name", Place::file(FILE))
+        })?;
+        let lathe = document.tool.and_then(|tool| tool.lathe).unwrap_or_default();
+        Ok(Manifest {
+            name: project.name.into_inner(),
+            dependencies: project.dependencies,
+            entry_point: self.entry_point(lathe.entry_point)?,
+            input_schema: self.input_schema(lathe.input_schema)?,
+            required_envvars: self.variables("required_envvars", &lathe.required_envvars)?,
+            required_secret_envvars: self
+                .variables("required_secret_envvars", &lathe.required_secret_envvars)?,
+            allowed_hosts: self.hosts(&lathe.allowed_hosts)?,
+            timeout_ms: lathe.timeout_seconds.map(|value| self.timeout(&value)).transpose()?,
+            memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
+        })
+    }
+
+    fn entry_point(&self, value: Option<Spanned<String>>) -> Result<String, Error> {
+        let Some(value) = value else { return Ok(DEFAULT_ENTRY_POINT.into()) };
+        let dotted = |text: &str| text.split('.').all(is_identifier);
+        match value.get_ref().split_once(':') {
+            Some((module, function)) if dotted(module) && dotted(function) => {
+                Ok(value.into_inner())
+            }
+            _ => Err(self.refuse(
+                "entry_point",
+                &value.span(),
+                "must be `package.module:function`, such as `tool:run_tool`",
+            )),
+        }
+    }
+
+    fn input_schema(&self, value: Option<Spanned<String>>) -> Result<Option<String>, Error> {
+        let Some(value) = value else { return Ok(None) };
+        let path = value.get_ref();
+        let inside = !path.starts_with('/') && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        if inside {
+            Ok(Some(value.into_inner()))
+        } else {
+            Err(self.refuse("input_schema", &value.span(), "must be a file of the project"))
+        }
+    }
+
+    fn variables(&self, key: &str, values: &[Spanned<String>]) -> Result<Vec<EnvvarName>, Error> {
+        self.bounded(key, values, REQUIRED_VARIABLES_MAX)?;
+        let one = |value: &Spanned<String>| {
+            EnvvarName::parse(value.get_ref())
+                .map_err(|error| self.refuse(key, &value.span(), &error.to_string()))
+        };
+        values.iter().map(one).collect()
+    }
+
+    fn hosts(&self, values: &[Spanned<String>]) -> Result<Vec<String>, Error> {
+        self.bounded("allowed_hosts", values, ALLOWED_HOSTS_MAX)?;
+        let one = |value: &Spanned<String>| {
+            let host = value.get_ref();
+            let refused = host.is_empty() || host.contains(['/', ' ', '@', '?', '#']);
+            if refused {
+                let message = "must be a host name, such as `api.example.com`, `*.example.com` or `example.com:8443`";
+                return Err(self.refuse("allowed_hosts", &value.span(), message));
+            }
+            Ok(host.to_ascii_lowercase())
+        };
+        values.iter().map(one).collect()
+    }
+
+    fn bounded(&self, key: &str, values: &[Spanned<String>], max: usize) -> Result<(), Error> {
+        match values.get(max) {
+            Some(value) => Err(self.refuse(key, &value.span(), &format!("at most {max} entries"))),
+            None => Ok(()),
+        }
+    }
+
+    fn timeout(&self, value: &Spanned<f64>) -> Result<u64, Error> {
+        let seconds = *value.get_ref();
+        if !(seconds > 0.0 && seconds <= 86_400.0) {
+            return Err(self.refuse("timeout_seconds", &value.span(), "must be more than 0 and at most 86400"));
+        }
+        u64::try_from(std::time::Duration::from_secs_f64(seconds).as_millis()).map_err(Error::internal)
+    }
+
+    fn memory(&self, value: &Spanned<u64>) -> Result<u64, Error> {
+        let megabytes = *value.get_ref();
+        if !(1..=4_096).contains(&megabytes) {
+            return Err(self.refuse("memory_mb", &value.span(), "must be between 1 and 4096"));
+        }
+        Ok(megabytes << 20)
+    }
+
+    fn refuse(&self, key: &str, span: &Range<usize>, message: &str) -> Error {
+        Error::failed(STAGE, key, format!("tool.lathe.{key} {message}"), self.place(span))
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let lines = before.iter().filter(|byte| **byte == b'\n').count();
+        Place::line(FILE, u32::try_from(lines).unwrap_or(u32::MAX - 1) + 1)
+    }
+}
+
+fn is_identifier(part: &str) -> bool {
+    let mut characters = part.chars();
+    characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && characters.all(|next| next.is_alphanumeric() || next == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str, expected: &str) {
+        let error = Manifest::parse(text.as_bytes()).expect_err(text).to_string();
+        assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
+    }
+
+    #[test]
+    fn defaults_stand_for_what_is_not_said() {
+        let manifest = Manifest::parse(b"[project]\nname = 'weather'\n").unwrap();
+        assert_eq!(manifest.entry_point, "tool:run_tool");
+        assert_eq!(manifest.input_schema, None);
+        assert_eq!(manifest.timeout_ms, None);
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let manifest = Manifest::parse(
+            b"[project]\nname='w'\ndependencies=['attrs']\n[tool.lathe]\nentry_point='a.b:run'\n\
+              input_schema='schemas/in.json'\nrequired_envvars=['REGION']\nrequired_secret_envvars=['KEY']\n\
+              allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\n",
+        )
+        .unwrap();
+        assert_eq!(manifest.entry_point, "a.b:run");
+        assert_eq!(manifest.input_schema.as_deref(), Some("schemas/in.json"));
+        assert_eq!(manifest.allowed_hosts, ["api.example.com"]);
+        assert_eq!((manifest.timeout_ms, manifest.memory_bytes), (Some(1_500), Some(64 << 20)));
+        assert_eq!(manifest.dependencies, ["attrs"]);
+    }
+
+    #[test]
+    fn refusals_name_file_line_and_key() {
+        refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "pyproject.toml:4: ");
+        refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "entrypoint");
+        refused("[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n", "pyproject.toml:5: tool.lathe.entry_point");
+        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb");
+        refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
+        refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
+        refused("[project\n", "pyproject.toml:1");
+        refused("[tool.lathe]\n", "[project]");
+        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 'soon'\n", "pyproject.toml:4");
+    }
+}

@@ -1,0 +1,9 @@
+//! The steps of a build, one file each, none of which knows the store.
+
+pub mod bundle;
+pub mod dependencies;
+pub mod inspect;
+pub mod lock;
+pub mod manifest;
+pub mod schema;
+pub mod wheel;

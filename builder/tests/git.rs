@@ -1,0 +1,12 @@
+//! Hosted git, shown with the real `git` client against the real `git http-backend`.
+
+#[path = "git/client.rs"]
+mod client;
+#[path = "git/export.rs"]
+mod export;
+#[path = "git/hostile.rs"]
+mod hostile;
+#[path = "git/server.rs"]
+mod server;
+#[path = "git/transport.rs"]
+mod transport;

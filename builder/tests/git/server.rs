@@ -1,0 +1,207 @@
+//! A small HTTP server before a [`GitServer`], standing in for the service's own.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use builder::source::pre_receive::{HookEnvironment, run};
+use builder::source::{
+    CommitId, GitConfig, GitProgram, GitRequest, GitServer, Repositories, Repository, SourceError, SourceErrorKind,
+};
+use futures_util::TryStreamExt;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use registry::{BranchName, Clock, OrganizationId, Timestamp};
+use tempfile::TempDir;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio_util::io::{ReaderStream, StreamReader};
+
+/// The moment that the tests' clock shows.
+pub const NOW: Timestamp = Timestamp::from_milliseconds(1_700_000_000_000);
+
+/// A server with one organisation, `acme`, whose `main` holds one file.
+pub struct Server {
+    pub repository: Repository,
+    pub repositories: Repositories,
+    pub data: TempDir,
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    _runtime: Runtime,
+}
+
+/// What one request looked like on the wire.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub path: String,
+    pub chunked: bool,
+    pub gzip: bool,
+    pub protocol: Option<String>,
+}
+
+#[derive(Clone)]
+struct Door {
+    git: GitServer,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    pub fn start() -> Self {
+        let data = tempfile::tempdir().expect("a temporary directory");
+        let config = GitConfig { root: data.path().join("git"), hook_program: hook_program(data.path()) };
+        let repositories = Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
+        let repository = repositories.ensure(&acme(), &scaffold()).expect("a repository");
+        let git = GitServer::new(repositories.clone(), GitProgram::find().expect("git")).expect("a git server");
+        let runtime = Runtime::new().expect("a runtime");
+        let seen = Arc::default();
+        let address = runtime.block_on(listen(Door { git, seen: Arc::clone(&seen) }));
+        Self { repository, repositories, data, address, seen, _runtime: runtime }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where users named `ro…` may only read.
+    pub fn url_for(&self, user: &str) -> String {
+        format!("http://{}/{user}/tools.git", self.address)
+    }
+
+    pub fn url(&self) -> String {
+        self.url_for("ada")
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().expect("the list of requests").clone()
+    }
+
+    /// Quarantine directories that no push uses any more, when none is under way.
+    pub fn quarantine_leftovers(&self) -> usize {
+        let objects = fs::read_dir(self.repository.path().join("objects")).expect("objects");
+        objects.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("tmp_objdir")).count()
+    }
+
+    pub fn tip(&self, branch: &str) -> Option<CommitId> {
+        let branch = BranchName::parse(branch).expect("a branch name");
+        self.repository.branch_tip(&branch).expect("a readable repository")
+    }
+}
+
+pub fn acme() -> OrganizationId {
+    OrganizationId::parse("acme").expect("an organisation id")
+}
+
+pub fn scaffold() -> Vec<(String, Vec<u8>)> {
+    vec![
+        ("README.md".to_owned(), b"scaffold\n".to_vec()),
+        ("tools/hello/pyproject.toml".to_owned(), b"[tool.lathe]\n".to_vec()),
+        ("tools/hello/tool.py".to_owned(), b"def run_tool(): pass\n".to_vec()),
+    ]
+}
+
+/// A program that runs the hook's logic: this very test binary, told to run [`hook_entry`] only.
+fn hook_program(directory: &Path) -> PathBuf {
+    let path = directory.join("it's the hook");
+    let this = std::env::current_exe().expect("the path of this program");
+    let script = format!(
+        "#!/bin/sh\ntest \"$*\" = 'internal pre-receive' || exit 9\nexport RUN_HOOK=1\nexec '{}' --exact server::hook_entry --ignored --nocapture >/dev/null\n",
+        this.display()
+    );
+    fs::write(&path, script).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable script");
+    path
+}
+
+#[test]
+#[ignore = "started by git as the hook of the other tests"]
+fn hook_entry() {
+    if std::env::var_os("RUN_HOOK").is_none() {
+        return;
+    }
+    let environment = HookEnvironment::read(|name| std::env::var_os(name));
+    if let Err(refusal) = run(std::io::stdin().lock(), &environment) {
+        eprintln!("{refusal}");
+        std::process::exit(1);
+    }
+}
+
+async fn listen(door: Door) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(converse(stream, door.clone()));
+        }
+    });
+    address
+}
+
+async fn converse(stream: TcpStream, door: Door) {
+    let service = service_fn(move |request| answer(door.clone(), request));
+    let connection = auto::Builder::new(TokioExecutor::new()).http1_only();
+    // A client that goes away is one of the cases.
+    let _ended = connection.serve_connection(TokioIo::new(stream), service).await;
+}
+
+type Body = BoxBody<Bytes, std::io::Error>;
+
+async fn answer(door: Door, request: Request<Incoming>) -> Result<Response<Body>, hyper::http::Error> {
+    let (git_request, seen) = translate(&request);
+    door.seen.lock().expect("the list of requests").push(seen);
+    let body = request.into_body().into_data_stream().map_err(std::io::Error::other);
+    match door.git.serve(git_request, StreamReader::new(body)).await {
+        Err(error) => refuse(&error),
+        Ok(found) => {
+            let mut response = Response::builder().status(found.status);
+            for (name, value) in &found.headers {
+                response = response.header(name, value);
+            }
+            let stream = ReaderStream::new(found.body).map_ok(Frame::data);
+            response.body(BodyExt::boxed(StreamBody::new(stream)))
+        }
+    }
+}
+
+fn refuse(error: &SourceError) -> Result<Response<Body>, hyper::http::Error> {
+    let status = match error.kind() {
+        SourceErrorKind::BadRequest => 400,
+        SourceErrorKind::Forbidden => 403,
+        SourceErrorKind::NotFound => 404,
+        SourceErrorKind::TooLarge => 413,
+        SourceErrorKind::Internal => 500,
+        SourceErrorKind::Unavailable => 503,
+    };
+    let text = Full::from(error.to_string()).map_err(|never| match never {});
+    Response::builder().status(status).body(BodyExt::boxed(text))
+}
+
+fn translate(request: &Request<Incoming>) -> (GitRequest, Seen) {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (user, path) = request.uri().path()[1..].split_once("/tools.git/").unwrap_or_default();
+    let seen = Seen {
+        path: path.to_owned(),
+        chunked: header("transfer-encoding").is_some_and(|value| value == "chunked"),
+        gzip: header("content-encoding").is_some_and(|value| value == "gzip"),
+        protocol: header("git-protocol"),
+    };
+    let git_request = GitRequest {
+        method: request.method().to_string(),
+        path: path.to_owned(),
+        query: request.uri().query().unwrap_or_default().to_owned(),
+        content_type: header("content-type"),
+        content_encoding: header("content-encoding"),
+        content_length: header("content-length").and_then(|value| value.parse().ok()),
+        git_protocol: header("git-protocol"),
+        remote_user: user.to_owned(),
+        organization: acme(),
+        may_push: !user.starts_with("ro"),
+    };
+    (git_request, seen)
+}

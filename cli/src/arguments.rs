@@ -1,0 +1,64 @@
+//! The command line. Each command's own arguments stand in its file.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    completions::CompletionsArguments, envvar::EnvvarCommand, git_credential::GitCredentialArguments,
+    history::HistoryCommand, internal::InternalCommand, login::LoginArguments, org::OrgCommand, tool::ToolCommand,
+};
+use crate::demo::DemoArguments;
+use crate::server::{DataArguments, ServeArguments};
+
+/// Turns git commits into versioned, sandboxed, recorded tools that agents and applications can call.
+#[derive(Debug, Parser)]
+#[command(name = "lathe", version, max_term_width = 120, arg_required_else_help = true)]
+pub struct Arguments {
+    /// Print one JSON document on stdout; progress and messages go to stderr
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the server
+    Serve(ServeArguments),
+    /// Create organisations and keys on a data directory
+    #[command(subcommand)]
+    Org(OrgCommand),
+    /// See the whole way from source to history in a temporary directory
+    Demo(DemoArguments),
+    /// Remember a server and a key, and check them
+    Login(LoginArguments),
+    /// Make, test, publish and run tools
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Set and unset the variables of a tool
+    #[command(subcommand)]
+    Envvar(EnvvarCommand),
+    /// Look into the record of every run
+    #[command(subcommand)]
+    History(HistoryCommand),
+    /// Answer git's question for credentials
+    GitCredential(GitCredentialArguments),
+    /// Check what this machine has and lacks
+    Doctor(DataArguments),
+    /// Print a shell's completion script
+    Completions(CompletionsArguments),
+    /// Called by the server itself
+    #[command(subcommand, hide = true)]
+    Internal(InternalCommand),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,79 @@
+//! The history: list, search, show.
+
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::request::{Call, Client};
+use super::wire::{Answer, Invocation};
+
+/// Which records. Names are those of the contract.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryFilter {
+    pub tool_id: Option<String>,
+    pub version: Option<String>,
+    pub source_types: Vec<String>,
+    pub conversation_ids: Vec<String>,
+    pub succeeded: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SearchField {
+    Output,
+    Message,
+    Type,
+    StackTrace,
+}
+
+impl SearchField {
+    pub const ALL: [Self; 4] = [Self::Output, Self::Message, Self::Type, Self::StackTrace];
+
+    fn wire_name(self) -> &'static str {
+        match self {
+            Self::Output => "invocation_status.output",
+            Self::Message => "invocation_status.exception_message",
+            Self::Type => "invocation_status.exception_type",
+            Self::StackTrace => "invocation_status.exception_stack_trace",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Invocations {
+    pub tool_invocations: Vec<Invocation>,
+}
+
+impl Client {
+    /// The newest records first, at most `limit` (100 is the contract's bound).
+    pub async fn list_invocations(&self, filter: &HistoryFilter, limit: u32) -> anyhow::Result<Answer<Invocations>> {
+        let call = filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
+            .query_all("version", &filter.version)
+            .query("sort_by", "-created_at")
+            .query("limit", limit);
+        self.get(call).await
+    }
+
+    pub async fn search_invocations(
+        &self,
+        text: &str,
+        fields: &[SearchField],
+        filter: &HistoryFilter,
+    ) -> anyhow::Result<Answer<Invocations>> {
+        let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
+            .query("query", text)
+            .query_all("query_against", fields.iter().map(|field| field.wire_name()));
+        self.get(call).await
+    }
+
+    pub async fn show_invocation(&self, id: &str) -> anyhow::Result<Answer<Invocation>> {
+        let record: Answer<Value> = self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
+        Answer::read(record.document, "the server")
+    }
+}
+
+fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
+    call.query_all("tool_id", &filter.tool_id)
+        .query_all("invocation_source_type", &filter.source_types)
+        .query_all("conversation_id", &filter.conversation_ids)
+        .query_all("succeeded", filter.succeeded)
+}

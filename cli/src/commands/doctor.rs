@@ -1,0 +1,72 @@
+//! `lathe doctor`: what this machine has and lacks, and the command that installs what is missing.
+
+mod checks;
+mod install;
+
+use serde_json::{Value, json};
+
+use crate::failure::Outcome;
+use crate::home::Home;
+use crate::output::{DIM, GREEN, RED, RESET, Screen};
+use crate::server::DataArguments;
+
+/// One thing looked at.
+struct Check {
+    name: &'static str,
+    state: State,
+    detail: String,
+    /// What to type when it is missing.
+    remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ok,
+    Missing,
+    /// Missing, and nothing depends on it.
+    Optional,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Missing => "missing",
+            Self::Optional => "optional",
+        }
+    }
+}
+
+pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let mut checks = vec![
+        checks::git(),
+        checks::c_compiler(),
+        checks::user_namespaces(),
+        checks::bubblewrap(),
+        checks::data_directory(&arguments.directory()?),
+    ];
+    checks.push(checks::server(&Home::of_user()?).await);
+    let is_complete = checks.iter().all(|check| check.state != State::Missing);
+    if screen.is_json() {
+        screen
+            .document(&json!({"complete": is_complete, "checks": checks.iter().map(document).collect::<Vec<_>>()}))?;
+    } else {
+        checks.iter().try_for_each(|check| screen.line(line(check)))?;
+    }
+    Ok(if is_complete { Outcome::Done } else { Outcome::Failed })
+}
+
+fn document(check: &Check) -> Value {
+    json!({"name": check.name, "state": check.state.word(), "detail": check.detail, "remedy": check.remedy})
+}
+
+fn line(check: &Check) -> String {
+    let colour = match check.state {
+        State::Ok => GREEN,
+        State::Missing => RED,
+        State::Optional => DIM,
+    };
+    let remedy = check.remedy.as_ref().map(|remedy| format!("\n{:>31}{remedy}", "→ "));
+    let word = check.state.word();
+    format!("{colour}{word:<9}{RESET} {:<18} {}{}", check.name, check.detail, remedy.unwrap_or_default())
+}

@@ -1,0 +1,117 @@
+//! The checks, one function each.
+
+use std::path::Path;
+use std::time::Duration;
+
+use builder::source::{GIT_VERSION_MIN, GitProgram};
+
+use super::{Check, State, install};
+use crate::home::Home;
+
+/// A server that needs longer than this for its health page is in trouble.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub fn git() -> Check {
+    let name = "git";
+    match GitProgram::find() {
+        Ok(git) => found(name, format!("{} ({})", git.version(), git.path().display())),
+        Err(error) => Check {
+            name,
+            state: State::Missing,
+            detail: format!("{error}; needed in version {GIT_VERSION_MIN} or later"),
+            remedy: Some(install::command("git")),
+        },
+    }
+}
+
+pub fn c_compiler() -> Check {
+    let detail = "only for building lathe itself, not for running it";
+    match install::program("cc") {
+        Some(path) => found("C compiler", format!("{} ({detail})", path.display())),
+        None => optional("C compiler", detail.to_owned(), Some(install::command("gcc"))),
+    }
+}
+
+/// The kernel's say on confining builds further; nothing depends on it yet.
+pub fn user_namespaces() -> Check {
+    let name = "user namespaces";
+    let is_on = |file: &str, off: &str| match std::fs::read_to_string(file) {
+        Ok(text) => text.trim() != off,
+        Err(_) => true,
+    };
+    let switches = [
+        ("/proc/sys/user/max_user_namespaces", "0"),
+        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ];
+    match switches.into_iter().find(|(file, off)| !is_on(file, off)) {
+        None => found(name, "available".to_owned()),
+        Some((file, off)) => optional(name, format!("switched off by {file} = {off}"), None),
+    }
+}
+
+pub fn bubblewrap() -> Check {
+    match install::program("bwrap") {
+        Some(path) => found("bubblewrap", path.display().to_string()),
+        None => optional("bubblewrap", "a second wall around builds".to_owned(), Some(install::command("bubblewrap"))),
+    }
+}
+
+pub fn data_directory(directory: &Path) -> Check {
+    let name = "data directory";
+    let existing =
+        directory.ancestors().find(|ancestor| ancestor.exists()).filter(|found| !found.as_os_str().is_empty());
+    let existing = existing.unwrap_or(Path::new("."));
+    // A file without a name leaves nothing behind, and is refused for every reason that a real one would be.
+    match tempfile::tempfile_in(existing) {
+        Ok(_) if existing == directory => found(name, format!("{} is writable", directory.display())),
+        Ok(_) => found(name, format!("{} can be created", directory.display())),
+        Err(error) => Check {
+            name,
+            state: State::Missing,
+            detail: format!("{} is not writable: {error}", existing.display()),
+            remedy: Some("choose another with --data, or change its owner".to_owned()),
+        },
+    }
+}
+
+pub async fn server(home: &Home) -> Check {
+    let name = "server";
+    let client = match home.client() {
+        Ok(client) => client,
+        Err(error) => return optional(name, format!("{error:#}"), Some("lathe login --help".to_owned())),
+    };
+    let url = client.credentials().url.clone();
+    match tokio::time::timeout(ANSWER_TIMEOUT, client.check()).await {
+        Ok(Ok(())) => found(name, format!("{url} answers, and the key is accepted")),
+        Ok(Err(error)) => not_reached(format!("{error:#}")),
+        Err(_) => not_reached(format!("{url} gave no answer within {} s", ANSWER_TIMEOUT.as_secs())),
+    }
+}
+
+fn not_reached(detail: String) -> Check {
+    let remedy = Some("start it with `lathe serve`, or name another with `lathe login`".to_owned());
+    Check { name: "server", state: State::Missing, detail, remedy }
+}
+
+fn found(name: &'static str, detail: String) -> Check {
+    Check { name, state: State::Ok, detail, remedy: None }
+}
+
+fn optional(name: &'static str, detail: String, remedy: Option<String>) -> Check {
+    Check { name, state: State::Optional, detail, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_can_be_made_is_fine() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(data_directory(&directory.path().join("a/b")).state == State::Ok);
+        let file = tempfile::NamedTempFile::new_in(directory.path()).expect("a file");
+        assert!(data_directory(Path::new("lathe-data-of-nobody")).state == State::Ok);
+        assert!(data_directory(&file.path().join("below")).state == State::Missing);
+    }
+}

@@ -1,0 +1,202 @@
+//! `lathe history list|search|show`: the record of every run.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, Subcommand};
+
+use crate::client::{Client, HistoryFilter, Invocation, ResultStatus, SearchField};
+use crate::failure::Outcome;
+use crate::home::Home;
+use crate::output::{Screen, clipped, printable, table};
+
+/// The length of a summary that leaves room for the other columns on a common terminal.
+const SUMMARY_CHARACTERS_MAX: usize = 60;
+
+/// Where a branch test, which belongs to no version and perhaps to no tool, has nothing to show.
+const NOTHING: &str = "-";
+
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// The newest records first
+    List(ListArguments),
+    /// Records with a word in their output, exception or stack trace
+    Search(SearchArguments),
+    /// One record as a whole
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct FilterArguments {
+    /// Only this tool (name or id)
+    #[arg(long)]
+    tool: Option<String>,
+    /// Only runs of this kind: regular-conversation, simulation-conversation, direct, branch-test
+    #[arg(long = "source", value_name = "TYPE")]
+    sources: Vec<String>,
+    /// Only this conversation
+    #[arg(long = "conversation", value_name = "ID")]
+    conversations: Vec<String>,
+    /// Only runs that succeeded
+    #[arg(long, conflicts_with = "failed")]
+    succeeded: bool,
+    /// Only runs that failed
+    #[arg(long)]
+    failed: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    #[command(flatten)]
+    filter: FilterArguments,
+    /// Only versions that this constraint admits, for example '>=1.2,<2'; needs --tool
+    #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
+    version: Option<String>,
+    /// At most this many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+    limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArguments {
+    /// Words that all have to be there; any text is safe
+    query: String,
+    /// Where to look; everywhere when not given
+    #[arg(long = "in", value_enum, value_name = "FIELD")]
+    fields: Vec<SearchField>,
+    #[command(flatten)]
+    filter: FilterArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The record's id
+    invocation: String,
+}
+
+pub async fn run(command: HistoryCommand, screen: Screen) -> anyhow::Result<Outcome> {
+    let client = Home::of_user()?.client()?;
+    match command {
+        HistoryCommand::List(arguments) => list(&client, arguments, screen).await,
+        HistoryCommand::Search(arguments) => search(&client, arguments, screen).await,
+        HistoryCommand::Show(arguments) => show(&client, &arguments, screen).await,
+    }
+}
+
+async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let mut filter = read_filter(client, arguments.filter).await?;
+    filter.version = arguments.version;
+    let answer = client.list_invocations(&filter, arguments.limit).await?;
+    if screen.is_json() {
+        screen.document(&answer.document)?;
+    } else {
+        show_table(client, &answer.body.tool_invocations, screen).await?;
+    }
+    Ok(Outcome::Done)
+}
+
+async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let filter = read_filter(client, arguments.filter).await?;
+    let fields = if arguments.fields.is_empty() { &SearchField::ALL[..] } else { &arguments.fields };
+    let answer = client.search_invocations(&arguments.query, fields, &filter).await?;
+    if screen.is_json() {
+        screen.document(&answer.document)?;
+    } else {
+        show_table(client, &answer.body.tool_invocations, screen).await?;
+    }
+    Ok(Outcome::Done)
+}
+
+async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Result<HistoryFilter> {
+    let tool_id = match &arguments.tool {
+        Some(tool) => Some(client.find_tool(tool).await?.id),
+        None => None,
+    };
+    Ok(HistoryFilter {
+        tool_id,
+        version: None,
+        source_types: arguments.sources,
+        conversation_ids: arguments.conversations,
+        succeeded: match (arguments.succeeded, arguments.failed) {
+            (false, false) => None,
+            (is_succeeded, _) => Some(is_succeeded),
+        },
+    })
+}
+
+async fn show_table(client: &Client, invocations: &[Invocation], screen: Screen) -> anyhow::Result<()> {
+    if invocations.is_empty() {
+        screen.note("no records");
+        return Ok(());
+    }
+    let names = client.tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
+    let row = |invocation: &Invocation| row(invocation, &names);
+    screen.line(table(["id", "when", "tool", "version", "source", "ms", "result"], invocations.iter().map(row)))
+}
+
+fn row(invocation: &Invocation, names: &BTreeMap<String, String>) -> [String; 7] {
+    let source = invocation.invocation_source["type"].as_str().unwrap_or_default();
+    [
+        invocation.id.clone(),
+        to_the_second(&invocation.created_at),
+        names.get(&invocation.tool_id).cloned().unwrap_or_else(|| NOTHING.to_owned()),
+        invocation.published_version().map_or_else(|| NOTHING.to_owned(), |version| version.to_string()),
+        source.to_owned(),
+        invocation.duration_ms.to_string(),
+        clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
+    ]
+}
+
+fn summary(status: Option<&ResultStatus>) -> String {
+    match status {
+        Some(ResultStatus::Succeeded { output }) => output.clone(),
+        Some(ResultStatus::Failed { exception_type, exception_message, .. }) => {
+            format!("✗ {exception_type}: {exception_message}")
+        }
+        None => "running".to_owned(),
+    }
+}
+
+/// A timestamp without its fraction; anything else stays as it is.
+fn to_the_second(timestamp: &str) -> String {
+    match timestamp.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => timestamp.to_owned(),
+    }
+}
+
+async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let answer = client.show_invocation(&arguments.invocation).await?;
+    screen.answer(&answer.document, || record_text(&answer.body))?;
+    Ok(Outcome::Done)
+}
+
+fn record_text(invocation: &Invocation) -> String {
+    let mut lines = vec![
+        format!("id        {}", invocation.id),
+        format!("when      {}", invocation.created_at),
+        format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
+        format!("source    {}", invocation.invocation_source),
+        format!("duration  {} ms", invocation.duration_ms),
+        format!("inputs    {}", invocation.inputs),
+    ];
+    match &invocation.invocation_status {
+        Some(ResultStatus::Succeeded { output }) => lines.push(format!("output    {output}")),
+        Some(ResultStatus::Failed { exception_type, exception_message, exception_stack_trace }) => {
+            lines.push(format!("failed    {exception_type}: {exception_message}"));
+            lines.extend(exception_stack_trace.iter().map(|frame| format!("          {}", frame.trim_end())));
+        }
+        None => lines.push("running".to_owned()),
+    }
+    printable(&lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_shown_to_the_second() {
+        assert_eq!(to_the_second("2026-11-20T18:00:00.123Z"), "2026-11-20T18:00:00Z");
+        assert_eq!(to_the_second("2026-11-20T18:00:00Z"), "2026-11-20T18:00:00Z");
+    }
+}

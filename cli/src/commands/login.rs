@@ -1,0 +1,81 @@
+//! `lathe login`: checks a key by signing in, then remembers it.
+
+use clap::Args;
+use serde_json::json;
+
+use super::input;
+use crate::client::{Client, Credentials, SecretText};
+use crate::failure::{Failure, Outcome};
+use crate::home::Home;
+use crate::output::Screen;
+
+/// The key is asked for without echo, or read from stdin when that is no terminal; --api-key would leave it in the shell's history.
+#[derive(Debug, Args)]
+pub struct LoginArguments {
+    /// The server's address
+    #[arg(long, env = "LATHE_URL", default_value = "http://127.0.0.1:8080")]
+    url: String,
+    /// The organisation
+    #[arg(long, env = "LATHE_ORG")]
+    org: String,
+    /// The user to whom the key belongs
+    #[arg(long, env = "LATHE_USER")]
+    user: String,
+    /// The key's id
+    #[arg(long, env = "LATHE_API_KEY_ID", value_name = "ID")]
+    api_key_id: String,
+    /// The key
+    #[arg(long, env = "LATHE_API_KEY", value_name = "KEY", hide_env_values = true)]
+    api_key: Option<String>,
+}
+
+pub async fn run(arguments: LoginArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let api_key = match arguments.api_key {
+        Some(api_key) => api_key,
+        None => input::read_secret("API key")?,
+    };
+    if api_key.trim().is_empty() {
+        return Err(Failure::usage("the API key is empty", "`lathe org create` prints a key once"));
+    }
+    let credentials = Credentials {
+        url: arguments.url.trim_end_matches('/').to_owned(),
+        organization: arguments.org,
+        user_id: arguments.user,
+        api_key_id: arguments.api_key_id,
+        api_key: SecretText::new(api_key.trim().to_owned()),
+    };
+    let home = Home::of_user()?;
+    remember(&home, credentials, screen).await
+}
+
+async fn remember(home: &Home, credentials: Credentials, screen: Screen) -> anyhow::Result<Outcome> {
+    let cache = home.token_cache();
+    cache.forget();
+    let client = Client::new(credentials, Some(cache))?;
+    client.token().await?;
+    let credentials = client.credentials();
+    home.save_credentials(credentials)?;
+    let git_url = credentials.git_url()?;
+    let document = json!({
+        "url": credentials.url,
+        "organization": credentials.organization,
+        "user_id": credentials.user_id,
+        "credentials_file": home.credentials_file(),
+        "git_url": git_url,
+    });
+    screen.answer(&document, || people_text(home, credentials, &git_url))?;
+    Ok(Outcome::Done)
+}
+
+fn people_text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
+    let Credentials { url, organization, user_id, .. } = credentials;
+    format!(
+        "logged in to {url} as {user_id} of {organization} ({})\n\n\
+         To push tools from a git repository, once:\n  \
+         git config --global credential.{url}.helper '!lathe git-credential'\n  \
+         git remote add lathe {git_url}\n\
+         then:\n  \
+         git push lathe HEAD:releases/{organization}",
+        home.credentials_file().display()
+    )
+}

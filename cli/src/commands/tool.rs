@@ -1,0 +1,56 @@
+//! `lathe tool …`: one file per subcommand.
+
+mod create;
+mod deprecate;
+mod invoke;
+mod list;
+mod new;
+mod project;
+mod publish;
+mod test;
+mod versions;
+
+use clap::Subcommand;
+
+pub use new::write_project;
+
+use crate::failure::Outcome;
+use crate::home::Home;
+use crate::output::Screen;
+
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// Write a new tool project
+    New(new::NewArguments),
+    /// Register a tool with the server; needed once before it is published
+    Create(create::CreateArguments),
+    /// Build the tip of a branch and run it, without publishing
+    Test(test::TestArguments),
+    /// Build the tip of a branch and give it the next version
+    Publish(publish::PublishArguments),
+    /// Run a published version
+    Invoke(invoke::InvokeArguments),
+    /// List tools
+    List(list::ListArguments),
+    /// List the versions of a tool, or show one with its build log
+    Versions(versions::VersionsArguments),
+    /// Take a tool, or some of its versions, out of use
+    Deprecate(deprecate::DeprecateArguments),
+}
+
+pub async fn run(command: ToolCommand, screen: Screen) -> anyhow::Result<Outcome> {
+    if let ToolCommand::New(arguments) = command {
+        return new::run(&arguments, screen);
+    }
+    let client = Home::of_user()?.client()?;
+    match command {
+        ToolCommand::New(_) => Ok(Outcome::Done),
+        ToolCommand::Create(arguments) => create::run(&client, &arguments, screen).await,
+        ToolCommand::Test(arguments) => test::run(&client, &arguments, screen).await,
+        ToolCommand::Publish(arguments) => publish::run(&client, &arguments, screen).await,
+        ToolCommand::Invoke(arguments) => invoke::run(&client, &arguments, screen).await,
+        ToolCommand::List(arguments) => list::run(&client, arguments, screen).await,
+        ToolCommand::Versions(arguments) => versions::run(&client, arguments, screen).await,
+        ToolCommand::Deprecate(arguments) => deprecate::run(&client, &arguments, screen).await,
+    }
+}

@@ -1,0 +1,59 @@
+//! `lathe tool list`
+
+use clap::Args;
+use serde_json::json;
+
+use crate::client::{Client, Tag, Tool, ToolFilter, read_tool};
+use crate::failure::Outcome;
+use crate::output::{Screen, table};
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Only tools with this tag: KEY:VALUE, KEY:* for any value, KEY: for none
+    #[arg(long = "tag", value_name = "KEY:VALUE")]
+    tags: Vec<String>,
+    /// Deprecated tools too
+    #[arg(long)]
+    all: bool,
+    /// At most this many
+    #[arg(long, default_value_t = 100)]
+    limit: usize,
+}
+
+pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let filter = ToolFilter { deprecated: (!arguments.all).then_some(false), tags: arguments.tags };
+    let (documents, has_more) = client.list_tools(&filter, arguments.limit).await?;
+    if screen.is_json() {
+        screen.document(&json!({"tools": documents, "has_more": has_more}))?;
+        return Ok(Outcome::Done);
+    }
+    let tools = documents.iter().map(read_tool).collect::<anyhow::Result<Vec<Tool>>>()?;
+    if tools.is_empty() {
+        screen.note("no tools; `lathe tool create NAME --description …` makes one");
+        return Ok(Outcome::Done);
+    }
+    screen.line(table(["name", "id", "tags", "variables", "state", "description"], tools.iter().map(row)))?;
+    if has_more {
+        screen.note("there are more: raise --limit");
+    }
+    Ok(Outcome::Done)
+}
+
+fn row(tool: &Tool) -> [String; 6] {
+    let secrets = tool.secret_envvars.iter().map(|name| format!("{name} (secret)"));
+    [
+        tool.name.clone(),
+        tool.id.clone(),
+        tool.tags.iter().map(tag_text).collect::<Vec<_>>().join(", "),
+        tool.envvars.iter().cloned().chain(secrets).collect::<Vec<_>>().join(", "),
+        if tool.deprecated { "deprecated" } else { "live" }.to_owned(),
+        tool.description.clone(),
+    ]
+}
+
+fn tag_text(tag: &Tag) -> String {
+    match &tag.value {
+        Some(value) => format!("{}={value}", tag.key),
+        None => tag.key.clone(),
+    }
+}

@@ -1,0 +1,77 @@
+//! `lathe tool new`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use scaffold::ProjectName;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// The tool's name: lower-case letters, digits and _
+    name: String,
+    /// Where to write it [default: tools/NAME, which is where `lathe tool publish` looks]
+    #[arg(long, value_name = "DIRECTORY")]
+    path: Option<PathBuf>,
+}
+
+pub fn run(arguments: &NewArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let name = ProjectName::parse(&arguments.name)
+        .map_err(|error| Failure::usage(error.to_string(), "a name such as look_up_order"))?;
+    let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
+    let files = write_project(&name, &directory)?;
+    let document = json!({"name": name.as_str(), "directory": directory, "files": files});
+    screen.answer(&document, || people_text(&name, &directory))?;
+    Ok(Outcome::Done)
+}
+
+/// Writes the template into a directory that is new or empty, and names its files.
+pub fn write_project(name: &ProjectName, directory: &Path) -> anyhow::Result<Vec<String>> {
+    if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
+        let message = format!("{} is not empty", directory.display());
+        return Err(Failure::refused(message, "choose another directory with --path"));
+    }
+    let files = scaffold::new_project(name);
+    for file in &files {
+        let path = directory.join(&file.path);
+        write_file(&path, &file.bytes).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(files.into_iter().map(|file| file.path).collect())
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, bytes)
+}
+
+fn people_text(name: &ProjectName, directory: &Path) -> String {
+    let directory = directory.display();
+    format!(
+        "wrote {directory}\n\nNext: edit {directory}/tool.py, commit it, then\n  \
+         git push lathe HEAD:releases/ORG\n  \
+         lathe tool create {name} --description 'what it does'\n  \
+         lathe tool test {directory} --branch releases/ORG --input '{{\"name\": \"Ada\"}}'\n  \
+         lathe tool publish {name} --bump minor"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_written_once() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let name = ProjectName::parse("look_up_order").expect("a name");
+        let files = write_project(&name, directory.path()).expect("written");
+        assert!(files.iter().any(|file| file == "tool.py"));
+        assert!(directory.path().join("pyproject.toml").is_file());
+        assert!(write_project(&name, directory.path()).is_err(), "what is there is not overwritten");
+    }
+}

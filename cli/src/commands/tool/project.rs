@@ -1,0 +1,57 @@
+//! Where a project lies within its repository, seen from where the author stands.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::failure::Failure;
+
+/// The project's directory within its repository: what git says about a directory of this machine, else the text as it stands.
+pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
+    let directory = local.unwrap_or(Path::new("."));
+    let prefix = if directory.is_dir() { git(directory, &["rev-parse", "--show-prefix"]) } else { None };
+    let path = match (prefix, local) {
+        (Some(prefix), _) => prefix,
+        (None, Some(local)) => local.to_string_lossy().into_owned(),
+        (None, None) => String::new(),
+    };
+    let path = path.trim_matches('/').to_owned();
+    if path.is_empty() || path == "." {
+        return Err(Failure::usage(
+            "a tool's project lies in a directory of its repository, not at its root",
+            "go into the project's directory, or name it as seen from the root of the repository",
+        ));
+    }
+    Ok(path)
+}
+
+/// The branch that is checked out here.
+pub fn current_branch() -> anyhow::Result<String> {
+    git(Path::new("."), &["symbolic-ref", "--short", "HEAD"])
+        .ok_or_else(|| Failure::usage("no branch is checked out here", "name one with --branch"))
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").current_dir(directory).args(arguments).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim_end_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_not_here_is_taken_as_it_stands() {
+        assert_eq!(project_path(Some(Path::new("tools/weather/"))).expect("a path"), "tools/weather");
+    }
+
+    #[test]
+    fn the_root_is_no_project() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(git(directory.path(), &["init", "--quiet"]).is_some(), "git is needed: apt-get install git");
+        assert!(project_path(Some(directory.path())).is_err());
+        std::fs::create_dir_all(directory.path().join("tools/weather")).expect("created");
+        let path = project_path(Some(&directory.path().join("tools/weather"))).expect("a path");
+        assert_eq!(path, "tools/weather");
+    }
+}

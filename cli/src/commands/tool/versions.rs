@@ -1,0 +1,74 @@
+//! `lathe tool versions`
+
+use clap::Args;
+use serde_json::json;
+
+use crate::client::{Client, ToolVersion, VersionFilter, read_version};
+use crate::failure::Outcome;
+use crate::output::{Screen, printable, table};
+
+/// Enough to know a commit by.
+const COMMIT_CHARACTERS: usize = 12;
+
+#[derive(Debug, Args)]
+pub struct VersionsArguments {
+    /// The tool's name or id
+    tool: String,
+    /// One version as a whole, with its build log
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["versions", "live"])]
+    show: Option<String>,
+    /// Only versions that this constraint admits
+    #[arg(long, value_name = "CONSTRAINT")]
+    versions: Option<String>,
+    /// Only versions that are in use
+    #[arg(long)]
+    live: bool,
+}
+
+pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let tool = client.find_tool(&arguments.tool).await?;
+    if let Some(version) = &arguments.show {
+        return show(client, &tool.id, version, screen).await;
+    }
+    let filter = VersionFilter { constraint: arguments.versions, deprecated: arguments.live.then_some(false) };
+    let documents = client.list_versions(&tool.id, &filter).await?;
+    if screen.is_json() {
+        screen.document(&json!({ "tool_versions": documents }))?;
+        return Ok(Outcome::Done);
+    }
+    let versions = documents.iter().map(read_version).collect::<anyhow::Result<Vec<ToolVersion>>>()?;
+    if versions.is_empty() {
+        screen.note("no versions");
+        return Ok(Outcome::Done);
+    }
+    screen
+        .line(table(["version", "state", "commit", "directory", "published by", "when"], versions.iter().map(row)))?;
+    Ok(Outcome::Done)
+}
+
+fn row(version: &ToolVersion) -> [String; 6] {
+    [
+        version.version.to_string(),
+        if version.deprecated { "deprecated" } else { "live" }.to_owned(),
+        version.tool_commit_hash.chars().take(COMMIT_CHARACTERS).collect(),
+        version.project_directory.clone(),
+        version.creator.user_id.clone(),
+        version.created_at.clone(),
+    ]
+}
+
+async fn show(client: &Client, tool_id: &str, version: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    let detail = client.version_detail(tool_id, version).await?;
+    if screen.is_json() {
+        screen.document(&detail)?;
+        return Ok(Outcome::Done);
+    }
+    for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| *name != "build_log") {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        screen.line(printable(&format!("{name:<28} {text}")))?;
+    }
+    if let Some(log) = detail["build_log"].as_str() {
+        screen.line(format!("\n{}", printable(log.trim_end())))?;
+    }
+    Ok(Outcome::Done)
+}

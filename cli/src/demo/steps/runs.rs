@@ -1,0 +1,89 @@
+//! Runs: a branch before it is published, then ten inputs in parallel.
+
+use std::collections::BTreeMap;
+
+use anyhow::{bail, ensure};
+use serde_json::{Map, Value, json};
+
+use crate::client::{Event, Input, InvocationResult, Mode, ResultStatus, TestRequest};
+use crate::demo::report::Told;
+use crate::demo::stage::{Stage, branch, project_path};
+use crate::output::RunDisplay;
+
+/// Nine are greeted, one of them in French; Mallory is not on the list.
+const GUESTS: [&str; 10] =
+    ["Ada", "Grace", "Alan", "Barbara", "Donald", "Mallory", "Edsger", "Frances", "Niklaus", "Radia"];
+/// Its word is looked for in the history.
+pub const STRANGER: &str = "Mallory";
+const SIMULATED: &str = "Radia";
+
+pub async fn test_branch(stage: &Stage) -> anyhow::Result<Told<()>> {
+    let request = TestRequest {
+        inputs: vec![input(&json!({"name": "Ada"}), Mode::Regular)],
+        commit_branch: branch(),
+        project_path: project_path(),
+        required_envvars: BTreeMap::new(),
+        required_secret_envvars: BTreeMap::new(),
+    };
+    let display = RunDisplay::start("building");
+    let answer = stage.client()?.test_branch(&request, |event| display.show(event)).await?;
+    drop(display);
+    match answer.body.invocation_results.as_slice() {
+        [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] => Ok(Told::new((), output.clone())),
+        other => bail!("one success was expected, not {other:?}"),
+    }
+}
+
+pub async fn invoke_ten(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>> {
+    let inputs: Vec<Input> = GUESTS.into_iter().map(guest).collect();
+    let display = RunDisplay::start("running");
+    let mut status_events = 0_usize;
+    let show = |event: &Event| {
+        status_events += usize::from(matches!(event, Event::Status(_)));
+        display.show(event);
+    };
+    let answer = stage.client()?.invoke(tool_id, ">=1.0,<2", &inputs, show).await?;
+    drop(display);
+    let results = answer.body.invocation_results;
+    let failures: Vec<(usize, &InvocationResult)> =
+        results.iter().enumerate().filter(|(_, result)| matches!(result.status, ResultStatus::Failed { .. })).collect();
+    ensure!(results.len() == GUESTS.len(), "{} results came back", results.len());
+    ensure!(status_events > 0, "no status event arrived");
+    check_simulated(&results)?;
+    match failures.as_slice() {
+        [(index, InvocationResult { status: ResultStatus::Failed { exception_type, exception_message, .. }, .. })]
+            if GUESTS[*index] == STRANGER =>
+        {
+            let result = format!(
+                "9 answered (1 simulated), 1 failed as it should ({exception_type}: {exception_message}), {status_events} status events"
+            );
+            Ok(Told::new((), result))
+        }
+        other => bail!("{STRANGER}'s run alone should fail, not {other:?}"),
+    }
+}
+
+/// The last input ran in simulation, and the tool knew it.
+fn check_simulated(results: &[InvocationResult]) -> anyhow::Result<()> {
+    let Some(InvocationResult { status: ResultStatus::Succeeded { output }, .. }) = results.last() else {
+        bail!("the simulated run has no output");
+    };
+    let output: Value = serde_json::from_str(output)?;
+    ensure!(output["delivered"] == false, "the simulated run did not know that it was one: {output}");
+    Ok(())
+}
+
+fn guest(name: &str) -> Input {
+    let language = if name == "Frances" { "fr" } else { "en" };
+    let mode = if name == SIMULATED { Mode::ConversationSimulation } else { Mode::Regular };
+    input(&json!({"name": name, "language": language}), mode)
+}
+
+fn input(parameters: &Value, mode: Mode) -> Input {
+    Input {
+        input_parameters: parameters.as_object().cloned().unwrap_or_else(Map::new),
+        invocation_mode: mode,
+        nonsensitive_user_variables: BTreeMap::new(),
+        sensitive_user_variables: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Shows a build while it runs: a spinner with the current step on a terminal, one line per finished step elsewhere.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::text::{clipped, duration, printable};
+use crate::client::{Event, StepState};
+
+/// Fast enough to look alive, slow enough to cost nothing.
+const TICK: Duration = Duration::from_millis(100);
+/// A build's line beside the spinner must not wrap on a common terminal.
+const LINE_CHARACTERS_MAX: usize = 70;
+
+pub struct BuildDisplay {
+    spinner: Option<ProgressBar>,
+}
+
+impl BuildDisplay {
+    pub fn start(what: &str) -> Self {
+        let spinner = std::io::stderr().is_terminal().then(|| spinner(what));
+        if spinner.is_none() {
+            eprint_line(what);
+        }
+        Self { spinner }
+    }
+
+    pub fn show(&self, event: &Event) {
+        match event {
+            Event::Step { name, state: StepState::Started, .. } => self.doing(&printable(name)),
+            Event::Step { name, state: StepState::Finished, duration_ms } => self.done(name, *duration_ms),
+            Event::Log { line } => self.log(line),
+            _ => {}
+        }
+    }
+
+    /// A line that stays, above the spinner.
+    pub fn line(&self, line: &str) {
+        match &self.spinner {
+            Some(spinner) => spinner.suspend(|| eprint_line(line)),
+            None => eprint_line(line),
+        }
+    }
+
+    fn doing(&self, what: &str) {
+        if let Some(spinner) = &self.spinner {
+            spinner.set_message(what.to_owned());
+        }
+    }
+
+    fn done(&self, name: &str, duration_ms: Option<u64>) {
+        let took = duration_ms.map(|duration_ms| format!("  {}", duration(Duration::from_millis(duration_ms))));
+        self.line(&format!("    {}{}", printable(name), took.unwrap_or_default()));
+    }
+
+    /// On a terminal a log line is only a sign of life; elsewhere it is kept.
+    fn log(&self, line: &str) {
+        let line = printable(line);
+        match &self.spinner {
+            Some(spinner) => spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX)),
+            None => eprint_line(&format!("    | {line}")),
+        }
+    }
+}
+
+impl Drop for BuildDisplay {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
+fn spinner(what: &str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+fn eprint_line(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}

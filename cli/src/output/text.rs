@@ -1,0 +1,57 @@
+//! Small pieces of text.
+
+use std::time::Duration;
+
+pub const RED: &str = "\u{1b}[31m";
+pub const GREEN: &str = "\u{1b}[32m";
+pub const DIM: &str = "\u{1b}[2m";
+pub const RESET: &str = "\u{1b}[0m";
+
+/// The text without characters that drive a terminal: what tools and servers send is not ours.
+pub fn printable(text: &str) -> String {
+    let visible = |character: char| match character {
+        '\n' | '\t' => character,
+        _ if character.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    };
+    text.chars().map(visible).collect()
+}
+
+/// The first `characters_max` characters, with an ellipsis in place of the rest.
+pub fn clipped(text: &str, characters_max: usize) -> String {
+    if text.chars().count() <= characters_max {
+        return text.to_owned();
+    }
+    let mut start: String = text.chars().take(characters_max.saturating_sub(1)).collect();
+    start.push('…');
+    start
+}
+
+pub fn duration(duration: Duration) -> String {
+    match duration.as_millis() {
+        milliseconds @ 0..1_000 => format!("{milliseconds} ms"),
+        _ => format!("{:.1} s", duration.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_not_driven_by_what_a_tool_says() {
+        assert_eq!(printable("a\u{1b}[2Jb\r\n\u{9b}c"), "a\u{fffd}[2Jb\u{fffd}\n\u{fffd}c");
+    }
+
+    #[test]
+    fn clipping_counts_characters() {
+        assert_eq!(clipped("häuser", 6), "häuser");
+        assert_eq!(clipped("häuser", 4), "häu…");
+    }
+
+    #[test]
+    fn durations_read_well() {
+        assert_eq!(duration(Duration::from_millis(12)), "12 ms");
+        assert_eq!(duration(Duration::from_millis(2_345)), "2.3 s");
+    }
+}

@@ -1,0 +1,28 @@
+//! The server: its settings, its assembly, and the command that runs it.
+//!
+//! | setting | flag | environment | `lathe.toml` | default |
+//! |---|---|---|---|---|
+//! | address to listen on | `--listen` | `LATHE_LISTEN` | `listen` | `127.0.0.1:8080` |
+//! | data directory | `--data` | `LATHE_DATA` | `data` | `./lathe-data` |
+//! | settings file | `--config` | `LATHE_CONFIG` | | `lathe.toml` in the current directory, if there is one |
+//! | what to log | `--log` | `LATHE_LOG` | `log` | `info` |
+//! | form of the log | `--log-format` | `LATHE_LOG_FORMAT` | `log_format` | `human` |
+//! | runs at once | `--parallel-runs` | `LATHE_PARALLEL_RUNS` | `parallel_runs` | the runner's |
+//! | runs that wait | `--queued-runs` | `LATHE_QUEUED_RUNS` | `queued_runs` | the runner's |
+//! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |
+//! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
+//!
+//! A flag wins over the environment, the environment over the file, the file over the default.
+
+mod assemble;
+mod file;
+mod logging;
+mod serve;
+mod settings;
+mod signals;
+
+pub use assemble::{Assembled, assemble, open_store};
+pub use logging::log_for_demo;
+pub use serve::{serve, url_of};
+pub use settings::{DataArguments, ServeArguments, Settings};
+pub use signals::Signals;

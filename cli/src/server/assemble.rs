@@ -1,0 +1,127 @@
+//! The one place where a server is put together; `serve` and the demo both call it.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use api::{App, Parts, Server};
+use builder::Builder;
+use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
+use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store};
+use runner::Invoker;
+
+use super::Settings;
+use crate::failure::Failure;
+
+/// Keeps the key of the compiled code apart from every other that is derived.
+const CACHE_KEY_LABEL: &str = "compiled code cache";
+
+/// A server that listens and does not answer yet.
+pub struct Assembled {
+    server: Server,
+    app: App,
+    builder: Builder,
+    store: Store,
+    /// No second server on this directory for as long as this one lives.
+    _lock: DataDirLock,
+}
+
+impl Assembled {
+    pub fn address(&self) -> SocketAddr {
+        self.server.local_address()
+    }
+
+    /// Serves until `shutdown`, then finishes and records what runs.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+        let preparing = tokio::spawn(prepare(self.builder));
+        let served = self.server.serve(self.app, shutdown).await;
+        preparing.abort();
+        self.store.close().await;
+        Ok(served?)
+    }
+}
+
+/// Compiles the language images before the first tool needs them.
+async fn prepare(builder: Builder) {
+    match builder.prepare().await {
+        Ok(_) => tracing::debug!("the language images are ready"),
+        Err(error) => tracing::error!(%error, "a language image does not compile; its tools cannot be built"),
+    }
+}
+
+/// The store of a data directory, for commands that need no server.
+pub async fn open_store(directory: &Path) -> anyhow::Result<Store> {
+    let data = DataDir::open(directory)?;
+    let keys = KeyRing::load(&data)?;
+    Ok(Store::open(&data, &keys, Clock::system(), registry::Config::default()).await?)
+}
+
+/// Opens everything a server needs, innermost first. Nothing is served before [`Assembled::serve`].
+pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
+    let git = find_git()?;
+    let data = DataDir::open(&settings.data)?;
+    let lock = data.lock()?;
+    let server = Server::bind(settings.listen).await?;
+    let keys = KeyRing::load(&data)?;
+    let clock = Clock::system();
+    let store = Store::open(&data, &keys, clock.clone(), registry_config(settings)).await?;
+    close_orphans(&store).await?;
+    let artifacts = Artifacts::open(&data)?;
+    let program = program()?;
+    let runner_config = runner_config(settings, &data, &keys, &program);
+    let invoker = Invoker::start(&runner_config, store.clone(), artifacts.clone(), clock.clone())?;
+    let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
+    let repositories = Repositories::new(&git_config, clock.clone())?;
+    let builder = Builder::new(
+        builder_config(settings, &data, &program),
+        store.clone(),
+        artifacts,
+        repositories.clone(),
+        invoker.compiler().clone(),
+    )
+    .await?;
+    let git = GitServer::new(repositories.clone(), git)?;
+    let parts = Parts { store: store.clone(), invoker, builder: builder.clone(), repositories, git, clock };
+    Ok(Assembled { server, app: App::new(parts), builder, store, _lock: lock })
+}
+
+fn find_git() -> anyhow::Result<GitProgram> {
+    GitProgram::find()
+        .map_err(|error| Failure::refused(error.to_string(), "`lathe doctor` shows the command that installs git"))
+}
+
+/// Runs that an earlier start of the server began and never finished get their end in the history.
+async fn close_orphans(store: &Store) -> anyhow::Result<()> {
+    let closed = store.close_orphans().await?;
+    if closed > 0 {
+        tracing::warn!(closed, "runs of an earlier start were never finished; their records say so now");
+    }
+    Ok(())
+}
+
+/// This program's own path: it is its own compiler, bundler and git hook.
+fn program() -> anyhow::Result<String> {
+    let path = std::env::current_exe().context("finding this program's own path")?;
+    path.into_os_string().into_string().map_err(|path| {
+        let message = format!("the path {} is not UTF-8", PathBuf::from(path).display());
+        Failure::refused(message, "move the program to a directory with a plain name")
+    })
+}
+
+fn registry_config(settings: &Settings) -> registry::Config {
+    let default = registry::Config::default();
+    registry::Config { live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max), ..default }
+}
+
+fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
+    let default = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), program);
+    runner::Config {
+        parallel_runs_max: settings.parallel_runs.unwrap_or(default.parallel_runs_max),
+        queued_runs_max: settings.queued_runs.unwrap_or(default.queued_runs_max),
+        ..default
+    }
+}
+
+fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
+    builder::Config { python_index: settings.python_index.clone(), ..builder::Config::new(data.cache(), program) }
+}

@@ -1,0 +1,87 @@
+//! `lathe.toml`: the settings as a file. A key that is not known is an error, since it is most often a typing error.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+
+use super::logging::LogFormat;
+use crate::failure::Failure;
+
+const FILE_NAME: &str = "lathe.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingsFile {
+    pub listen: Option<SocketAddr>,
+    pub data: Option<PathBuf>,
+    pub log: Option<String>,
+    pub log_format: Option<LogFormat>,
+    pub parallel_runs: Option<u32>,
+    pub queued_runs: Option<usize>,
+    pub live_versions: Option<u32>,
+    pub python_index: Option<String>,
+}
+
+impl SettingsFile {
+    /// Reads the named file, which must be there, or the one in the current directory, which need not.
+    pub fn load(named: Option<&Path>) -> anyhow::Result<Self> {
+        let path = named.unwrap_or(Path::new(FILE_NAME));
+        match std::fs::read_to_string(path) {
+            Ok(text) => parse(path, &text),
+            Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+        }
+    }
+}
+
+fn parse(path: &Path, text: &str) -> anyhow::Result<SettingsFile> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = text.bytes().take(start).filter(|&byte| byte == b'\n').count() + 1;
+        let key = text.lines().nth(line - 1).and_then(|line| line.split_once('=')).map_or("", |(key, _)| key.trim());
+        let reason = error.message().replace('\n', " ");
+        Failure::usage(
+            format!(
+                "{}:{line}: {}{reason}",
+                path.display(),
+                if key.is_empty() { String::new() } else { format!("{key}: ") }
+            ),
+            "`lathe serve --help` lists every setting; in the file they are written with _ instead of -",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        parse(Path::new("lathe.toml"), text).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let file = parse(
+            Path::new("lathe.toml"),
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\npython_index = \"https://pypi.org/simple\"\n",
+        )
+        .expect("a valid file");
+        assert_eq!(file.data, Some(PathBuf::from("d")));
+        assert_eq!(file.log_format, Some(LogFormat::Json));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_file_and_line() {
+        let message = refusal("data = \"d\"\n\nlisen = \"127.0.0.1:1\"\n");
+        assert!(message.starts_with("lathe.toml:3: lisen: unknown field `lisen`"), "{message}");
+    }
+
+    #[test]
+    fn a_bad_value_is_named_with_file_and_line() {
+        let message = refusal("data = \"d\"\nlisten = \"here\"\n");
+        assert!(message.starts_with("lathe.toml:2: listen: "), "{message}");
+    }
+}

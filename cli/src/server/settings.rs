@@ -1,0 +1,121 @@
+//! The settings of a server, from flags, environment, file and defaults.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::file::SettingsFile;
+use super::logging::LogFormat;
+
+/// Only this machine reaches the server unless its operator says otherwise.
+const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+const DATA_DEFAULT: &str = "./lathe-data";
+const LOG_DEFAULT: &str = "info";
+
+/// Where the data lies; also for commands that work on it without a server.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DataArguments {
+    /// The data directory [default: ./lathe-data]
+    #[arg(long, env = "LATHE_DATA", value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+    /// The settings file [default: lathe.toml in the current directory, if there is one]
+    #[arg(long, env = "LATHE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl DataArguments {
+    pub fn directory(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data))
+    }
+
+    fn directory_or(self, from_file: Option<PathBuf>) -> PathBuf {
+        self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT))
+    }
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct ServeArguments {
+    #[command(flatten)]
+    data: DataArguments,
+    /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, env = "LATHE_LISTEN", value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// What to log: a level, or directives such as api=debug,info [default: info]
+    #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
+    log: Option<String>,
+    /// The form of the log on stderr [default: human]
+    #[arg(long, env = "LATHE_LOG_FORMAT", value_enum)]
+    log_format: Option<LogFormat>,
+    /// Runs at once
+    #[arg(long, env = "LATHE_PARALLEL_RUNS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    parallel_runs: Option<u32>,
+    /// Runs that may wait for a place before callers are told to come back
+    #[arg(long, env = "LATHE_QUEUED_RUNS", value_name = "COUNT")]
+    queued_runs: Option<usize>,
+    /// Live versions that one tool may have
+    #[arg(long, env = "LATHE_LIVE_VERSIONS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    live_versions: Option<u32>,
+    /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
+    #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
+    python_index: Option<String>,
+}
+
+/// What a server is assembled from. `None` leaves the default to the crate that owns it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub listen: SocketAddr,
+    pub data: PathBuf,
+    pub log: String,
+    pub log_format: LogFormat,
+    pub parallel_runs: Option<u32>,
+    pub queued_runs: Option<usize>,
+    pub live_versions: Option<u32>,
+    pub python_index: Option<String>,
+}
+
+impl Settings {
+    pub fn read(arguments: ServeArguments) -> anyhow::Result<Self> {
+        let file = SettingsFile::load(arguments.data.config.as_deref())?;
+        Ok(Self::merge(arguments, file))
+    }
+
+    fn merge(arguments: ServeArguments, file: SettingsFile) -> Self {
+        Self {
+            listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
+            data: arguments.data.directory_or(file.data),
+            log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
+            log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
+            parallel_runs: arguments.parallel_runs.or(file.parallel_runs),
+            queued_runs: arguments.queued_runs.or(file.queued_runs),
+            live_versions: arguments.live_versions.or(file.live_versions),
+            python_index: arguments.python_index.or(file.python_index),
+        }
+    }
+
+    /// A server for the demo: a free loopback port, its own directory, nothing from the user's environment.
+    pub fn for_demo(data: PathBuf) -> Self {
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self { listen, data, ..Self::merge(ServeArguments::default(), SettingsFile::default()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = || SettingsFile {
+            listen: Some("127.0.0.1:2".parse().expect("an address")),
+            data: Some("from-file".into()),
+            ..SettingsFile::default()
+        };
+        let arguments =
+            ServeArguments { listen: Some("127.0.0.1:1".parse().expect("an address")), ..ServeArguments::default() };
+        let settings = Settings::merge(arguments, file());
+        assert_eq!(settings.listen.port(), 1);
+        assert_eq!(settings.data, PathBuf::from("from-file"));
+        assert_eq!(settings.log, LOG_DEFAULT);
+    }
+}

@@ -1,0 +1,84 @@
+//! Bytes that are named by their digest: images, bundles and whole components, in `artifacts/ab/<sha256>`.
+//!
+//! A file appears under its name only when its bytes are flushed, and what is read is compared with its name.
+
+use std::fs;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::data_dir::DataDir;
+use crate::digest::Digest;
+use crate::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
+use crate::error::{Error, Result};
+
+/// The content-addressed store of one data directory; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Artifacts {
+    root: PathBuf,
+}
+
+impl Artifacts {
+    pub fn open(data: &DataDir) -> Result<Self> {
+        let root = data.artifacts();
+        create_private_folder(&root)?;
+        Ok(Self { root })
+    }
+
+    /// Keeps the bytes durably; keeping the same bytes again costs a look-up.
+    pub async fn put(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Digest> {
+        let root = self.root.clone();
+        off_the_runtime(move || put(&root, bytes.as_ref())).await
+    }
+
+    /// Reads bytes back; an error when they are no longer what their name says.
+    pub async fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
+        let (path, digest) = (path_of(&self.root, digest), *digest);
+        off_the_runtime(move || get(&path, &digest)).await
+    }
+
+    pub async fn contains(&self, digest: &Digest) -> Result<bool> {
+        let path = path_of(&self.root, digest);
+        off_the_runtime(move || at(&path, path.try_exists())).await
+    }
+}
+
+async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let finished = tokio::task::spawn_blocking(work).await;
+    finished.unwrap_or_else(|error| Err(Error::StorageFailing { detail: error.to_string() }))
+}
+
+fn path_of(root: &Path, digest: &Digest) -> PathBuf {
+    let name = digest.to_hex();
+    root.join(&name[..2]).join(name)
+}
+
+fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
+    let digest = Digest::of(bytes);
+    let path = path_of(root, &digest);
+    // A damaged file is written anew, which heals it.
+    if matches!(get(&path, &digest), Ok(Some(_))) {
+        return Ok(digest);
+    }
+    let folder = path.parent().unwrap_or(root);
+    create_private_folder(folder)?;
+    let temporary = folder.join(temporary_name());
+    write_private(&temporary, bytes)?;
+    at(&path, fs::rename(&temporary, &path))?;
+    sync_folder(folder)?;
+    Ok(digest)
+}
+
+fn get(path: &Path, digest: &Digest) -> Result<Option<Vec<u8>>> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failure(path, error)),
+    };
+    if Digest::of(&bytes) != *digest {
+        return Err(Error::Corrupt {
+            what: "artifact",
+            detail: format!("{} does not hold what it names", path.display()),
+        });
+    }
+    Ok(Some(bytes))
+}

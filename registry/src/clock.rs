@@ -1,0 +1,79 @@
+//! The clock, passed in wherever time matters; nothing else in the workspace reads the system's.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01T00:00:00Z. Displays as RFC 3339 with `Z` and milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    pub const fn from_milliseconds(milliseconds: i64) -> Self {
+        Self(milliseconds)
+    }
+
+    pub const fn as_milliseconds(self) -> i64 {
+        self.0
+    }
+
+    /// Moves forward, stopping at the end of representable time.
+    pub fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(milliseconds(duration)))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Outside the calendar's years only a corrupt row can lie; it shows as the nearest end.
+        let instant = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
+        write!(formatter, "{instant:.3}")
+    }
+}
+
+/// Tells the time: the system's, or in tests one that stands still until it is moved.
+#[derive(Clone, Debug)]
+pub struct Clock(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    Fixed(Arc<AtomicI64>),
+}
+
+impl Clock {
+    pub const fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that shows `start` until [`Clock::advance`] moves it; clones move together.
+    pub fn fixed(start: Timestamp) -> Self {
+        Self(Source::Fixed(Arc::new(AtomicI64::new(start.0))))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        match &self.0 {
+            Source::System => Timestamp(system_milliseconds()),
+            Source::Fixed(now) => Timestamp(now.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Moves a fixed clock; the system's clock is left alone.
+    pub fn advance(&self, by: Duration) {
+        if let Source::Fixed(now) = &self.0 {
+            now.fetch_add(milliseconds(by), Ordering::SeqCst);
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn system_milliseconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
+}

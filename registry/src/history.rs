@@ -1,0 +1,60 @@
+//! Which records of the history are wanted.
+
+use crate::constraint::Constraint;
+use crate::ids::ToolId;
+use crate::invocation_source::InvocationSourceKind;
+use crate::page::Direction;
+
+/// Terms of a search; each costs a walk through an index.
+pub const SEARCH_TERMS_MAX: usize = 32;
+/// Characters of a search; longer ones are pasted by accident.
+pub const SEARCH_CHARACTERS_MAX: usize = 256;
+/// Records that a search answers with at most.
+pub const SEARCH_RESULTS_MAX: u32 = 100;
+
+/// Which records are listed. Every empty list means any; the default lists all finished runs, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct InvocationFilter {
+    pub tools: Vec<ToolSelection>,
+    pub source_kinds: Vec<InvocationSourceKind>,
+    pub conversation_ids: Vec<String>,
+    pub simulation_unit_test_set_run_ids: Vec<String>,
+    pub succeeded: Option<bool>,
+    pub persisted: Option<bool>,
+    /// Also records of runs that go on; they have no outcome yet.
+    pub include_unfinished: bool,
+    /// Ties are broken by age, newest first.
+    pub sort: Vec<(InvocationSort, Direction)>,
+}
+
+/// A tool, with the versions of it that are meant.
+#[derive(Clone, Debug)]
+pub struct ToolSelection {
+    pub tool: ToolId,
+    pub versions: Option<Constraint>,
+}
+
+/// What records can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvocationSort {
+    CreatedAt,
+    DurationMs,
+    Succeeded,
+}
+
+/// Words to find. A record matches when it has all of them in the fields.
+#[derive(Clone, Debug)]
+pub struct SearchQuery {
+    pub text: String,
+    /// Empty means all fields.
+    pub fields: Vec<SearchField>,
+}
+
+/// A searchable part of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SearchField {
+    Output,
+    ExceptionMessage,
+    ExceptionType,
+    ExceptionStackTrace,
+}

@@ -1,0 +1,68 @@
+//! What a tool is, and where it is remembered: tools, their versions and variables, builds, the history of runs,
+//! the users who may touch them, and the bytes that they run.
+//!
+//! The domain is in one file per concept and knows neither SQL nor HTTP. [`Store`] keeps rows, [`Artifacts`] keeps
+//! bytes by digest, [`KeyRing`] seals variables, [`DataDir`] says where all of that lies.
+
+mod account;
+mod artifacts;
+mod build;
+mod clock;
+mod config;
+mod constraint;
+mod credentials;
+mod data_dir;
+mod digest;
+mod durable;
+mod error;
+mod history;
+mod ids;
+mod invocation;
+mod invocation_source;
+mod names;
+mod page;
+mod permission;
+mod principal;
+mod random;
+mod secrets;
+mod source_names;
+mod store;
+mod tags;
+mod text_type;
+mod tool;
+mod tool_version;
+mod variables;
+mod version;
+
+pub use account::{OrganizationId, UserId};
+pub use artifacts::Artifacts;
+pub use build::{Build, BuildReference, BuildState, Busy, FailedBuild, Lease, Operation};
+pub use clock::{Clock, Timestamp};
+pub use config::Config;
+pub use constraint::Constraint;
+pub use credentials::{IssuedKey, IssuedToken, NewOrganization, SignIn, SignInRefused, SignedIn};
+pub use data_dir::{DataDir, DataDirLock};
+pub use digest::Digest;
+pub use error::{Error, ErrorKind, InvalidValue, Result};
+pub use history::{
+    InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
+    SearchQuery, ToolSelection,
+};
+pub use ids::{BootId, BuildId, InvocationId, ToolId, VersionId};
+pub use invocation::{
+    Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
+    RecordedInput,
+};
+pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
+pub use names::{Description, EnvvarName, ToolName};
+pub use page::{Direction, Page, Slice};
+pub use permission::{Permission, PermissionSet};
+pub use principal::Principal;
+pub use secrets::{DataKey, KeyRing, SealedFor};
+pub use source_names::{BranchName, ProjectPath};
+pub use store::Store;
+pub use tags::Tags;
+pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
+pub use tool_version::{Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
+pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
+pub use version::{BumpKind, Version};

@@ -1,0 +1,31 @@
+//! The names and descriptions that people give to tools and variables.
+
+use crate::text_type::{made_of, text_type};
+
+/// Bytes of a tool's name; it becomes part of function names that models read.
+const TOOL_NAME_BYTES_MAX: usize = 64;
+/// Bytes of a description; enough for a page, small enough for lists of tools.
+const DESCRIPTION_BYTES_MAX: usize = 4096;
+/// Bytes of a variable's name; longer ones are mistakes.
+const ENVVAR_NAME_BYTES_MAX: usize = 128;
+
+text_type! {
+    /// The name of a tool, unique among the organisation's live tools.
+    ToolName = "tool name", "must be 1 to 64 characters of a-z 0-9 _", |text| {
+        made_of(text, TOOL_NAME_BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_'))
+    };
+}
+
+text_type! {
+    /// What a tool does, in words. Surrounding white space is dropped.
+    Description = "description", "must have 1 to 4096 bytes besides surrounding white space", |text| {
+        made_of(text.trim(), DESCRIPTION_BYTES_MAX, |_| true)
+    };
+}
+
+text_type! {
+    /// The name of a variable of a tool.
+    EnvvarName = "variable name", "must be 1 to 128 characters of A-Z _", |text| {
+        made_of(text, ENVVAR_NAME_BYTES_MAX, |c| matches!(c, 'A'..='Z' | '_'))
+    };
+}

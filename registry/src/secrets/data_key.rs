@@ -1,0 +1,106 @@
+//! One organisation's key, and what it seals.
+
+use std::fmt;
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use zeroize::Zeroizing;
+
+use crate::account::OrganizationId;
+use crate::error::{Error, Result};
+use crate::ids::ToolId;
+use crate::names::EnvvarName;
+use crate::random;
+
+/// The first byte of every sealed value, so that another cipher can follow.
+const FORMAT: u8 = 1;
+/// Random nonces of this length do not meet within any realistic number of values.
+const NONCE_BYTES: usize = 24;
+
+/// The key of one organisation; wiped when dropped.
+#[derive(Clone)]
+pub struct DataKey {
+    id: String,
+    bytes: Zeroizing<[u8; 32]>,
+}
+
+/// The row that a sealed value belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct SealedFor<'a> {
+    pub organization: &'a OrganizationId,
+    pub tool: &'a ToolId,
+    pub name: &'a EnvvarName,
+}
+
+impl DataKey {
+    pub fn generate() -> Self {
+        Self::from_parts(hex::encode(random::bytes::<8>()), Zeroizing::new(random::bytes()))
+    }
+
+    pub(super) const fn from_parts(id: String, bytes: Zeroizing<[u8; 32]>) -> Self {
+        Self { id, bytes }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8; 32] {
+        &self.bytes
+    }
+
+    /// Names the key in stored rows; not secret.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn seal(&self, place: SealedFor<'_>, value: &str) -> Result<Vec<u8>> {
+        seal(&self.bytes, &self.bound_to(place), value.as_bytes())
+    }
+
+    pub fn open(&self, place: SealedFor<'_>, sealed: &[u8]) -> Result<Zeroizing<String>> {
+        let mut opened = open(&self.bytes, &self.bound_to(place), sealed)?;
+        let text = String::from_utf8(std::mem::take(&mut *opened));
+        text.map(Zeroizing::new).map_err(|_| unreadable())
+    }
+
+    fn bound_to(&self, place: SealedFor<'_>) -> Vec<u8> {
+        let parts = [place.organization.as_str(), place.tool.as_str(), place.name.as_str(), &self.id];
+        associated_data("variable", &parts)
+    }
+}
+
+impl fmt::Debug for DataKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DataKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Joins parts with their lengths before them, so that no two lists give the same bytes.
+pub(super) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for part in std::iter::once(&purpose).chain(parts) {
+        joined.extend((part.len() as u64).to_be_bytes());
+        joined.extend(part.as_bytes());
+    }
+    joined
+}
+
+pub(super) fn seal(key: &[u8; 32], bound_to: &[u8], value: &[u8]) -> Result<Vec<u8>> {
+    let nonce: [u8; NONCE_BYTES] = random::bytes();
+    let payload = Payload { msg: value, aad: bound_to };
+    let cipher = XChaCha20Poly1305::new(Key::from_slice(key));
+    let sealed = cipher.encrypt(XNonce::from_slice(&nonce), payload).map_err(|_| unreadable())?;
+    Ok([&[FORMAT][..], &nonce, &sealed].concat())
+}
+
+pub(super) fn open(key: &[u8; 32], bound_to: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let (&format, rest) = sealed.split_first().ok_or_else(unreadable)?;
+    let (nonce, body) = rest.split_at_checked(NONCE_BYTES).ok_or_else(unreadable)?;
+    if format != FORMAT {
+        return Err(unreadable());
+    }
+    let cipher = XChaCha20Poly1305::new(Key::from_slice(key));
+    let opened = cipher.decrypt(XNonce::from_slice(nonce), Payload { msg: body, aad: bound_to });
+    opened.map(Zeroizing::new).map_err(|_| unreadable())
+}
+
+fn unreadable() -> Error {
+    Error::Corrupt { what: "sealed value", detail: "it does not open with the key and place of its row".to_owned() }
+}

@@ -1,0 +1,111 @@
+//! The master key, kept in a file of its own beside the database, and everything derived from it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::data_key::{DataKey, associated_data, open, seal};
+use crate::account::OrganizationId;
+use crate::data_dir::DataDir;
+use crate::durable::{at, create_private_folder, sync_folder, temporary_name, write_private};
+use crate::error::{Error, Result};
+use crate::random;
+
+const FILE_NAME: &str = "master.key";
+
+/// The master key of an installation; cheap to clone, never shown.
+#[derive(Clone)]
+pub struct KeyRing(Arc<Zeroizing<[u8; 32]>>);
+
+impl KeyRing {
+    /// Reads the key file, creating it at the first start. Refuses a file that others can read, and a missing file
+    /// beside an existing database, whose variables a new key could not open.
+    pub fn load(data: &DataDir) -> Result<Self> {
+        let folder = data.keys();
+        let path = folder.join(FILE_NAME);
+        if !at(&path, path.try_exists())? {
+            if data.database().exists() {
+                return Err(Error::KeyFileMissing { path });
+            }
+            create(&folder, &path)?;
+        }
+        read(&path).map(|key| Self(Arc::new(key)))
+    }
+
+    /// A key for one purpose, named by its label. The same label always gives the same key.
+    pub fn derive(&self, label: &str) -> [u8; 32] {
+        self.authenticate(&associated_data("derive", &[label]))
+    }
+
+    /// Seals an organisation's data key for the database.
+    pub fn wrap(&self, organization: &OrganizationId, key: &DataKey) -> Result<Vec<u8>> {
+        seal(&self.wrapping_key(), &wrapped_for(organization, key.id()), key.bytes())
+    }
+
+    /// Opens what [`KeyRing::wrap`] sealed for the same organisation and key id.
+    pub fn unwrap(&self, organization: &OrganizationId, key_id: &str, wrapped: &[u8]) -> Result<DataKey> {
+        let opened = open(&self.wrapping_key(), &wrapped_for(organization, key_id), wrapped)?;
+        let bytes = <[u8; 32]>::try_from(opened.as_slice());
+        let bytes = bytes.map_err(|_| Error::Corrupt { what: "data key", detail: "wrong length".to_owned() })?;
+        Ok(DataKey::from_parts(key_id.to_owned(), Zeroizing::new(bytes)))
+    }
+
+    fn wrapping_key(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.derive("data keys"))
+    }
+
+    fn authenticate(&self, message: &[u8]) -> [u8; 32] {
+        keyed_hash(&self.0, message)
+    }
+}
+
+impl std::fmt::Debug for KeyRing {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("KeyRing([secret])")
+    }
+}
+
+/// HMAC-SHA-256.
+pub(crate) fn keyed_hash(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
+    let mut padded = [0; 64];
+    padded[..32].copy_from_slice(key);
+    // A key of exactly one block needs no length check, so nothing can fail here.
+    let mut hash = Hmac::<Sha256>::new(&padded.into());
+    hash.update(message);
+    hash.finalize().into_bytes().into()
+}
+
+fn wrapped_for(organization: &OrganizationId, key_id: &str) -> Vec<u8> {
+    associated_data("data key", &[organization.as_str(), key_id])
+}
+
+/// Two processes may both come here at the first start; the link lets exactly one key win.
+fn create(folder: &Path, path: &Path) -> Result<()> {
+    create_private_folder(folder)?;
+    let temporary = folder.join(temporary_name());
+    let text = Zeroizing::new(hex::encode(random::bytes::<32>()));
+    write_private(&temporary, text.as_bytes())?;
+    let linked = fs::hard_link(&temporary, path);
+    at(&temporary, fs::remove_file(&temporary))?;
+    match linked {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => at(path, Err(error)),
+        _ => sync_folder(folder),
+    }
+}
+
+fn read(path: &Path) -> Result<Zeroizing<[u8; 32]>> {
+    let mode = at(path, fs::metadata(path))?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(Error::KeyFileExposed { path: path.to_owned() });
+    }
+    let text = Zeroizing::new(at(path, fs::read_to_string(path))?);
+    let mut key = Zeroizing::new([0; 32]);
+    let decoded = hex::decode_to_slice(text.trim(), &mut *key);
+    let detail = "it must hold 64 hexadecimal characters".to_owned();
+    decoded.map(|()| key).map_err(|_| Error::Corrupt { what: "master key file", detail })
+}

@@ -1,0 +1,10 @@
+//! Envelope encryption: a master key in a file seals one data key per organisation, which seals its variables.
+//!
+//! A sealed value is bound to its organisation, tool, name and key: moved to another row it does not open.
+
+mod data_key;
+mod key_ring;
+
+pub use data_key::{DataKey, SealedFor};
+pub use key_ring::KeyRing;
+pub(crate) use key_ring::keyed_hash;

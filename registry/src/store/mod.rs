@@ -1,0 +1,78 @@
+//! The store: one method per use case, each with its own transaction, each about one organisation.
+//!
+//! Writes go through one connection that commits in groups ([`writer`]); reads go through a small pool that cannot
+//! write. A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
+
+mod sql;
+mod token_cache;
+mod writer;
+
+use std::sync::Arc;
+
+use sqlx::SqlitePool;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::error::Result;
+use crate::ids::BootId;
+use crate::secrets::KeyRing;
+use sql::open::Database;
+use token_cache::TokenCache;
+use writer::{Work, Writer};
+
+/// The database of an installation; cheap to clone.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    readers: SqlitePool,
+    writer: Writer,
+    keys: KeyRing,
+    clock: Clock,
+    config: Config,
+    boot: BootId,
+    tokens: TokenCache,
+}
+
+impl Store {
+    /// Opens the database of a data directory, creating it or bringing it up to date.
+    pub async fn open(data: &DataDir, keys: &KeyRing, clock: Clock, config: Config) -> Result<Self> {
+        let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
+        let connection = database.create(&clock).await?;
+        let readers = database.readers(config.reader_connections).await?;
+        let boot = BootId::new(&clock);
+        let writer = Writer::start(connection, database);
+        let tokens = TokenCache::default();
+        Ok(Self(Arc::new(Inner { readers, writer, keys: keys.clone(), clock, config, boot, tokens })))
+    }
+
+    /// Finishes the writes in the queue and closes the database; later calls are refused.
+    pub async fn close(&self) {
+        self.0.writer.close().await;
+        self.0.readers.close().await;
+    }
+
+    /// Names this start of the process in the records that it begins.
+    pub fn boot(&self) -> &BootId {
+        &self.0.boot
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    fn readers(&self) -> &SqlitePool {
+        &self.0.readers
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        self.0.writer.write(work).await
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Store").field("boot", &self.0.boot).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,67 @@
+//! Builds that failed, and the logs of all builds.
+
+use super::dialect::Row;
+use super::leases::release;
+use super::row::{exact_text, get, parsed, parsed_option, timestamp};
+use crate::account::OrganizationId;
+use crate::build::{Build, BuildReference, BuildState, FailedBuild, Lease};
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
+    WHERE organization = $1 AND build = $2";
+
+const BY_BUILD: &str = "SELECT * FROM builds WHERE organization = $1 AND build = $2";
+
+const BY_VERSION: &str = "SELECT * FROM builds WHERE organization = $1 AND version_id = $2";
+
+impl Store {
+    /// Keeps why a build failed and releases its lease. [`Error::LeaseLost`] when another operation took over.
+    pub async fn record_failed_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
+        let (lease, now) = (lease.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move {
+                release(connection, &lease).await?;
+                let query = sqlx::query(FAIL).bind(lease.organization.as_str()).bind(lease.build.as_str());
+                let query = query.bind(failed.stage).bind(failed.message.into_bytes()).bind(failed.log.into_bytes());
+                query.bind(now.as_milliseconds()).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Finds a build by its own id or by the version that it made.
+    pub async fn get_build(&self, organization: &OrganizationId, which: &BuildReference) -> Result<Option<Build>> {
+        let query = match which {
+            BuildReference::Build(id) => sqlx::query(BY_BUILD).bind(organization.as_str()).bind(id.as_str()),
+            BuildReference::Version(id) => sqlx::query(BY_VERSION).bind(organization.as_str()).bind(id.as_str()),
+        };
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+}
+
+fn read(row: &Row) -> Result<Build> {
+    let finished_at: Option<i64> = get(row, "finished_at")?;
+    Ok(Build {
+        id: parsed(row, "build")?,
+        organization: parsed(row, "organization")?,
+        tool: parsed(row, "tool")?,
+        state: state(row)?,
+        log: exact_text(row, "log")?,
+        creator: parsed(row, "creator")?,
+        started_at: timestamp(row, "started_at")?,
+        finished_at: finished_at.map(Timestamp::from_milliseconds),
+    })
+}
+
+fn state(row: &Row) -> Result<BuildState> {
+    let version = parsed_option(row, "version_id")?;
+    match (get::<&str>(row, "state")?, version) {
+        ("running", None) => Ok(BuildState::Running),
+        ("succeeded", Some(version)) => Ok(BuildState::Succeeded { version }),
+        ("failed", None) => Ok(BuildState::Failed { stage: get(row, "stage")?, message: exact_text(row, "message")? }),
+        (state, _) => Err(Error::Corrupt { what: "build", detail: format!("state {state}") }),
+    }
+}

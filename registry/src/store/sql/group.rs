@@ -1,0 +1,49 @@
+//! One commit for a group of writes.
+
+use super::dialect::Connection;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::writer::Job;
+
+/// Runs the jobs in one transaction and answers them. `false` when the transaction itself failed, and with it all.
+pub(in crate::store) async fn commit_group(connection: &mut Connection, mut jobs: Vec<Box<dyn Job>>) -> bool {
+    let committed = transaction(connection, &mut jobs).await;
+    if let Err(error) = &committed {
+        tracing::error!(%error, writes = jobs.len(), "a group of writes failed");
+        // Often nothing is left to roll back; the connection is replaced anyway.
+        let _ = execute(connection, "ROLLBACK").await;
+    }
+    let durable = committed.is_ok();
+    for job in jobs {
+        job.answer(committed.as_ref().copied().map_err(repeated));
+    }
+    durable
+}
+
+async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+    // Immediate: a transaction that starts by reading and then writes would be refused at once, without waiting.
+    execute(connection, "BEGIN IMMEDIATE").await?;
+    for job in &mut *jobs {
+        execute(connection, "SAVEPOINT job").await?;
+        if !job.apply(connection).await {
+            execute(connection, "ROLLBACK TO job").await?;
+        }
+        execute(connection, "RELEASE job").await?;
+    }
+    execute(connection, "COMMIT").await
+}
+
+async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {
+    sqlx::query(statement).execute(connection).await?;
+    Ok(())
+}
+
+/// The same failure once more, for the next caller. Whatever it was, nothing was written and later may be better.
+fn repeated(error: &Error) -> Error {
+    let detail = error.to_string();
+    match error {
+        Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },
+        Error::StorageFailing { detail } => Error::StorageFailing { detail: detail.clone() },
+        other if other.kind() == ErrorKind::Corrupt => Error::Corrupt { what: "database", detail },
+        _ => Error::StorageFailing { detail },
+    }
+}

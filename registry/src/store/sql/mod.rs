@@ -1,0 +1,26 @@
+//! The statements, by topic. Text is static and values are bound; what only SQLite understands is in [`dialect`].
+
+#[macro_use]
+mod dialect;
+
+pub(super) mod group;
+pub(super) mod open;
+
+mod builds;
+mod envvars;
+mod filters;
+mod history;
+mod invocations;
+mod keys;
+mod leases;
+mod migrate;
+mod publish;
+mod records;
+mod row;
+mod search;
+mod tokens;
+mod tools;
+mod tools_list;
+mod variables;
+mod versions;
+mod versions_list;

@@ -1,0 +1,71 @@
+//! Reading columns into domain types. A value that does not parse means a damaged row, not a bad request.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::Row as _;
+use sqlx::{Decode, Type};
+
+use super::dialect::Row;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::version::Version;
+
+type Database = <Row as sqlx::Row>::Database;
+
+pub(super) fn get<'r, T: Decode<'r, Database> + Type<Database>>(row: &'r Row, column: &'static str) -> Result<T> {
+    Ok(row.try_get(column)?)
+}
+
+/// A text that one of the domain's parsers accepts.
+pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
+    get::<&str>(row, column)?.parse().map_err(|error| damaged(column, &error))
+}
+
+/// As [`parsed`], for a column that may be null.
+pub(super) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
+    let text: Option<&str> = get(row, column)?;
+    text.map(|text| text.parse().map_err(|error| damaged(column, &error))).transpose()
+}
+
+pub(super) fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
+    serde_json::from_str(get(row, column)?).map_err(|error| damaged(column, &error))
+}
+
+pub(super) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
+    Ok(Timestamp::from_milliseconds(get(row, column)?))
+}
+
+/// A text kept as bytes, so that every character survives.
+pub(super) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
+    String::from_utf8(get(row, column)?).map_err(|error| damaged(column, &error))
+}
+
+/// The three columns of a version.
+pub(super) fn version(row: &Row) -> Result<Version> {
+    Ok(Version::new(unsigned(row, "major")?, unsigned(row, "minor")?, unsigned(row, "patch")?))
+}
+
+pub(super) fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
+    u64::try_from(get::<i64>(row, column)?).map_err(|error| damaged(column, &error))
+}
+
+/// A number for a signed column; those beyond its range, which no honest value reaches, stop at its end.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// JSON text to bind.
+pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::Database { source: Box::new(error) })
+}
+
+/// A JSON array to bind, or null when empty, which statements read as "any".
+pub(super) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
+    if values.is_empty() { Ok(None) } else { to_json(&values).map(Some) }
+}
+
+fn damaged(column: &'static str, error: &dyn std::fmt::Display) -> Error {
+    Error::Corrupt { what: "row", detail: format!("column {column}: {error}") }
+}

@@ -1,0 +1,149 @@
+//! Full-text search over what runs answered. Any text is a valid search: every word is quoted, none is syntax.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::dialect::{Connection, PoolConnection, Query, Row, is_interrupted};
+use super::filters::filtered;
+use super::records::read;
+use crate::account::OrganizationId;
+use crate::error::{Error, InvalidValue, Result};
+use crate::history::{
+    InvocationFilter, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField, SearchQuery,
+};
+use crate::invocation::{Invocation, InvocationOutcome};
+use crate::store::Store;
+
+/// A search that takes longer holds a reader that others need.
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
+/// Steps of the database's machine between two looks at the time.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+/// Bytes of a field that can be found; what a tool answers is bounded below it, what it throws may not be.
+const FIELD_BYTES_MAX: usize = 256 * 1024;
+
+const INDEX: &str = "INSERT INTO inv_text
+        (rowid, scope, output, exception_message, exception_type, exception_stack_trace)
+    VALUES ($1, $2, $3, $4, $5, $6)";
+
+const SEARCH: &str = concat!(
+    "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
+        f.exception_message, f.exception_stack_trace, f.persisted, f.status_events,
+        u.invocation IS NOT NULL AS unlinked
+    FROM inv_text t
+    JOIN inv_finished f ON f.sequence = t.rowid
+    JOIN inv_started s ON s.invocation = f.invocation
+    LEFT JOIN inv_unlinked u ON u.invocation = s.invocation
+    WHERE inv_text MATCH $1 AND s.organization = $9 ",
+    filtered!(),
+    "ORDER BY t.rowid DESC LIMIT $10"
+);
+
+impl Store {
+    /// Finds the records that have all words of the text in the fields together; at most
+    /// [`SEARCH_RESULTS_MAX`], those that ended last first.
+    pub async fn search_invocations(
+        &self,
+        organization: &OrganizationId,
+        query: &SearchQuery,
+        filter: &InvocationFilter,
+    ) -> Result<Vec<Invocation>> {
+        let Some(expression) = expression(organization, query)? else {
+            return Ok(Vec::new());
+        };
+        let filters = self.bind_filters(organization, filter).await?;
+        let statement = filters.bound_to(SEARCH, expression);
+        let statement = statement.bind(organization.to_string()).bind(SEARCH_RESULTS_MAX);
+        let connection = self.readers().acquire().await?;
+        // Apart from the caller: one that goes away must not leave the time limit on the connection.
+        let rows = tokio::spawn(fetch_in_time(connection, statement)).await;
+        let rows = rows.map_err(|error| Error::Database { source: Box::new(error) })??;
+        rows.iter().map(read).collect()
+    }
+}
+
+/// Makes a finished record findable.
+pub(super) async fn index(
+    connection: &mut Connection,
+    sequence: i64,
+    organization: &OrganizationId,
+    outcome: &InvocationOutcome,
+) -> Result<()> {
+    let query = sqlx::query(INDEX).bind(sequence).bind(scope(organization));
+    let query = match outcome {
+        InvocationOutcome::Succeeded { output } => {
+            query.bind(searchable(output)).bind(None::<String>).bind(None::<String>).bind(None::<String>)
+        }
+        InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => query
+            .bind(None::<String>)
+            .bind(searchable(exception_message))
+            .bind(searchable(exception_type))
+            .bind(searchable(&exception_stack_trace.join("\n"))),
+    };
+    query.execute(connection).await?;
+    Ok(())
+}
+
+async fn fetch_in_time(mut connection: PoolConnection, statement: Query) -> Result<Vec<Row>> {
+    let began = Instant::now();
+    let in_time = move || began.elapsed() < SEARCH_TIME_MAX;
+    connection.lock_handle().await?.set_progress_handler(STEPS_BETWEEN_LOOKS, in_time);
+    let found = statement.fetch_all(&mut *connection).await;
+    connection.lock_handle().await?.remove_progress_handler();
+    found.map_err(
+        |error| if is_interrupted(&error) { Error::SearchTooSlow { limit: SEARCH_TIME_MAX } } else { error.into() },
+    )
+}
+
+/// The one word of the `scope` column: an organisation's rows are found through the index, not sifted afterwards.
+fn scope(organization: &OrganizationId) -> String {
+    format!("o{}", hex::encode(organization.as_str()))
+}
+
+/// The text as the index takes it: a NUL would end it, so its picture stands in.
+fn searchable(text: &str) -> String {
+    text[..text.floor_char_boundary(FIELD_BYTES_MAX)].replace('\0', "\u{2400}")
+}
+
+/// The search in the index's own language, or `None` when the text has no word in it.
+fn expression(organization: &OrganizationId, query: &SearchQuery) -> Result<Option<String>> {
+    if query.text.chars().count() > SEARCH_CHARACTERS_MAX {
+        return Err(InvalidValue::new("search", "must have at most 256 characters").into());
+    }
+    let terms: Vec<String> = query.text.split_whitespace().filter(|term| has_word(term)).map(quoted).collect();
+    if terms.len() > SEARCH_TERMS_MAX {
+        return Err(InvalidValue::new("search", "must have at most 32 words").into());
+    }
+    let columns = columns(&query.fields);
+    let scope = scope(organization);
+    Ok((!terms.is_empty()).then(|| format!("scope : {scope} AND {{{columns}}} : ({})", terms.join(" AND "))))
+}
+
+/// Signs alone are not indexed; a term of them would match nothing or everything.
+fn has_word(term: &str) -> bool {
+    term.chars().any(char::is_alphanumeric)
+}
+
+fn quoted(term: &str) -> String {
+    format!("\"{}\"", term.replace('\0', "\u{2400}").replace('"', "\"\""))
+}
+
+fn columns(fields: &[SearchField]) -> String {
+    const ALL: [SearchField; 4] = [
+        SearchField::Output,
+        SearchField::ExceptionMessage,
+        SearchField::ExceptionType,
+        SearchField::ExceptionStackTrace,
+    ];
+    let wanted = if fields.is_empty() { &ALL[..] } else { fields };
+    let names: BTreeSet<&str> = wanted.iter().copied().map(column).collect();
+    names.into_iter().collect::<Vec<_>>().join(" ")
+}
+
+const fn column(field: SearchField) -> &'static str {
+    match field {
+        SearchField::Output => "output",
+        SearchField::ExceptionMessage => "exception_message",
+        SearchField::ExceptionType => "exception_type",
+        SearchField::ExceptionStackTrace => "exception_stack_trace",
+    }
+}

@@ -1,0 +1,183 @@
+//! Creating, finding, changing and deprecating tools.
+
+use super::dialect::{Connection, Row, is_conflict};
+use super::leases::interrupt_expired;
+use super::row::{get, json, parsed, timestamp, to_json};
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::ids::ToolId;
+use crate::names::ToolName;
+use crate::principal::Principal;
+use crate::store::Store;
+use crate::tags::Tags;
+use crate::tool::{NewTool, Tool, ToolChanges};
+
+/// The columns of a tool, with the names of its variables.
+macro_rules! select_tools {
+    ($($rest:expr),*) => {
+        concat!(
+            "SELECT t.*,
+                (SELECT json_group_array(name) FROM (SELECT name FROM envvars e
+                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 0 ORDER BY name)) AS plain_names,
+                (SELECT json_group_array(name) FROM (SELECT name FROM envvars e
+                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 1 ORDER BY name)) AS secret_names
+            FROM tools t ",
+            $($rest),*
+        )
+    };
+}
+pub(super) use select_tools;
+
+impl Store {
+    /// Creates a tool. A conflict when a live tool of the organisation has the name.
+    pub async fn create_tool(&self, principal: &Principal, new: NewTool) -> Result<ToolId> {
+        let id = ToolId::new(&self.0.clock);
+        let (created, principal, now) = (id.clone(), principal.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move {
+                insert(connection, &id, &principal, &new, now).await?;
+                insert_tags(connection, &principal.organization, &id, &new.tags).await
+            })
+        })
+        .await?;
+        Ok(created)
+    }
+
+    /// Finds a tool, deprecated or not.
+    pub async fn get_tool(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Tool>> {
+        let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
+        let row = query.bind(organization.as_str()).bind(tool.as_str()).fetch_optional(self.readers()).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Finds the tool that has this name now.
+    pub async fn find_live_tool(&self, organization: &OrganizationId, name: &ToolName) -> Result<Option<Tool>> {
+        let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.name = $2 AND t.deprecated = 0"));
+        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Changes the description or the tags of a live tool.
+    pub async fn modify_tool(&self, principal: &Principal, tool: &ToolId, changes: ToolChanges) -> Result<()> {
+        let (principal, tool, now) = (principal.clone(), tool.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move { modify(connection, &principal, &tool, &changes, now).await })
+        })
+        .await
+    }
+
+    /// Deprecates a live tool and all its versions; its name is free again. Busy while an operation holds the tool.
+    pub async fn deprecate_tool(&self, principal: &Principal, tool: &ToolId) -> Result<()> {
+        let (principal, tool, now) = (principal.clone(), tool.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move {
+                touch(connection, &principal, &tool, now).await?;
+                interrupt_expired(connection, &principal.organization, &tool, now).await?;
+                deprecate(connection, &principal, &tool, now).await
+            })
+        })
+        .await
+    }
+}
+
+pub(super) fn read(row: &Row) -> Result<Tool> {
+    Ok(Tool {
+        id: parsed(row, "tool")?,
+        organization: parsed(row, "organization")?,
+        name: parsed(row, "name")?,
+        description: parsed(row, "description")?,
+        tags: json(row, "tags")?,
+        deprecated: get(row, "deprecated")?,
+        envvars: json(row, "plain_names")?,
+        secret_envvars: json(row, "secret_names")?,
+        creator: parsed(row, "creator")?,
+        updated_by: parsed(row, "updated_by")?,
+        created_at: timestamp(row, "created_at")?,
+        updated_at: timestamp(row, "updated_at")?,
+    })
+}
+
+/// Notes who changed a live tool, and when; an error when there is no such tool.
+pub(super) async fn touch(
+    connection: &mut Connection,
+    principal: &Principal,
+    tool: &ToolId,
+    now: Timestamp,
+) -> Result<()> {
+    let statement = "UPDATE tools SET updated_by = $1, updated_at = $2
+        WHERE organization = $3 AND tool = $4 AND deprecated = 0";
+    let query = sqlx::query(statement).bind(principal.user.as_str()).bind(now.as_milliseconds());
+    let query = query.bind(principal.organization.as_str()).bind(tool.as_str());
+    let touched = query.execute(connection).await?.rows_affected();
+    if touched == 0 { Err(Error::NotFound { what: "tool" }) } else { Ok(()) }
+}
+
+async fn insert(
+    connection: &mut Connection,
+    id: &ToolId,
+    principal: &Principal,
+    new: &NewTool,
+    now: Timestamp,
+) -> Result<()> {
+    let statement = "INSERT INTO tools
+        (organization, tool, name, description, tags, deprecated, creator, updated_by, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, 0, $6, $6, $7, $7)";
+    let query = sqlx::query(statement).bind(principal.organization.as_str()).bind(id.as_str());
+    let query = query.bind(new.name.as_str()).bind(new.description.as_str()).bind(to_json(&new.tags)?);
+    let inserted = query.bind(principal.user.as_str()).bind(now.as_milliseconds()).execute(connection).await;
+    match inserted {
+        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "tool", name: new.name.to_string() }),
+        other => other.map(|_| ()).map_err(Error::from),
+    }
+}
+
+async fn insert_tags(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    id: &ToolId,
+    tags: &Tags,
+) -> Result<()> {
+    for (key, value) in tags.iter() {
+        sqlx::query("INSERT INTO tool_tags (organization, tool, key, value) VALUES ($1, $2, $3, $4)")
+            .bind(organization.as_str())
+            .bind(id.as_str())
+            .bind(key)
+            .bind(value)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn modify(
+    connection: &mut Connection,
+    principal: &Principal,
+    tool: &ToolId,
+    changes: &ToolChanges,
+    now: Timestamp,
+) -> Result<()> {
+    touch(connection, principal, tool, now).await?;
+    let statement = "UPDATE tools SET description = coalesce($1, description), tags = coalesce($2, tags)
+        WHERE organization = $3 AND tool = $4";
+    let query = sqlx::query(statement).bind(changes.description.as_ref().map(|text| text.as_str()));
+    let query = query.bind(changes.tags.as_ref().map(to_json).transpose()?);
+    query.bind(principal.organization.as_str()).bind(tool.as_str()).execute(&mut *connection).await?;
+    let Some(tags) = &changes.tags else {
+        return Ok(());
+    };
+    let delete = sqlx::query("DELETE FROM tool_tags WHERE organization = $1 AND tool = $2");
+    delete.bind(principal.organization.as_str()).bind(tool.as_str()).execute(&mut *connection).await?;
+    insert_tags(connection, &principal.organization, tool, tags).await
+}
+
+async fn deprecate(connection: &mut Connection, principal: &Principal, tool: &ToolId, now: Timestamp) -> Result<()> {
+    let tools = "UPDATE tools SET deprecated = 1 WHERE organization = $1 AND tool = $2";
+    let query = sqlx::query(tools).bind(principal.organization.as_str()).bind(tool.as_str());
+    query.execute(&mut *connection).await?;
+    let versions = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
+        WHERE organization = $1 AND tool = $2 AND deprecated = 0";
+    let query = sqlx::query(versions).bind(principal.organization.as_str()).bind(tool.as_str());
+    query.bind(principal.user.as_str()).bind(now.as_milliseconds()).execute(connection).await?;
+    Ok(())
+}

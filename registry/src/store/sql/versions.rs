@@ -1,0 +1,149 @@
+//! Finding and deprecating versions.
+
+use super::dialect::{Connection, Row};
+use super::leases::interrupt_expired;
+use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use super::tools::touch;
+use crate::account::{OrganizationId, UserId};
+use crate::clock::Timestamp;
+use crate::constraint::Constraint;
+use crate::error::Result;
+use crate::ids::{ToolId, VersionId};
+use crate::principal::Principal;
+use crate::store::Store;
+use crate::tool_version::ToolVersion;
+use crate::version::Version;
+
+const GET: &str = "SELECT * FROM versions
+    WHERE organization = $1 AND tool = $2 AND major = $3 AND minor = $4 AND patch = $5";
+
+const BY_ID: &str = "SELECT * FROM versions WHERE organization = $1 AND version_id = $2";
+
+const LIVE: &str = "SELECT version_id, major, minor, patch FROM versions
+    WHERE organization = $1 AND tool = $2 AND deprecated = 0 ORDER BY major DESC, minor DESC, patch DESC";
+
+const LATEST_COMMIT: &str = "SELECT commit_id FROM versions WHERE organization = $1 AND tool = $2
+    ORDER BY ordinal DESC LIMIT 1";
+
+const CREATORS: &str = "SELECT DISTINCT creator FROM versions WHERE organization = $1 AND tool = $2
+    ORDER BY creator LIMIT 1000";
+
+const DEPRECATE: &str = concat!(
+    "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
+    WHERE organization = $1 AND deprecated = 0 AND version_id IN ",
+    members_of!("$2")
+);
+
+impl Store {
+    /// Finds a version, deprecated or not.
+    pub async fn get_version(
+        &self,
+        organization: &OrganizationId,
+        tool: &ToolId,
+        version: &Version,
+    ) -> Result<Option<ToolVersion>> {
+        let query = sqlx::query(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
+        let query = query.bind(signed(version.minor)).bind(signed(version.patch));
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Finds the highest live version that the constraint allows.
+    pub async fn resolve_version(
+        &self,
+        organization: &OrganizationId,
+        tool: &ToolId,
+        constraint: &Constraint,
+    ) -> Result<Option<ToolVersion>> {
+        let mut connection = self.readers().acquire().await?;
+        let live = live(&mut connection, organization, tool).await?;
+        let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
+            return Ok(None);
+        };
+        let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id.as_str());
+        query.fetch_optional(&mut *connection).await?.as_ref().map(read).transpose()
+    }
+
+    /// The commit of the version published last, deprecated or not.
+    pub async fn latest_commit(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<String>> {
+        let query = sqlx::query_scalar(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
+        Ok(query.fetch_optional(self.readers()).await?)
+    }
+
+    /// Everybody who published a version of the tool, sorted.
+    pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
+        let query = sqlx::query(CREATORS).bind(organization.as_str()).bind(tool.as_str());
+        let rows = query.fetch_all(self.readers()).await?;
+        rows.iter().map(|row| parsed(row, "creator")).collect()
+    }
+
+    /// Deprecates the live versions that match and says how many. Busy while an operation holds the tool.
+    pub async fn deprecate_versions(
+        &self,
+        principal: &Principal,
+        tool: &ToolId,
+        constraint: &Constraint,
+    ) -> Result<u64> {
+        let (principal, tool, constraint) = (principal.clone(), tool.clone(), constraint.clone());
+        let now = self.0.clock.now();
+        self.write(move |connection| {
+            Box::pin(async move {
+                touch(connection, &principal, &tool, now).await?;
+                interrupt_expired(connection, &principal.organization, &tool, now).await?;
+                deprecate(connection, &principal, &tool, &constraint, now).await
+            })
+        })
+        .await
+    }
+}
+
+pub(super) fn read(row: &Row) -> Result<ToolVersion> {
+    Ok(ToolVersion {
+        id: parsed(row, "version_id")?,
+        organization: parsed(row, "organization")?,
+        tool: parsed(row, "tool")?,
+        version: version(row)?,
+        ordinal: get(row, "ordinal")?,
+        required_envvars: json(row, "required_envvars")?,
+        required_secret_envvars: json(row, "required_secret_envvars")?,
+        input_schema: json(row, "input_schema")?,
+        commit: get(row, "commit_id")?,
+        commit_branch: parsed(row, "commit_branch")?,
+        scaffold_commit: get(row, "scaffold_commit")?,
+        project_path: parsed(row, "project_path")?,
+        settings: json(row, "settings")?,
+        image_digest: parsed(row, "image_digest")?,
+        bundle_digest: parsed_option(row, "bundle_digest")?,
+        component_digest: parsed(row, "component_digest")?,
+        deprecated: get(row, "deprecated")?,
+        creator: parsed(row, "creator")?,
+        updated_by: parsed(row, "updated_by")?,
+        created_at: timestamp(row, "created_at")?,
+        updated_at: timestamp(row, "updated_at")?,
+    })
+}
+
+/// The live versions of a tool, highest first. Their number is bounded when they are published.
+async fn live(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    tool: &ToolId,
+) -> Result<Vec<(VersionId, Version)>> {
+    let query = sqlx::query(LIVE).bind(organization.as_str()).bind(tool.as_str());
+    let rows = query.fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()
+}
+
+async fn deprecate(
+    connection: &mut Connection,
+    principal: &Principal,
+    tool: &ToolId,
+    constraint: &Constraint,
+    now: Timestamp,
+) -> Result<u64> {
+    let live = live(connection, &principal.organization, tool).await?;
+    let matching: Vec<_> = live.into_iter().filter(|(_, version)| constraint.matches(version)).collect();
+    let ids: Vec<_> = matching.into_iter().map(|(id, _)| id).collect();
+    let query = sqlx::query(DEPRECATE).bind(principal.organization.as_str()).bind(to_json(&ids)?);
+    let query = query.bind(principal.user.as_str()).bind(now.as_milliseconds());
+    Ok(query.execute(connection).await?.rows_affected())
+}

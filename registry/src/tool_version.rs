@@ -1,0 +1,101 @@
+//! A published version of a tool. Nothing rewrites one; it can only be deprecated.
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::{OrganizationId, UserId};
+use crate::clock::Timestamp;
+use crate::constraint::Constraint;
+use crate::digest::Digest;
+use crate::ids::{ToolId, VersionId};
+use crate::names::EnvvarName;
+use crate::page::Direction;
+use crate::source_names::{BranchName, ProjectPath};
+use crate::version::{BumpKind, Version};
+
+/// The language that a tool is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Python,
+    JavaScript,
+    Rust,
+}
+
+/// How a version is run, from the project's manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionSettings {
+    pub language: Language,
+    pub entry_point: String,
+    pub allowed_hosts: Vec<String>,
+    pub timeout_ms: u64,
+    pub memory_bytes: u64,
+}
+
+/// What a finished build knows about the version that it makes.
+#[derive(Clone, Debug)]
+pub struct NewVersion {
+    pub bump: BumpKind,
+    pub required_envvars: Vec<EnvvarName>,
+    pub required_secret_envvars: Vec<EnvvarName>,
+    pub input_schema: serde_json::Value,
+    /// The pinned commit, 40 hexadecimal characters.
+    pub commit: String,
+    pub commit_branch: BranchName,
+    pub scaffold_commit: String,
+    pub project_path: ProjectPath,
+    pub settings: VersionSettings,
+    pub image_digest: Digest,
+    /// `None` when the component is stored whole.
+    pub bundle_digest: Option<Digest>,
+    pub component_digest: Digest,
+    /// The log of the build, as shown to authors.
+    pub build_log: String,
+}
+
+/// A stored version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolVersion {
+    pub id: VersionId,
+    pub organization: OrganizationId,
+    pub tool: ToolId,
+    pub version: Version,
+    /// Counts the tool's versions from 1 in order of publication.
+    pub ordinal: i64,
+    pub required_envvars: Vec<EnvvarName>,
+    pub required_secret_envvars: Vec<EnvvarName>,
+    pub input_schema: serde_json::Value,
+    pub commit: String,
+    pub commit_branch: BranchName,
+    pub scaffold_commit: String,
+    pub project_path: ProjectPath,
+    pub settings: VersionSettings,
+    pub image_digest: Digest,
+    pub bundle_digest: Option<Digest>,
+    pub component_digest: Digest,
+    pub deprecated: bool,
+    pub creator: UserId,
+    pub updated_by: UserId,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// Which versions of a tool are listed, and in which order; the default lists all, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct VersionFilter {
+    pub deprecated: Option<bool>,
+    pub constraint: Option<Constraint>,
+    /// Any of these; empty means all.
+    pub creators: Vec<UserId>,
+    /// Ties are broken by age, newest first.
+    pub sort: Vec<(VersionSort, Direction)>,
+}
+
+/// What versions can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionSort {
+    CreatedAt,
+    Major,
+    Minor,
+    Patch,
+    Deprecated,
+}

@@ -1,0 +1,89 @@
+//! Organisations, keys and tokens.
+
+use std::time::Duration;
+
+use registry::{
+    ErrorKind, IssuedKey, NewOrganization, OrganizationId, Permission, SignIn, SignInRefused, SignedIn, UserId,
+};
+
+use crate::fixtures::{World, holds};
+
+async fn acme(world: &World) -> IssuedKey {
+    let organization = OrganizationId::parse("acme").unwrap();
+    let user = UserId::parse("ann").unwrap();
+    world.store.create_organization(NewOrganization { organization, user }).await.unwrap()
+}
+
+async fn sign_in(world: &World, organization: &str, key: &IssuedKey, api_key: &str, user: &str) -> SignedIn {
+    let organization = &OrganizationId::parse(organization).unwrap();
+    let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key, user };
+    world.store.sign_in(sign_in).await.unwrap()
+}
+
+async fn token(world: &World, key: &IssuedKey) -> String {
+    match sign_in(world, "acme", key, key.api_key.expose(), "ann").await {
+        SignedIn::Issued(token) => token.id_token.expose().to_owned(),
+        SignedIn::Refused(reason) => panic!("{reason}"),
+    }
+}
+
+#[tokio::test]
+async fn the_first_user_signs_in_and_may_do_everything() {
+    let world = World::new().await;
+    let key = acme(&world).await;
+    let token = token(&world, &key).await;
+    let principal = world.store.authenticate(&key.organization, &token).await.unwrap().unwrap();
+    assert_eq!(principal.user.as_str(), "ann");
+    assert!(Permission::ALL.iter().all(|permission| principal.may(*permission)));
+}
+
+#[tokio::test]
+async fn an_organization_is_created_once() {
+    let world = World::new().await;
+    let key = acme(&world).await;
+    let again = NewOrganization { organization: key.organization, user: key.user };
+    let error = world.store.create_organization(again).await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Conflict, "already_exists"));
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_refused_alike() {
+    let world = World::new().await;
+    let key = acme(&world).await;
+    let other = IssuedKey { api_key_id: "unknown".to_owned(), ..key.clone() };
+    let right = key.api_key.expose();
+    for (key, api_key, user) in
+        [(&key, "lk_wrong", "ann"), (&key, right, "bob"), (&other, right, "ann"), (&key, "", "ann")]
+    {
+        let refused = sign_in(&world, "acme", key, api_key, user).await;
+        assert!(matches!(refused, SignedIn::Refused(SignInRefused::BadCredentials)), "{api_key} {user}");
+    }
+    let refused = sign_in(&world, "nobody", &key, right, "ann").await;
+    assert!(matches!(refused, SignedIn::Refused(SignInRefused::UnknownOrganization)));
+}
+
+#[tokio::test]
+async fn a_token_ends_and_holds_for_its_organization_only() {
+    let world = World::new().await;
+    let key = acme(&world).await;
+    let other = world.organization("other").await;
+    let token = token(&world, &key).await;
+    // Once from the database and once from memory.
+    for _ in 0..2 {
+        assert!(world.store.authenticate(&other.organization, &token).await.unwrap().is_none());
+        assert!(world.store.authenticate(&key.organization, &token).await.unwrap().is_some());
+    }
+    assert!(world.store.authenticate(&key.organization, "no such token").await.unwrap().is_none());
+    world.clock.advance(Duration::from_mins(11));
+    assert!(world.store.authenticate(&key.organization, &token).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn neither_keys_nor_tokens_are_stored_readable() {
+    let world = World::new().await;
+    let key = acme(&world).await;
+    let token = token(&world, &key).await;
+    let bytes = world.stored_bytes().await;
+    assert!(!holds(&bytes, key.api_key.expose().as_bytes()));
+    assert!(!holds(&bytes, token.as_bytes()));
+}

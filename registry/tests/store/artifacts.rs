@@ -1,0 +1,38 @@
+//! Bytes by digest.
+
+use registry::{Artifacts, Digest, ErrorKind};
+
+use crate::fixtures::World;
+
+#[tokio::test]
+async fn bytes_come_back_under_their_digest() {
+    let world = World::new().await;
+    let artifacts = Artifacts::open(&world.data).unwrap();
+    let digest = artifacts.put(b"component".to_vec()).await.unwrap();
+    assert_eq!(digest, Digest::of(b"component"));
+    assert_eq!(artifacts.put(b"component").await.unwrap(), digest);
+    assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
+    assert!(artifacts.contains(&digest).await.unwrap());
+}
+
+#[tokio::test]
+async fn absent_bytes_are_absent() {
+    let world = World::new().await;
+    let artifacts = Artifacts::open(&world.data).unwrap();
+    assert_eq!(artifacts.get(&Digest::of(b"nothing")).await.unwrap(), None);
+    assert!(!artifacts.contains(&Digest::of(b"nothing")).await.unwrap());
+}
+
+#[tokio::test]
+async fn damaged_bytes_are_refused_and_healed_by_the_next_put() {
+    let world = World::new().await;
+    let artifacts = Artifacts::open(&world.data).unwrap();
+    let digest = artifacts.put(b"component").await.unwrap();
+    let name = digest.to_hex();
+    let path = world.data.artifacts().join(&name[..2]).join(&name);
+    std::fs::write(&path, b"componenT").unwrap();
+    assert_eq!(artifacts.get(&digest).await.unwrap_err().kind(), ErrorKind::Corrupt);
+    artifacts.put(b"component").await.unwrap();
+    assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}

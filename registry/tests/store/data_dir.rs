@@ -1,0 +1,78 @@
+//! The data directory, its lock, the master key's file, and the schema's checksums.
+
+use std::os::unix::fs::PermissionsExt;
+
+use registry::{Clock, Config, DataDir, Error, KeyRing, Store};
+
+use crate::fixtures::World;
+
+#[tokio::test]
+async fn a_second_server_is_refused_and_told_which_process_has_the_lock() {
+    let world = World::new().await;
+    let lock = world.data.lock().unwrap();
+    let refused = world.data.lock().unwrap_err();
+    let ours = std::process::id().to_string();
+    assert!(matches!(&refused, Error::DataDirectoryInUse { pid, .. } if *pid == ours), "{refused}");
+    drop(lock);
+    world.data.lock().unwrap();
+}
+
+#[tokio::test]
+async fn the_master_key_is_private_and_kept() {
+    let world = World::new().await;
+    let file = world.data.keys().join("master.key");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let again = KeyRing::load(&world.data).unwrap();
+    assert_eq!(again.derive("cache"), world.keys.derive("cache"));
+    assert_ne!(again.derive("cache"), again.derive("tokens"));
+}
+
+#[tokio::test]
+async fn an_exposed_key_file_is_refused() {
+    let world = World::new().await;
+    let file = world.data.keys().join("master.key");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(matches!(KeyRing::load(&world.data), Err(Error::KeyFileExposed { .. })));
+}
+
+#[tokio::test]
+async fn a_lost_key_file_is_not_replaced_beside_a_database() {
+    let world = World::new().await;
+    std::fs::remove_file(world.data.keys().join("master.key")).unwrap();
+    assert!(matches!(KeyRing::load(&world.data), Err(Error::KeyFileMissing { .. })));
+}
+
+#[test]
+fn many_first_starts_at_once_agree_on_one_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path().join("data")).unwrap();
+    let starts: Vec<_> =
+        (0..8).map(|_| data.clone()).map(|data| std::thread::spawn(move || KeyRing::load(&data))).collect();
+    let derived: Vec<_> = starts.into_iter().map(|start| start.join().unwrap().unwrap().derive("cache")).collect();
+    assert!(derived.iter().all(|key| *key == derived[0]));
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_release_is_refused() {
+    let world = World::new().await;
+    alter(&world, "INSERT INTO schema_migrations VALUES (9999, 'later', 'sha256:0', 0)").await;
+    let refused = Store::open(&world.data, &world.keys, Clock::system(), Config::for_tests()).await.unwrap_err();
+    assert!(matches!(refused, Error::DatabaseNewer { found: 9999, .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn an_edited_migration_is_refused() {
+    let world = World::new().await;
+    alter(&world, "UPDATE schema_migrations SET checksum = 'sha256:0' WHERE number = 2").await;
+    let refused = Store::open(&world.data, &world.keys, Clock::system(), Config::for_tests()).await.unwrap_err();
+    assert!(matches!(refused, Error::MigrationChanged { number: 2 }), "{refused}");
+}
+
+async fn alter(world: &World, statement: &'static str) {
+    use sqlx::{ConnectOptions, Connection};
+    world.store.close().await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
+    let mut connection = options.connect().await.unwrap();
+    sqlx::query(statement).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}

@@ -1,0 +1,177 @@
+//! A world per test, and things to put in it, with defaults for everything that a test does not care about.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use registry::{
+    BranchName, BumpKind, Clock, Config, DataDir, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
+    Finished, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted,
+    KeyRing, Language, Lease, NewOrganization, NewTool, NewVersion, Operation, OrganizationId, PermissionSet,
+    Principal, ProjectPath, RecordedInput, SecretValue, Store, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId,
+    Version, VersionSettings,
+};
+use tempfile::TempDir;
+
+/// Long enough for any test to stay within it.
+pub const LONG: Duration = Duration::from_secs(600);
+
+pub struct World {
+    pub store: Store,
+    pub clock: Clock,
+    pub data: DataDir,
+    pub keys: KeyRing,
+    _folder: TempDir,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with(Config::for_tests()).await
+    }
+
+    pub async fn with(config: Config) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::open(folder.path().join("data")).unwrap();
+        let keys = KeyRing::load(&data).unwrap();
+        let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
+        let store = Store::open(&data, &keys, clock.clone(), config).await.unwrap();
+        Self { store, clock, data, keys, _folder: folder }
+    }
+
+    /// The same data under another start of the process; the old store is dropped without closing, like a crash.
+    pub async fn restart(&mut self) {
+        self.clock.advance(Duration::from_secs(1));
+        self.store = Store::open(&self.data, &self.keys, self.clock.clone(), Config::for_tests()).await.unwrap();
+    }
+
+    /// Every byte beside the master key that the closed store left on the disk.
+    pub async fn stored_bytes(&self) -> Vec<u8> {
+        self.store.close().await;
+        let files = std::fs::read_dir(self.data.root()).unwrap().map(|entry| entry.unwrap().path());
+        let bytes: Vec<u8> =
+            files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect();
+        assert!(holds(&bytes, b"acme"), "nothing was stored");
+        bytes
+    }
+
+    pub async fn organization(&self, name: &str) -> Principal {
+        let organization = OrganizationId::parse(name).unwrap();
+        let user = UserId::parse("ann").unwrap();
+        let new = NewOrganization { organization: organization.clone(), user: user.clone() };
+        self.store.create_organization(new).await.unwrap();
+        Principal { organization, user, permissions: PermissionSet::all() }
+    }
+
+    /// Each tool is a second younger than the one before.
+    pub async fn tool(&self, principal: &Principal, name: &str) -> ToolId {
+        self.clock.advance(Duration::from_secs(1));
+        self.store.create_tool(principal, new_tool(name)).await.unwrap()
+    }
+
+    pub async fn variable(&self, principal: &Principal, tool: &ToolId, name: &str, is_secret: bool) {
+        let insert =
+            EnvvarInsert { name: envvar(name), value: SecretValue::new(format!("value of {name}")), is_secret };
+        let changes = EnvvarChanges { inserts: vec![insert], ..EnvvarChanges::default() };
+        self.store.modify_envvars(principal, tool, changes).await.unwrap();
+    }
+
+    pub async fn lease(&self, principal: &Principal, tool: &ToolId) -> Lease {
+        self.store.acquire_lease(principal, tool, Operation::Publish, LONG).await.unwrap()
+    }
+
+    pub async fn publish(&self, principal: &Principal, tool: &ToolId, bump: BumpKind) -> ToolVersion {
+        self.clock.advance(Duration::from_secs(1));
+        let lease = self.lease(principal, tool).await;
+        self.store.publish_version(&lease, new_version(bump)).await.unwrap()
+    }
+
+    /// A started record, written.
+    pub async fn started(&self, principal: &Principal) -> InvocationStarted {
+        self.clock.advance(Duration::from_secs(1));
+        let started = started(&self.clock, principal);
+        self.store.start_invocations(vec![started.clone()]).await.unwrap();
+        started
+    }
+
+    /// A run that answered `output`, written.
+    pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
+        let started = self.started(principal).await;
+        self.store.finish_invocations(vec![finished(&started, succeeded(output))]).await.unwrap();
+        started.id
+    }
+
+    /// A run that threw, written.
+    pub async fn failed(&self, principal: &Principal, kind: &str, message: &str, trace: &[&str]) -> InvocationId {
+        let started = self.started(principal).await;
+        let outcome = InvocationOutcome::Failed {
+            exception_type: kind.to_owned(),
+            exception_message: message.to_owned(),
+            exception_stack_trace: trace.iter().map(|line| (*line).to_owned()).collect(),
+        };
+        self.store.finish_invocations(vec![finished(&started, outcome)]).await.unwrap();
+        started.id
+    }
+}
+
+pub fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+pub fn envvar(name: &str) -> EnvvarName {
+    EnvvarName::parse(name).unwrap()
+}
+
+pub fn new_tool(name: &str) -> NewTool {
+    let description = Description::parse("finds things").unwrap();
+    NewTool { name: ToolName::parse(name).unwrap(), description, tags: Tags::default() }
+}
+
+pub fn tags(pairs: &[(&str, Option<&str>)]) -> Tags {
+    Tags::parse(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned)))).unwrap()
+}
+
+pub fn new_version(bump: BumpKind) -> NewVersion {
+    NewVersion {
+        bump,
+        required_envvars: Vec::new(),
+        required_secret_envvars: Vec::new(),
+        input_schema: serde_json::json!({"type": "object"}),
+        commit: "a".repeat(40),
+        commit_branch: BranchName::parse("releases/acme").unwrap(),
+        scaffold_commit: "b".repeat(40),
+        project_path: ProjectPath::parse("tools/lookup").unwrap(),
+        settings: VersionSettings {
+            language: Language::Python,
+            entry_point: "lookup.main:run_tool".to_owned(),
+            allowed_hosts: vec!["example.org".to_owned()],
+            timeout_ms: 30_000,
+            memory_bytes: 128 << 20,
+        },
+        image_digest: Digest::of(b"image"),
+        bundle_digest: Some(Digest::of(b"bundle")),
+        component_digest: Digest::of(b"component"),
+        build_log: "compiled\n".to_owned(),
+    }
+}
+
+pub fn started(clock: &Clock, principal: &Principal) -> InvocationStarted {
+    InvocationStarted {
+        id: InvocationId::new(clock),
+        organization: principal.organization.clone(),
+        tool: Some(ToolId::new(clock)),
+        tool_version: Some(Version::FIRST),
+        source: InvocationSource::Direct { user_id: principal.user.to_string() },
+        mode: InvocationMode::Regular,
+        input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), &[]),
+        started_at: clock.now(),
+    }
+}
+
+pub fn succeeded(output: &str) -> InvocationOutcome {
+    InvocationOutcome::Succeeded { output: output.to_owned() }
+}
+
+pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> InvocationFinished {
+    let at = started.started_at.after(Duration::from_millis(20));
+    let finished = Finished { at, duration_ms: 20, outcome, persisted: true, status_events: Vec::new() };
+    InvocationFinished { id: started.id.clone(), organization: started.organization.clone(), finished }
+}

@@ -1,0 +1,84 @@
+//! Many writers at once, and writers that fail beside others.
+
+use registry::{Config, ErrorKind, InvocationFilter, Page};
+use tokio::task::JoinSet;
+
+use crate::fixtures::{World, finished, new_tool, started, succeeded};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_starts_at_once_are_all_there_after_a_crash() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut starts = JoinSet::new();
+    for _ in 0..200 {
+        let (store, record) = (world.store.clone(), started(&world.clock, &acme));
+        starts.spawn(async move { store.start_invocations(vec![record]).await });
+    }
+    assert!(starts.join_all().await.into_iter().all(|start| start.is_ok()));
+    world.restart().await;
+    let filter = InvocationFilter { include_unfinished: true, ..InvocationFilter::default() };
+    let all = world.store.list_invocations(&acme.organization, &filter, Page::first(1000)).await.unwrap();
+    assert_eq!(all.items.len(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_tools_with_one_name_exactly_one_is_created() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut attempts = JoinSet::new();
+    for number in 0..60 {
+        let (store, acme) = (world.store.clone(), acme.clone());
+        let name = if number % 2 == 0 { "same".to_owned() } else { format!("tool_{number}") };
+        attempts.spawn(async move { store.create_tool(&acme, new_tool(&name)).await });
+    }
+    let (created, refused): (Vec<_>, Vec<_>) = attempts.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!(created.len(), 31);
+    assert!(refused.into_iter().all(|refusal| refusal.unwrap_err().kind() == ErrorKind::Conflict));
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_its_write() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let record = started(&world.clock, &acme);
+    let start = world.store.start_invocations(vec![record.clone()]);
+    // One poll queues the write; then the caller is gone.
+    tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
+    world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_store_refuses() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.store.close().await;
+    let error = world.store.create_tool(&acme, new_tool("late")).await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "store_closed"));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_nothing_acknowledged_is_lost() {
+    let config = Config { database_bytes_max: Some(400 * 1024), ..Config::for_tests() };
+    let mut world = World::with(config).await;
+    let acme = world.organization("acme").await;
+    let kept = world.started(&acme).await;
+    let (mut failures, mut acknowledged) = (0, Vec::new());
+    for _ in 0..40 {
+        let (record, output) = (started(&world.clock, &acme), "x".repeat(20_000));
+        let start = world.store.start_invocations(vec![record.clone()]).await;
+        let end = world.store.finish_invocations(vec![finished(&record, succeeded(&output))]).await;
+        acknowledged.extend(end.is_ok().then_some(record.id));
+        for error in [start.err(), end.err()].into_iter().flatten() {
+            assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound), "{error}");
+            failures += 1;
+        }
+    }
+    assert!(failures > 0 && !acknowledged.is_empty());
+    world.restart().await;
+    assert!(world.store.get_invocation(&acme.organization, &kept.id).await.unwrap().is_some());
+    for id in acknowledged {
+        let record = world.store.get_invocation(&acme.organization, &id).await.unwrap().unwrap();
+        assert!(record.finished.is_some());
+    }
+    world.answered(&acme, "there is room again").await;
+}

@@ -1,0 +1,220 @@
+//! Recording runs and reading them back.
+
+use std::collections::BTreeMap;
+
+use registry::{
+    BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationMetadata, InvocationOutcome,
+    InvocationSort, InvocationSource, InvocationSourceKind, ORPHANED, Page, Principal, REDACTED, RecordedInput,
+    ToolSelection, Version,
+};
+
+use crate::fixtures::{World, finished, started, succeeded};
+
+async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
+    let slice = world.store.list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
+    slice.items.into_iter().map(|record| record.id).collect()
+}
+
+fn conversation(id: &str, interaction: &str) -> InvocationSource {
+    InvocationSource::RegularConversation {
+        user_id: "ann".to_owned(),
+        conversation_id: Some(id.to_owned()),
+        interaction_id: Some(interaction.to_owned()),
+        invocation_metadata: InvocationMetadata::EngageUser {
+            current_state_machine_and_version: ("greeting".to_owned(), 3),
+            tool_call_round_index: 0,
+        },
+    }
+}
+
+#[tokio::test]
+async fn a_record_comes_back_as_it_was_written() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut record = started(&world.clock, &acme);
+    record.source = conversation("c1", "i1");
+    world.store.start_invocations(vec![record.clone()]).await.unwrap();
+    let running = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    assert_eq!((running.source, running.finished), (record.source.clone(), None));
+
+    let mut end = finished(&record, succeeded("42"));
+    end.finished.status_events = vec![serde_json::json!({"message": "half\u{0}way", "progress": 0.5})];
+    world.store.finish_invocations(vec![end.clone()]).await.unwrap();
+    let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    assert_eq!(ended.finished, Some(end.finished));
+    assert_eq!((ended.tool, ended.tool_version), (record.tool, Some(Version::FIRST)));
+}
+
+#[tokio::test]
+async fn any_text_is_kept_exactly() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    for text in ["", "\0", "a\0b\0", "\u{feff}\u{200f}\u{10ffff}", "\"'; DROP TABLE tools; --", "🦀\r\n\u{7f}\u{85}"]
+    {
+        let answered = world.answered(&acme, text).await;
+        let record = world.store.get_invocation(&acme.organization, &answered).await.unwrap().unwrap();
+        assert_eq!(record.finished.unwrap().outcome, succeeded(text));
+        let failed = world.failed(&acme, text, text, &[text, text]).await;
+        let record = world.store.get_invocation(&acme.organization, &failed).await.unwrap().unwrap();
+        let InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } =
+            record.finished.unwrap().outcome
+        else {
+            panic!("it failed");
+        };
+        assert_eq!([exception_type, exception_message], [text, text]);
+        assert_eq!(exception_stack_trace, [text, text]);
+    }
+}
+
+#[tokio::test]
+async fn sensitive_variables_keep_their_names_only() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let sensitive = BTreeMap::from([("pin".to_owned(), "1234-secret".to_owned())]);
+    let mut record = started(&world.clock, &acme);
+    record.input = RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), sensitive.keys());
+    world.store.start_invocations(vec![record.clone()]).await.unwrap();
+    let kept = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    assert_eq!(kept.input.sensitive_user_variables()["pin"], REDACTED);
+}
+
+#[tokio::test]
+async fn a_run_ends_once() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (first, second) = (world.started(&acme).await, world.started(&acme).await);
+    world.store.finish_invocations(vec![finished(&first, succeeded("one"))]).await.unwrap();
+    let again = vec![finished(&first, succeeded("other")), finished(&second, succeeded("two"))];
+    let refused = world.store.finish_invocations(again).await.unwrap_err();
+    assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, "invocation_already_finished"));
+    let outcome =
+        async |id| world.store.get_invocation(&acme.organization, id).await.unwrap().unwrap().finished.unwrap().outcome;
+    assert_eq!(outcome(&first.id).await, succeeded("one"));
+    assert_eq!(outcome(&second.id).await, succeeded("two"));
+}
+
+#[tokio::test]
+async fn a_run_that_never_began_cannot_end() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let never = started(&world.clock, &acme);
+    let refused = world.store.finish_invocations(vec![finished(&never, succeeded("?"))]).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_run_under_a_crash_becomes_orphaned_at_the_next_start() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (done, lost) = (world.answered(&acme, "done").await, world.started(&acme).await);
+    assert_eq!(world.store.close_orphans().await.unwrap(), 0, "own runs go on");
+    world.restart().await;
+    assert_eq!(world.store.close_orphans().await.unwrap(), 1);
+    assert_eq!(world.store.close_orphans().await.unwrap(), 0);
+    let record = world.store.get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
+    let end = record.finished.unwrap();
+    assert!(matches!(&end.outcome, InvocationOutcome::Failed { exception_type, .. } if exception_type == ORPHANED));
+    assert!(end.duration_ms >= 1000);
+    let record = world.store.get_invocation(&acme.organization, &done).await.unwrap().unwrap();
+    assert_eq!(record.finished.unwrap().outcome, succeeded("done"));
+    let late = world.store.finish_invocations(vec![finished(&lost, succeeded("late"))]).await.unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::Conflict);
+}
+
+#[tokio::test]
+async fn lists_show_finished_runs_newest_first_in_pages() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(world.answered(&acme, &number.to_string()).await);
+    }
+    world.started(&acme).await;
+    ids.reverse();
+    let (mut seen, mut page) = (Vec::new(), Page::first(2));
+    loop {
+        let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), page).await.unwrap();
+        seen.extend(slice.items.into_iter().map(|record| record.id));
+        let Some(offset) = slice.next else { break };
+        page.offset = offset;
+    }
+    assert_eq!(seen, ids);
+    let none = Page { limit: 0, offset: 0 };
+    let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
+    assert!(slice.items.is_empty() && slice.has_more());
+}
+
+#[tokio::test]
+async fn lists_are_filtered_and_sorted() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut talk = started(&world.clock, &acme);
+    talk.source = conversation("c1", "i1");
+    world.store.start_invocations(vec![talk.clone()]).await.unwrap();
+    let mut end = finished(&talk, succeeded("said"));
+    (end.finished.duration_ms, end.finished.persisted) = (900, false);
+    world.store.finish_invocations(vec![end]).await.unwrap();
+    let failed = world.failed(&acme, "ValueError", "no", &[]).await;
+    let direct = world.answered(&acme, "yes").await;
+
+    let all = InvocationFilter::default;
+    let check = async |filter: InvocationFilter, expected: &[&InvocationId]| {
+        let ids = listed(&world, &acme, &filter).await;
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{filter:?}");
+    };
+    check(InvocationFilter { succeeded: Some(false), ..all() }, &[&failed]).await;
+    check(InvocationFilter { persisted: Some(false), ..all() }, &[&talk.id]).await;
+    check(InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..all() }, &[&talk.id]).await;
+    check(InvocationFilter { conversation_ids: vec!["c2".to_owned()], ..all() }, &[]).await;
+    check(InvocationFilter { source_kinds: vec![InvocationSourceKind::Direct], ..all() }, &[&direct, &failed]).await;
+    let sort =
+        vec![(InvocationSort::DurationMs, Direction::Descending), (InvocationSort::CreatedAt, Direction::Ascending)];
+    check(InvocationFilter { sort, ..all() }, &[&talk.id, &failed, &direct]).await;
+    let sort = vec![(InvocationSort::Succeeded, Direction::Ascending)];
+    check(InvocationFilter { sort, ..all() }, &[&failed, &direct, &talk.id]).await;
+}
+
+#[tokio::test]
+async fn lists_are_filtered_by_tool_and_constraint() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let mut runs = Vec::new();
+    for bump in [BumpKind::Major, BumpKind::Minor] {
+        let version = world.publish(&acme, &tool, bump).await.version;
+        let mut record = started(&world.clock, &acme);
+        (record.tool, record.tool_version) = (Some(tool.clone()), Some(version));
+        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
+        runs.push(record.id);
+    }
+    world.answered(&acme, "of another tool").await;
+    for (constraint, expected) in
+        [(None, vec![&runs[1], &runs[0]]), (Some(">=1.1"), vec![&runs[1]]), (Some(">2"), vec![])]
+    {
+        let versions = constraint.map(|text| Constraint::parse(text).unwrap());
+        let tools = vec![ToolSelection { tool: tool.clone(), versions }];
+        let ids = listed(&world, &acme, &InvocationFilter { tools, ..InvocationFilter::default() }).await;
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{constraint:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rollback_takes_records_out_of_their_conversation_and_keeps_them() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut ids = Vec::new();
+    for interaction in ["i1", "i2"] {
+        let mut record = started(&world.clock, &acme);
+        record.source = conversation("c1", interaction);
+        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
+        ids.push(record.id);
+    }
+    assert_eq!(world.store.unlink_invocations(&acme, "c1", Some("i2")).await.unwrap(), 1);
+    assert_eq!(world.store.unlink_invocations(&acme, "c1", Some("i2")).await.unwrap(), 0);
+    let filter = InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..InvocationFilter::default() };
+    assert_eq!(listed(&world, &acme, &filter).await, ids[..1]);
+    let record = world.store.get_invocation(&acme.organization, &ids[1]).await.unwrap().unwrap();
+    assert_eq!(record.source, conversation("c1", "i2").unlinked());
+}

@@ -1,0 +1,37 @@
+//! What the database itself refuses, whoever asks.
+
+use registry::BumpKind;
+use sqlx::{ConnectOptions, Connection};
+
+use crate::fixtures::World;
+
+#[tokio::test]
+async fn history_and_versions_cannot_be_rewritten() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    world.answered(&acme, "kept").await;
+    world.store.unlink_invocations(&acme, "none", None).await.unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
+    let mut connection = options.connect().await.unwrap();
+    sqlx::query("INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    for statement in [
+        "UPDATE inv_started SET input = '{}'",
+        "DELETE FROM inv_started",
+        "UPDATE inv_finished SET output = x''",
+        "DELETE FROM inv_finished",
+        "UPDATE inv_unlinked SET unlinked_by = 'eve'",
+        "DELETE FROM inv_unlinked",
+        "UPDATE versions SET commit_id = 'other'",
+        "UPDATE versions SET component_digest = 'other'",
+        "DELETE FROM versions",
+    ] {
+        let refused = sqlx::query(statement).execute(&mut connection).await;
+        assert!(refused.is_err(), "{statement} went through");
+    }
+    connection.close().await.unwrap();
+}

@@ -1,0 +1,57 @@
+//! Another organisation's rows are absent, whatever is asked.
+
+use registry::{
+    BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, InvocationFilter, Operation, Page, SearchQuery,
+    ToolChanges, ToolFilter, ToolName, VersionFilter,
+};
+
+use crate::fixtures::{LONG, World, finished, succeeded};
+
+#[tokio::test]
+async fn a_stranger_reads_nothing() {
+    let world = World::new().await;
+    let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
+    let tool = world.tool(&acme, "lookup").await;
+    world.variable(&acme, &tool, "TOKEN", true).await;
+    let version = world.publish(&acme, &tool, BumpKind::Major).await;
+    let run = world.answered(&acme, "needle").await;
+    let (store, eve) = (&world.store, &stranger.organization);
+
+    assert!(store.get_tool(eve, &tool).await.unwrap().is_none());
+    assert!(store.find_live_tool(eve, &ToolName::parse("lookup").unwrap()).await.unwrap().is_none());
+    assert!(store.list_tools(eve, &ToolFilter::default(), Page::first(10)).await.unwrap().items.is_empty());
+    assert!(store.tool_variables(eve, &tool).await.unwrap().secrets.is_empty());
+    assert!(store.get_version(eve, &tool, &version.version).await.unwrap().is_none());
+    assert!(store.resolve_version(eve, &tool, &Constraint::any()).await.unwrap().is_none());
+    assert!(store.latest_commit(eve, &tool).await.unwrap().is_none());
+    assert!(store.version_creators(eve, &tool).await.unwrap().is_empty());
+    let versions = store.list_versions(eve, &tool, &VersionFilter::default(), Page::first(10)).await.unwrap();
+    assert!(versions.items.is_empty());
+    assert!(store.get_build(eve, &BuildReference::Version(version.id)).await.unwrap().is_none());
+    assert!(store.get_invocation(eve, &run).await.unwrap().is_none());
+    let all = InvocationFilter { include_unfinished: true, ..InvocationFilter::default() };
+    assert!(store.list_invocations(eve, &all, Page::first(10)).await.unwrap().items.is_empty());
+    let query = SearchQuery { text: "needle".to_owned(), fields: Vec::new() };
+    assert!(store.search_invocations(eve, &query, &all).await.unwrap().is_empty());
+    assert_eq!(store.search_invocations(&acme.organization, &query, &all).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_stranger_changes_nothing() {
+    let world = World::new().await;
+    let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    let store = &world.store;
+    let not_found = |kind: ErrorKind| assert_eq!(kind, ErrorKind::NotFound);
+
+    not_found(store.modify_tool(&stranger, &tool, ToolChanges::default()).await.unwrap_err().kind());
+    not_found(store.deprecate_tool(&stranger, &tool).await.unwrap_err().kind());
+    not_found(store.modify_envvars(&stranger, &tool, EnvvarChanges::default()).await.unwrap_err().kind());
+    not_found(store.deprecate_versions(&stranger, &tool, &Constraint::any()).await.unwrap_err().kind());
+    not_found(store.acquire_lease(&stranger, &tool, Operation::Publish, LONG).await.unwrap_err().kind());
+    let mut end = finished(&world.started(&acme).await, succeeded("forged"));
+    end.organization = stranger.organization.clone();
+    not_found(store.finish_invocations(vec![end]).await.unwrap_err().kind());
+    assert!(!store.get_tool(&acme.organization, &tool).await.unwrap().unwrap().deprecated);
+}

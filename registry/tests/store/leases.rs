@@ -1,0 +1,122 @@
+//! One operation per tool at a time.
+
+use std::time::Duration;
+
+use registry::{
+    BuildReference, BuildState, BumpKind, Busy, Constraint, Error, FailedBuild, Lease, Operation, Page, Principal,
+    ToolId, VersionFilter,
+};
+
+use crate::fixtures::{LONG, World, new_version};
+
+const INSTANT: Duration = Duration::from_millis(1);
+
+/// A lease whose time is over.
+async fn expired(world: &World, principal: &Principal, tool: &ToolId) -> Lease {
+    let lease = world.store.acquire_lease(principal, tool, Operation::Publish, INSTANT).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    lease
+}
+
+fn lost<T: std::fmt::Debug>(result: registry::Result<T>) {
+    assert!(matches!(result, Err(Error::LeaseLost)), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_second_operation_is_told_which_one_runs_and_since_when() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (tool, other) = (world.tool(&acme, "lookup").await, world.tool(&acme, "other").await);
+    let lease = world.lease(&acme, &tool).await;
+    let store = &world.store;
+    for refused in [
+        store.acquire_lease(&acme, &tool, Operation::Publish, LONG).await.map(|_| ()),
+        store.deprecate_tool(&acme, &tool).await,
+        store.deprecate_versions(&acme, &tool, &Constraint::any()).await.map(|_| ()),
+    ] {
+        let Err(Error::Busy(Busy { operation, since })) = refused else { panic!("{refused:?}") };
+        assert_eq!(operation, Operation::Publish);
+        assert!(since.as_milliseconds() > 0);
+    }
+    world.lease(&acme, &other).await;
+    store.release_lease(&lease).await.unwrap();
+    store.deprecate_tool(&acme, &tool).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_expired_lease_is_taken_over_and_its_fence_is_stale() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let stale = expired(&world, &acme, &tool).await;
+    let fresh = world.lease(&acme, &tool).await;
+    assert!(fresh.fence > stale.fence);
+    let failed = FailedBuild { stage: "compile".into(), message: "no".into(), log: String::new() };
+    lost(world.store.publish_version(&stale, new_version(BumpKind::Major)).await);
+    lost(world.store.record_failed_build(&stale, failed).await);
+    lost(world.store.renew_lease(&stale, LONG).await);
+    lost(world.store.release_lease(&stale).await);
+    let all = world.store.list_versions(&acme.organization, &tool, &VersionFilter::default(), Page::first(10)).await;
+    assert!(all.unwrap().items.is_empty());
+    world.store.publish_version(&fresh, new_version(BumpKind::Major)).await.unwrap();
+    lost(world.store.publish_version(&fresh, new_version(BumpKind::Major)).await);
+}
+
+#[tokio::test]
+async fn an_expired_lease_that_nobody_took_still_publishes() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let late = expired(&world, &acme, &tool).await;
+    world.store.publish_version(&late, new_version(BumpKind::Major)).await.unwrap();
+}
+
+#[tokio::test]
+async fn renewing_keeps_the_tool() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let lease = world.store.acquire_lease(&acme, &tool, Operation::Publish, INSTANT).await.unwrap();
+    world.store.renew_lease(&lease, LONG).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let refused = world.store.acquire_lease(&acme, &tool, Operation::Publish, LONG).await;
+    assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn deprecating_takes_over_an_expired_publication() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let stale = expired(&world, &acme, &tool).await;
+    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    lost(world.store.publish_version(&stale, new_version(BumpKind::Major)).await);
+    let build = world.store.get_build(&acme.organization, &BuildReference::Build(stale.build)).await.unwrap().unwrap();
+    assert!(matches!(build.state, BuildState::Failed { .. }), "{build:?}");
+}
+
+#[tokio::test]
+async fn a_failed_build_is_kept_and_frees_the_tool() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let lease = world.lease(&acme, &tool).await;
+    let failed = FailedBuild { stage: "compile".into(), message: "line 3\0".into(), log: "a\0b".into() };
+    world.store.record_failed_build(&lease, failed).await.unwrap();
+    let build = world.store.get_build(&acme.organization, &BuildReference::Build(lease.build)).await.unwrap().unwrap();
+    assert_eq!(build.state, BuildState::Failed { stage: "compile".into(), message: "line 3\0".into() });
+    assert_eq!((build.log.as_str(), build.finished_at.is_some()), ("a\0b", true));
+    world.lease(&acme, &tool).await;
+}
+
+#[tokio::test]
+async fn a_start_of_the_server_frees_tools_whose_builder_died() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let dead = world.lease(&acme, &tool).await;
+    world.restart().await;
+    world.store.close_orphans().await.unwrap();
+    lost(world.store.publish_version(&dead, new_version(BumpKind::Major)).await);
+    world.publish(&acme, &tool, BumpKind::Major).await;
+}

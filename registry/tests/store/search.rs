@@ -1,0 +1,110 @@
+//! Finding words in the history.
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use registry::{ErrorKind, InvocationFilter, InvocationId, Principal, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery};
+
+use crate::fixtures::World;
+
+async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
+    let query = SearchQuery { text: text.to_owned(), fields: fields.to_vec() };
+    let filter = InvocationFilter::default();
+    let records = world.store.search_invocations(&principal.organization, &query, &filter).await.unwrap();
+    records.into_iter().map(|record| record.id).collect()
+}
+
+#[tokio::test]
+async fn words_are_found_in_the_fields_that_are_asked() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let order = world.answered(&acme, "The order #4711 was shipped\0today").await;
+    let error = world.failed(&acme, "ShipmentError", "order lost", &["main.py line 3", "shipped = False"]).await;
+
+    use SearchField::{ExceptionMessage, ExceptionStackTrace, ExceptionType, Output};
+    for (text, fields, expected) in [
+        ("order", &[][..], vec![&error, &order]),
+        ("ORDER", &[Output], vec![&order]),
+        ("order", &[ExceptionMessage], vec![&error]),
+        ("shipped", &[Output, ExceptionStackTrace], vec![&error, &order]),
+        ("shipmenterror", &[ExceptionType], vec![&error]),
+        ("shipmenterror", &[Output, ExceptionMessage, ExceptionStackTrace], vec![]),
+        ("today shipped", &[], vec![&order]),
+        ("#4711", &[], vec![&order]),
+        ("main.py", &[], vec![&error]),
+        ("order missing", &[], vec![]),
+        ("", &[], vec![]),
+        (" \" ) ( * - : ", &[], vec![]),
+    ] {
+        assert_eq!(found(&world, &acme, text, fields).await.iter().collect::<Vec<_>>(), expected, "{text} {fields:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_the_organization_is_not_a_word() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    world.answered(&acme, "anything").await;
+    assert!(found(&world, &acme, "o61636d65", &[]).await.is_empty());
+}
+
+#[tokio::test]
+async fn searches_obey_filters() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let answered = world.answered(&acme, "needle").await;
+    world.failed(&acme, "needle", "needle", &[]).await;
+    let query = SearchQuery { text: "needle".to_owned(), fields: Vec::new() };
+    let filter = InvocationFilter { succeeded: Some(true), ..InvocationFilter::default() };
+    let records = world.store.search_invocations(&acme.organization, &query, &filter).await.unwrap();
+    assert_eq!(records.into_iter().map(|record| record.id).collect::<Vec<_>>(), [answered]);
+}
+
+#[tokio::test]
+async fn searches_are_bounded() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    for text in ["w ".repeat(33), "w".repeat(SEARCH_CHARACTERS_MAX + 1)] {
+        let query = SearchQuery { text, fields: Vec::new() };
+        let refused = world.store.search_invocations(&acme.organization, &query, &InvocationFilter::default()).await;
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+    }
+}
+
+#[tokio::test]
+async fn no_text_is_syntax() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let kept = world.answered(&acme, "a NEAR b OR c AND NOT d").await;
+    for text in [
+        "\"",
+        "a\"b",
+        "NEAR(a b)",
+        "output:a",
+        "{output}",
+        "a*",
+        "^a",
+        "a AND",
+        "NOT",
+        "a OR b",
+        "\0a",
+        "a\0",
+        "-",
+        "(a",
+        "'",
+        "+a",
+        "scope : x",
+    ] {
+        found(&world, &acme, text, &[]).await;
+    }
+    assert_eq!(found(&world, &acme, "NOT OR", &[]).await, [kept]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let text = proptest::arbitrary::any::<String>().prop_map(|text| text.chars().take(60).collect::<String>());
+    for _ in 0..300 {
+        let text = text.new_tree(&mut runner).unwrap().current();
+        let query = SearchQuery { text: text.clone(), fields: Vec::new() };
+        let answer = world.store.search_invocations(&acme.organization, &query, &InvocationFilter::default()).await;
+        let refused_kindly = |error: &registry::Error| error.kind() == ErrorKind::Invalid;
+        assert!(answer.as_ref().err().is_none_or(refused_kindly), "{text:?}: {answer:?}");
+    }
+}

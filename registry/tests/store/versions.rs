@@ -1,0 +1,141 @@
+//! Publishing, finding and deprecating versions.
+
+use registry::{
+    BuildReference, BuildState, BumpKind, Constraint, Direction, Error, Page, Principal, ToolId, UserId, Version,
+    VersionFilter, VersionSort,
+};
+
+use crate::fixtures::{World, envvar, new_version};
+
+async fn listed(world: &World, principal: &Principal, tool: &ToolId, filter: &VersionFilter) -> Vec<String> {
+    let slice = world.store.list_versions(&principal.organization, tool, filter, Page::first(50)).await.unwrap();
+    slice.items.into_iter().map(|version| version.version.to_string()).collect()
+}
+
+#[tokio::test]
+async fn versions_count_on_from_the_highest() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let expected = [
+        (BumpKind::Patch, "1.0.0"),
+        (BumpKind::Minor, "1.1.0"),
+        (BumpKind::Patch, "1.1.1"),
+        (BumpKind::Major, "2.0.0"),
+    ];
+    for (ordinal, (bump, version)) in (1..).zip(expected) {
+        let published = world.publish(&acme, &tool, bump).await;
+        assert_eq!((published.version.to_string().as_str(), published.ordinal), (version, ordinal));
+    }
+    let everything = Constraint::any();
+    assert_eq!(world.store.deprecate_versions(&acme, &tool, &everything).await.unwrap(), 4);
+    assert_eq!(world.store.deprecate_versions(&acme, &tool, &everything).await.unwrap(), 0);
+    assert_eq!(world.publish(&acme, &tool, BumpKind::Patch).await.version, Version::new(2, 0, 1));
+}
+
+#[tokio::test]
+async fn a_version_comes_back_as_it_was_published() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let lease = world.lease(&acme, &tool).await;
+    let mut new = new_version(BumpKind::Major);
+    (new.bundle_digest, new.input_schema) = (None, serde_json::json!({"title": "a\u{0}b", "maximum": 1e300}));
+    let published = world.store.publish_version(&lease, new.clone()).await.unwrap();
+    let found = world.store.get_version(&acme.organization, &tool, &Version::FIRST).await.unwrap().unwrap();
+    assert_eq!(found, published);
+    assert_eq!((found.settings, found.input_schema, found.bundle_digest), (new.settings, new.input_schema, None));
+    assert_eq!((found.creator, found.created_at), (acme.user.clone(), world.clock.now()));
+    assert_eq!(world.store.latest_commit(&acme.organization, &tool).await.unwrap(), Some(new.commit));
+    let build =
+        world.store.get_build(&acme.organization, &BuildReference::Version(found.id.clone())).await.unwrap().unwrap();
+    assert_eq!((build.state, build.log), (BuildState::Succeeded { version: found.id }, new.build_log));
+    assert_eq!(build.id, lease.build);
+}
+
+#[tokio::test]
+async fn required_variables_must_exist_in_the_right_kind() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.variable(&acme, &tool, "URL", false).await;
+    let lease = world.lease(&acme, &tool).await;
+    let mut new = new_version(BumpKind::Major);
+    new.required_envvars = vec![envvar("URL"), envvar("MISSING")];
+    new.required_secret_envvars = vec![envvar("URL")];
+    let refused = world.store.publish_version(&lease, new.clone()).await.unwrap_err();
+    let Error::VariablesMissing { names } = refused else { panic!("{refused}") };
+    assert_eq!(names, [envvar("MISSING"), envvar("URL")]);
+    assert!(listed(&world, &acme, &tool, &VersionFilter::default()).await.is_empty());
+    // The refusal left the lease as it was.
+    (new.required_envvars, new.required_secret_envvars) = (vec![envvar("URL")], Vec::new());
+    world.store.publish_version(&lease, new).await.unwrap();
+}
+
+#[tokio::test]
+async fn live_versions_are_bounded() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    for _ in 0..5 {
+        world.publish(&acme, &tool, BumpKind::Patch).await;
+    }
+    let lease = world.lease(&acme, &tool).await;
+    let refused = world.store.publish_version(&lease, new_version(BumpKind::Patch)).await.unwrap_err();
+    assert!(matches!(refused, Error::TooMany { limit: 5, .. }), "{refused}");
+    world.store.release_lease(&lease).await.unwrap();
+    let first = Constraint::parse("==1.0.0").unwrap();
+    assert_eq!(world.store.deprecate_versions(&acme, &tool, &first).await.unwrap(), 1);
+    world.publish(&acme, &tool, BumpKind::Patch).await;
+}
+
+#[tokio::test]
+async fn a_constraint_finds_the_highest_live_version() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    for bump in [BumpKind::Major, BumpKind::Minor, BumpKind::Minor, BumpKind::Major] {
+        world.publish(&acme, &tool, bump).await;
+    }
+    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.2.0").unwrap()).await.unwrap();
+    for (constraint, expected) in
+        [("", Some("2.0.0")), ("<2", Some("1.1.0")), ("==1.2.0", None), ("~=1.0", Some("1.1.0")), (">3", None)]
+    {
+        let constraint = Constraint::parse(constraint).unwrap();
+        let found = world.store.resolve_version(&acme.organization, &tool, &constraint).await.unwrap();
+        assert_eq!(found.map(|version| version.version.to_string()).as_deref(), expected, "{constraint}");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_filtered_sorted_and_paged() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    world.publish(&bob, &tool, BumpKind::Minor).await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.0.0").unwrap()).await.unwrap();
+
+    let all = VersionFilter::default;
+    let sort = vec![(VersionSort::Major, Direction::Descending), (VersionSort::Minor, Direction::Ascending)];
+    for (filter, expected) in [
+        (all(), &["2.0.0", "1.1.0", "1.0.0"][..]),
+        (VersionFilter { deprecated: Some(true), ..all() }, &["1.0.0"]),
+        (VersionFilter { deprecated: Some(false), ..all() }, &["2.0.0", "1.1.0"]),
+        (VersionFilter { creators: vec![bob.user.clone()], ..all() }, &["1.1.0"]),
+        (VersionFilter { constraint: Some(Constraint::parse("<2").unwrap()), ..all() }, &["1.1.0", "1.0.0"]),
+        (
+            VersionFilter { sort: vec![(VersionSort::CreatedAt, Direction::Ascending)], ..all() },
+            &["1.0.0", "1.1.0", "2.0.0"],
+        ),
+        (VersionFilter { sort, ..all() }, &["2.0.0", "1.0.0", "1.1.0"]),
+    ] {
+        assert_eq!(listed(&world, &acme, &tool, &filter).await, expected, "{filter:?}");
+    }
+    let page = Page { limit: 1, offset: 1 };
+    let slice = world.store.list_versions(&acme.organization, &tool, &all(), page).await.unwrap();
+    assert_eq!((slice.items[0].version, slice.next), (Version::new(1, 1, 0), Some(2)));
+    assert_eq!(world.store.version_creators(&acme.organization, &tool).await.unwrap(), [acme.user.clone(), bob.user]);
+}

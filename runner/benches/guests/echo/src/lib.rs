@@ -1,0 +1,28 @@
+//! A trivial tool in Rust: one status event, one word in upper case.
+
+use serde::{Deserialize, Serialize};
+
+wit_bindgen::generate!({ path: "../../../../scaffold/wit", world: "tool" });
+
+use lathe::tool::status;
+
+struct Echo;
+
+#[derive(Serialize, Deserialize)]
+struct Text {
+    text: String,
+}
+
+impl Guest for Echo {
+    fn run_tool(context: Context) -> Result<String, ToolError> {
+        let input: Text = serde_json::from_str(&context.tool_input).map_err(refuse)?;
+        status::send(r#"{"message":"working"}"#).map_err(refuse)?;
+        serde_json::to_string(&Text { text: input.text.to_uppercase() }).map_err(refuse)
+    }
+}
+
+fn refuse(error: impl ToString) -> ToolError {
+    ToolError { kind: "Refused".into(), message: error.to_string(), stack_trace: Vec::new() }
+}
+
+export!(Echo);

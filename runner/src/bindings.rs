@@ -1,0 +1,24 @@
+//! The world of `scaffold/wit`, as Rust.
+
+pub mod tool {
+    wasmtime::component::bindgen!({
+        path: "../scaffold/wit",
+        world: "lathe:tool/tool",
+        imports: { default: async },
+        exports: { default: async },
+    });
+}
+
+pub mod image {
+    wasmtime::component::bindgen!({
+        path: "../scaffold/wit",
+        world: "lathe:tool/image",
+        imports: { default: async },
+        exports: { default: async },
+        with: {
+            "lathe:tool/types": super::tool::lathe::tool::types,
+            "lathe:tool/status": super::tool::lathe::tool::status,
+            "lathe:tool/http": super::tool::lathe::tool::http,
+        },
+    });
+}

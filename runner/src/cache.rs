@@ -1,0 +1,137 @@
+//! Compiled code, kept beside the node and never trusted without its key.
+//!
+//! Compiled code is native code, so a file that anyone else wrote must never
+//! be loaded. Each one has a keyed digest beside it; what does not verify is
+//! reported as missing and compiled again.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, Mac};
+use registry::Digest;
+use sha2::Sha256;
+use wasmtime::component::Component;
+use wasmtime::Engine;
+
+use crate::Error;
+
+/// Changes whenever the engine's settings do, beside the engine's own version.
+const FORMAT: &str = "48.0.8-1";
+
+/// The directory of compiled code.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    directory: PathBuf,
+    key: [u8; 32],
+}
+
+impl Compiled {
+    /// Opens the directory, and makes it for this user alone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn open(cache_dir: &Path, key: [u8; 32]) -> Result<Self, Error> {
+        let directory = cache_dir.join("compiled").join(FORMAT);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&directory)
+            .map_err(|error| Error::cache(&directory, &error))?;
+        Ok(Self { directory, key })
+    }
+
+    /// The file of a component's code, when it is there and verifies.
+    #[must_use]
+    pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
+        let path = self.path(digest);
+        let code = fs::read(&path).ok()?;
+        let mac = fs::read(path.with_extension("mac")).ok()?;
+        let verified = self.mac(digest, &code).verify_slice(&mac).is_ok();
+        if !verified {
+            tracing::warn!(%digest, "compiled code does not verify; it will be compiled again");
+        }
+        verified.then_some(path)
+    }
+
+    /// Keeps a component's code. The code is in place before its digest is.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn keep(&self, digest: &Digest, code: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.path(digest);
+        let mac = self.mac(digest, code).finalize().into_bytes();
+        self.write(&path, code)?;
+        self.write(&path.with_extension("mac"), &mac)?;
+        Ok(path)
+    }
+
+    pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Result<Component, Error> {
+        let path = self
+            .find(digest)
+            .ok_or_else(|| Error::internal(format!("{digest} is not compiled on this node")))?;
+        // SAFETY: `find` checked that this process's key signed the file, in a
+        // directory that only this user can write.
+        unsafe { Component::deserialize_file(engine, path) }.map_err(Error::engine)
+    }
+
+    pub(crate) fn path(&self, digest: &Digest) -> PathBuf {
+        self.directory.join(format!("{}.cwasm", digest.to_hex()))
+    }
+
+    fn mac(&self, digest: &Digest, code: &[u8]) -> Hmac<Sha256> {
+        // HMAC pads a short key with zeros to its block.
+        let mut key = hmac::digest::Key::<Hmac<Sha256>>::default();
+        key[..self.key.len()].copy_from_slice(&self.key);
+        let mut mac = <Hmac<Sha256> as Mac>::new(&key);
+        mac.update(digest.to_hex().as_bytes());
+        mac.update(code);
+        mac
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let failed = |error: std::io::Error| Error::cache(path, &error);
+        let temporary = path.with_extension(format!("{:016x}.tmp", rand::random::<u64>()));
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&temporary)
+            .map_err(failed)?;
+        file.write_all(bytes).map_err(failed)?;
+        fs::rename(&temporary, path).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest() -> Digest {
+        Digest::of(b"a component")
+    }
+
+    #[test]
+    fn a_flipped_byte_is_never_loaded() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Compiled::open(directory.path(), [7; 32]).unwrap();
+        let path = cache.keep(&digest(), b"native code").unwrap();
+        assert_eq!(cache.find(&digest()), Some(path.clone()));
+        fs::write(&path, b"native c0de").unwrap();
+        assert_eq!(cache.find(&digest()), None);
+    }
+
+    #[test]
+    fn another_key_or_another_digest_does_not_verify() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Compiled::open(directory.path(), [7; 32]).unwrap();
+        let path = cache.keep(&digest(), b"native code").unwrap();
+        let stranger = Compiled::open(directory.path(), [8; 32]).unwrap();
+        assert_eq!(stranger.find(&digest()), None);
+        let other = Digest::of(b"another component");
+        fs::copy(&path, cache.path(&other)).unwrap();
+        fs::copy(path.with_extension("mac"), cache.path(&other).with_extension("mac")).unwrap();
+        assert_eq!(cache.find(&other), None);
+    }
+}

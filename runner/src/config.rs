@@ -1,0 +1,44 @@
+//! What an operator may set of the runner.
+//!
+//! | field | meaning | default |
+//! |---|---|---|
+//! | `cache_dir` | compiled code, node-local, made again when lost | `<data>/cache` |
+//! | `cache_key` | authenticates the compiled code | derived from the node's key |
+//! | `compiler` | program and arguments of the compiling child | this binary |
+//! | `parallel_runs_max` | runs at once in the process | 32 |
+//! | `queued_runs_max` | runs that wait for a place before 503 | 256 |
+//! | `limits_max` | no version may ask for more | see [`Limits`] |
+
+use std::path::PathBuf;
+
+use crate::Limits;
+
+/// One guest thread interleaves this many runs; each holds up to 256 MiB.
+const PARALLEL_RUNS_MAX: u32 = 32;
+/// About a second of work for the guest thread; longer waits help nobody.
+const QUEUED_RUNS_MAX: usize = 256;
+
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub cache_dir: PathBuf,
+    pub cache_key: [u8; 32],
+    pub compiler: Vec<String>,
+    pub parallel_runs_max: u32,
+    pub queued_runs_max: usize,
+    pub limits_max: Limits,
+}
+
+impl Config {
+    /// The defaults, with this program as its own compiler.
+    #[must_use]
+    pub fn new(cache_dir: PathBuf, cache_key: [u8; 32], program: &str) -> Self {
+        Self {
+            cache_dir,
+            cache_key,
+            compiler: vec![program.into(), "internal".into(), "compile".into()],
+            parallel_runs_max: PARALLEL_RUNS_MAX,
+            queued_runs_max: QUEUED_RUNS_MAX,
+            limits_max: Limits::MAX,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What goes wrong beside the tool's own failures.
+
+use std::path::Path;
+use std::time::Duration;
+
+/// One input that misses the tool's schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Position among the inputs, from zero.
+    pub input_index: usize,
+    /// JSON pointer into `input_parameters`.
+    pub pointer: String,
+    pub message: String,
+}
+
+/// The caller's fault, the moment's, or ours.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("no live version {constraint} of this tool")]
+    VersionNotFound { constraint: String },
+    #[error("input {} at {:?}: {}", misfits[0].input_index, misfits[0].pointer, misfits[0].message)]
+    InvalidInput { misfits: Vec<Misfit> },
+    #[error("invocation of between 1 and 10 inputs, not {count}")]
+    InputCount { count: usize },
+    #[error("the variable {name} is declared by the version and not set on the tool")]
+    VariableMissing { name: String },
+    #[error("too many runs are waiting; try again in {} s", retry_after.as_secs())]
+    Busy { retry_after: Duration },
+    #[error("the component was refused: {reason}")]
+    Rejected { reason: String },
+    #[error(transparent)]
+    Store(#[from] registry::Error),
+    #[error("{message}")]
+    Internal { message: String },
+}
+
+/// What a caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    NotFound,
+    Invalid,
+    Unavailable,
+    Internal,
+}
+
+impl Error {
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::Internal { message: message.into() }
+    }
+
+    pub(crate) fn rejected(reason: impl Into<String>) -> Self {
+        Self::Rejected { reason: reason.into() }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+    pub(crate) fn engine(error: wasmtime::Error) -> Self {
+        Self::internal(format!("{error:#}"))
+    }
+
+    pub(crate) fn cache(path: &Path, error: &std::io::Error) -> Self {
+        Self::internal(format!("compiled code at {}: {error}", path.display()))
+    }
+
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::VersionNotFound { .. } => ErrorKind::NotFound,
+            Self::InvalidInput { .. }
+            | Self::InputCount { .. }
+            | Self::VariableMissing { .. }
+            | Self::Rejected { .. } => ErrorKind::Invalid,
+            Self::Busy { .. } => ErrorKind::Unavailable,
+            Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
+        }
+    }
+
+    /// Stable, for machines.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::VersionNotFound { .. } => "version_not_found",
+            Self::InvalidInput { .. } => "input_schema",
+            Self::InputCount { .. } => "input_count",
+            Self::VariableMissing { .. } => "variable_missing",
+            Self::Busy { .. } => "busy",
+            Self::Rejected { .. } => "component_rejected",
+            Self::Store(_) => "store",
+            Self::Internal { .. } => "internal",
+        }
+    }
+}

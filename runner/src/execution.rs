@@ -1,0 +1,27 @@
+//! What the sandbox is told: plain data, no handle to anything.
+
+use registry::Digest;
+
+use crate::Limits;
+
+/// Which code to run.
+#[derive(Debug, Clone)]
+pub struct Code {
+    /// The component to instantiate: a tool of its own, or a language's image.
+    pub component: Digest,
+    /// The author's code, when `component` is an image.
+    pub bundle: std::sync::Arc<[u8]>,
+}
+
+/// One input of one invocation. The strings are JSON documents, in the shapes
+/// that `scaffold/wit` gives.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    pub code: Code,
+    pub tool_input: String,
+    pub metadata: String,
+    pub config: String,
+    pub conversation: String,
+    pub user_variables: String,
+    pub limits: Limits,
+}

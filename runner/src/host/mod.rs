@@ -1,0 +1,94 @@
+//! The host boundary: everything a tool can see enters here.
+//!
+//! One file per capability. What is not built yet keeps its place: HTTP is
+//! answered with a typed refusal.
+
+mod clock;
+mod http;
+mod log;
+mod random;
+mod status;
+pub(crate) mod variables;
+
+pub use status::Event as StatusDocument;
+
+use std::sync::Arc;
+
+use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime::{Engine, Result};
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+use crate::bindings::image::lathe::tool::bundle;
+use crate::bindings::tool::lathe::tool;
+use crate::limits::{Limiter, Limits};
+use crate::EventSink;
+
+/// The most random bytes one call may ask for.
+const RANDOM_BYTES_MAX: u64 = 64 << 10;
+/// Open handles of one run; an interpreter holds about twenty.
+const HANDLES_MAX: usize = 1_000;
+
+/// The host's side of one run.
+pub struct Host {
+    wasi: WasiCtx,
+    table: ResourceTable,
+    bundle: Arc<[u8]>,
+    pub(crate) limiter: Limiter,
+    pub(crate) status: status::Status,
+    pub(crate) log: log::Log,
+    /// Milliseconds that the guest computed.
+    pub(crate) cpu_ms: u64,
+}
+
+impl Host {
+    pub fn new(bundle: Arc<[u8]>, limits: &Limits, events: EventSink) -> Self {
+        let log = log::Log::new(limits.stdio_bytes);
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.stdout(log.clone())
+            .stderr(log.clone())
+            .wall_clock(clock::Wall)
+            .monotonic_clock(clock::Monotonic::start())
+            .secure_random(random::source())
+            .insecure_random(random::source())
+            .max_random_size(RANDOM_BYTES_MAX)
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(HANDLES_MAX);
+        Self {
+            wasi: wasi.build(),
+            table,
+            bundle,
+            limiter: Limiter::new(limits),
+            status: status::Status::new(limits, events),
+            log,
+            cpu_ms: 0,
+        }
+    }
+}
+
+impl WasiView for Host {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl bundle::Host for Host {
+    async fn load(&mut self) -> Vec<u8> {
+        self.bundle.to_vec()
+    }
+}
+
+impl tool::types::Host for Host {}
+impl crate::bindings::image::lathe::tool::compiler::Host for Host {}
+
+/// Links what the worlds import, and nothing else.
+pub fn linker(engine: &Engine) -> Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    tool::status::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
+    tool::http::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
+    bundle::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
+    Ok(linker)
+}

@@ -1,0 +1,9 @@
+//! Where a tool's randomness comes from.
+
+use rand::rngs::StdRng;
+use rand::SeedableRng;
+
+/// A generator of its own for every run, seeded from the process's.
+pub fn source() -> StdRng {
+    StdRng::from_rng(&mut rand::rng())
+}

@@ -1,0 +1,60 @@
+//! Status events: admitted, counted, and handed to whoever listens.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::bindings::tool::lathe::tool::status;
+use crate::limits::Limits;
+use crate::EventSink;
+
+/// After this many refused events a run only burns time by asking again.
+const REFUSED_MAX: u32 = 1_000;
+
+/// The guest's document; anything else in it is ignored.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Event {
+    pub message: String,
+    #[serde(default)]
+    pub progress: Option<f64>,
+    #[serde(default)]
+    pub total: Option<f64>,
+    #[serde(default)]
+    pub data: Option<Value>,
+}
+
+pub struct Status {
+    left: u32,
+    refused: u32,
+    bytes_max: usize,
+    events: EventSink,
+}
+
+impl Status {
+    pub fn new(limits: &Limits, events: EventSink) -> Self {
+        Self { left: limits.status_events, refused: 0, bytes_max: limits.status_event_bytes, events }
+    }
+
+    fn send(&mut self, document: &str) -> Result<(), String> {
+        if document.len() > self.bytes_max {
+            return Err(format!("a status event is at most {} bytes", self.bytes_max));
+        }
+        let event = serde_json::from_str(document).map_err(|error| error.to_string())?;
+        self.left = self.left.checked_sub(1).ok_or("the run has sent all its status events")?;
+        (self.events)(event);
+        Ok(())
+    }
+}
+
+impl status::Host for super::Host {
+    async fn send(&mut self, event: String) -> Result<(), String> {
+        let sent = self.status.send(&event);
+        if sent.is_err() {
+            self.status.refused += 1;
+            if self.status.refused > REFUSED_MAX {
+                // Waiting costs the guest its own deadline and the host nothing.
+                tokio::time::sleep(crate::ticker::TICK).await;
+            }
+        }
+        sent
+    }
+}

@@ -1,0 +1,377 @@
+//! The one function that every run of every tool passes.
+//!
+//! resolve → permit → validate → idempotency → mode → policy → limits →
+//! record start → execute → shape → record end → render. This is the only file
+//! of the crate that touches the store.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dashmap::DashMap;
+use futures_util::future::join_all;
+use registry::{
+    Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome,
+    InvocationSource, InvocationStarted, RecordedInput, Store, ToolVersion, Variables, Version,
+    VersionId,
+};
+use serde_json::{json, Value};
+
+use crate::admission::{Admission, Admitted};
+use crate::cache::Compiled;
+use crate::call::INPUTS_MAX;
+use crate::host::variables::{self, Metadata};
+use crate::host::StatusDocument;
+use crate::{
+    shape, Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender,
+    Executed, Execution, Input, InputSchema, Limits, Outcome, RunResult, Sandbox, StatusEvent,
+    Subject,
+};
+
+/// The wire's version of a branch that is not published.
+const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
+/// Versions whose schema and bundle stay in memory.
+const VERSIONS_CACHED_MAX: usize = 1_024;
+
+/// Runs tools and records every run.
+#[derive(Clone)]
+pub struct Invoker {
+    store: Store,
+    artifacts: Artifacts,
+    clock: Clock,
+    sandbox: Sandbox,
+    compiler: Compiler,
+    admission: Admission,
+    limits_max: Limits,
+    versions: Arc<DashMap<VersionId, Loaded>>,
+}
+
+/// What never changes about a version.
+#[derive(Debug, Clone)]
+struct Loaded {
+    code: Code,
+    schema: InputSchema,
+}
+
+/// A subject with everything its runs need.
+struct Resolved {
+    tool_id: Option<registry::ToolId>,
+    tool_name: String,
+    version: Version,
+    loaded: Loaded,
+    limits: Limits,
+    variables: Variables,
+}
+
+impl Invoker {
+    /// # Errors
+    /// When the engine's settings do not fit the machine.
+    pub fn start(
+        config: &Config,
+        store: Store,
+        artifacts: Artifacts,
+        clock: Clock,
+    ) -> Result<Self, Error> {
+        let compiled = Compiled::open(&config.cache_dir, config.cache_key)?;
+        let sandbox = Sandbox::start(config, compiled.clone())?;
+        Ok(Self {
+            store,
+            artifacts,
+            clock,
+            sandbox,
+            compiler: Compiler::new(&config.compiler, compiled),
+            admission: Admission::new(config.parallel_runs_max, config.queued_runs_max),
+            limits_max: config.limits_max,
+            versions: Arc::default(),
+        })
+    }
+
+    #[must_use]
+    pub const fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// Runs every input in parallel and answers in their order. Each run is
+    /// durably recorded before it starts and before this returns.
+    ///
+    /// # Errors
+    /// When nothing ran: no such version, an input that misses the schema, too
+    /// much waiting. And when a record could not be written.
+    pub async fn invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Error> {
+        let Call { subject, principal, inputs, source, result_persistence, conversation } = call;
+        let resolved = self.resolve(&principal, subject).await?;
+        validate(&resolved.loaded.schema, &inputs)?;
+        let admitted = self.admission.admit(inputs.len())?;
+        let run = Run {
+            invoker: self,
+            resolved: &resolved,
+            principal: &principal,
+            conversation: conversation.as_ref(),
+            persistence: result_persistence,
+            admitted: &admitted,
+            events: &events,
+        };
+        let ids = run.record_start(&inputs, &source).await?;
+        let runs = ids.into_iter().zip(inputs).enumerate();
+        join_all(runs.map(|(index, (id, input))| run.one(index, id, input)))
+            .await
+            .into_iter()
+            .collect()
+    }
+
+    async fn resolve(
+        &self,
+        principal: &registry::Principal,
+        subject: Subject,
+    ) -> Result<Resolved, Error> {
+        match subject {
+            Subject::Candidate(candidate) => self.resolve_candidate(*candidate).await,
+            Subject::Version { tool, constraint } => {
+                let organization = &principal.organization;
+                let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
+                let found = self.store.resolve_version(organization, &tool, &constraint).await?;
+                let version = found.ok_or_else(missing)?;
+                let tool = self.store.get_tool(organization, &tool).await?.ok_or_else(missing)?;
+                let all = self.store.tool_variables(organization, &tool.id).await?;
+                let variables = declared(&version, all)?;
+                self.resolve_version(tool.name.to_string(), &version, variables).await
+            }
+        }
+    }
+
+    async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
+        let Candidate { tool, tool_name, code, input_schema: schema, settings, variables, .. } =
+            candidate;
+        self.ready(&code.component).await?;
+        Ok(Resolved {
+            tool_id: tool,
+            tool_name,
+            version: UNPUBLISHED,
+            loaded: Loaded { code, schema },
+            limits: self.limits(&settings),
+            variables,
+        })
+    }
+
+    async fn resolve_version(
+        &self,
+        tool_name: String,
+        version: &ToolVersion,
+        variables: Variables,
+    ) -> Result<Resolved, Error> {
+        Ok(Resolved {
+            tool_id: Some(version.tool.clone()),
+            tool_name,
+            version: version.version,
+            loaded: self.load(version).await?,
+            limits: self.limits(&version.settings),
+            variables,
+        })
+    }
+
+    fn limits(&self, settings: &registry::VersionSettings) -> Limits {
+        let (wall, memory) = (settings.timeout_ms, settings.memory_bytes);
+        Limits::DEFAULT.with(Some(wall), Some(memory), &self.limits_max)
+    }
+
+    async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
+        if let Some(found) = self.versions.get(&version.id) {
+            return Ok(found.clone());
+        }
+        let component = version.image_digest;
+        self.ready(&component).await?;
+        let bundle = match &version.bundle_digest {
+            Some(digest) => self.bytes(digest).await?,
+            None => Vec::new(),
+        };
+        let schema = InputSchema::compile(&version.input_schema).map_err(Error::internal)?;
+        let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema };
+        if self.versions.len() >= VERSIONS_CACHED_MAX {
+            self.versions.clear();
+        }
+        self.versions.insert(version.id.clone(), loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Compiles a component that this node has not compiled yet.
+    async fn ready(&self, component: &Digest) -> Result<(), Error> {
+        if self.compiler.has(component) {
+            return Ok(());
+        }
+        let bytes = self.bytes(component).await?;
+        self.compiler.ensure(component, &bytes).await
+    }
+
+    async fn bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
+        let found = self.artifacts.get(digest).await?;
+        found.ok_or_else(|| Error::internal(format!("the artefact {digest} is missing")))
+    }
+}
+
+/// One call's runs.
+struct Run<'a> {
+    invoker: &'a Invoker,
+    resolved: &'a Resolved,
+    principal: &'a registry::Principal,
+    conversation: Option<&'a Conversation>,
+    persistence: crate::ResultPersistence,
+    admitted: &'a Admitted,
+    events: &'a EventSender,
+}
+
+impl Run<'_> {
+    async fn record_start(
+        &self,
+        inputs: &[Input],
+        source: &InvocationSource,
+    ) -> Result<Vec<InvocationId>, Error> {
+        let clock = &self.invoker.clock;
+        let started: Vec<_> = inputs
+            .iter()
+            .map(|input| InvocationStarted {
+                id: InvocationId::new(clock),
+                organization: self.principal.organization.clone(),
+                tool: self.resolved.tool_id.clone(),
+                tool_version: self.resolved.tool_id.as_ref().map(|_| self.resolved.version),
+                source: source.clone(),
+                mode: input.invocation_mode,
+                input: recorded(input),
+                started_at: clock.now(),
+            })
+            .collect();
+        let ids = started.iter().map(|one| one.id.clone()).collect();
+        self.invoker.store.start_invocations(started).await?;
+        Ok(ids)
+    }
+
+    async fn one(&self, index: usize, id: InvocationId, input: Input) -> Result<RunResult, Error> {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let (outcome, duration_ms) = match self.execute(index, &id, &input, kept.clone()).await {
+            Ok(executed) => {
+                let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
+                (executed.outcome, duration_ms)
+            }
+            Err(error) => {
+                tracing::error!(invocation = %id, %error, "a run failed on the host's side");
+                (Outcome::failed("internal", "the run failed on the host's side"), 0)
+            }
+        };
+        let (outcome, persisted) = shape::shape(outcome, self.persistence);
+        let status_events =
+            std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = RunResult { invocation_id: id, outcome, duration_ms, persisted };
+        self.record_end(&result, status_events).await?;
+        Ok(result)
+    }
+
+    async fn execute(
+        &self,
+        index: usize,
+        id: &InvocationId,
+        input: &Input,
+        kept: Arc<Mutex<Vec<Value>>>,
+    ) -> Result<Executed, Error> {
+        let _place = self.admitted.place().await?;
+        let execution = self.execution(id, input);
+        self.invoker.sandbox.run(execution, self.sink(index, id.clone(), kept)).await
+    }
+
+    fn execution(&self, id: &InvocationId, input: &Input) -> Execution {
+        let Resolved { tool_id, tool_name, version, loaded, limits, variables } = self.resolved;
+        let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
+        let metadata = Metadata {
+            principal: self.principal,
+            mode: input.invocation_mode.as_str(),
+            invocation_id: id.clone(),
+            tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
+            tool_name,
+            version: version.to_string(),
+            deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
+        };
+        Execution {
+            code: loaded.code.clone(),
+            tool_input: Value::Object(input.input_parameters.clone()).to_string(),
+            metadata: variables::metadata(&metadata),
+            config: variables::config(variables),
+            conversation: variables::conversation(self.conversation),
+            user_variables: variables::user_variables(input),
+            limits: *limits,
+        }
+    }
+
+    fn sink(&self, input_index: usize, id: InvocationId, kept: Arc<Mutex<Vec<Value>>>) -> crate::EventSink {
+        let events = self.events.clone();
+        Box::new(move |document: StatusDocument| {
+            let StatusDocument { message, progress, total, data } = document;
+            let record =
+                json!({"message": message, "progress": progress, "total": total, "data": data});
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+            events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
+        })
+    }
+
+    /// Falls back to a reduced record, so that a run never stays unfinished
+    /// because of what it said.
+    async fn record_end(&self, result: &RunResult, events: Vec<Value>) -> Result<(), Error> {
+        let finished = |outcome: Outcome, status_events: Vec<Value>| InvocationFinished {
+            id: result.invocation_id.clone(),
+            organization: self.principal.organization.clone(),
+            finished: Finished {
+                at: self.invoker.clock.now(),
+                duration_ms: result.duration_ms,
+                outcome: stored(outcome),
+                persisted: result.persisted,
+                status_events,
+            },
+        };
+        let store = &self.invoker.store;
+        let first = store.finish_invocations(vec![finished(result.outcome.clone(), events)]).await;
+        let Err(error) = first else { return Ok(()) };
+        tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
+        let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
+        store.finish_invocations(vec![finished(reduced, Vec::new())]).await?;
+        Err(error.into())
+    }
+}
+
+fn validate(schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
+    if inputs.is_empty() || inputs.len() > INPUTS_MAX {
+        return Err(Error::InputCount { count: inputs.len() });
+    }
+    let misfits: Vec<_> = inputs
+        .iter()
+        .enumerate()
+        .flat_map(|(index, input)| schema.misfits(index, &input.input_parameters))
+        .collect();
+    if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
+}
+
+/// The variables that the version declares; all of them must be set.
+fn declared(version: &ToolVersion, mut all: Variables) -> Result<Variables, Error> {
+    let missing = |name: &registry::EnvvarName| Error::VariableMissing { name: name.to_string() };
+    let mut found = Variables::default();
+    for name in &version.required_envvars {
+        let value = all.envvars.remove(name).ok_or_else(|| missing(name))?;
+        found.envvars.insert(name.clone(), value);
+    }
+    for name in &version.required_secret_envvars {
+        let value = all.secrets.remove(name).ok_or_else(|| missing(name))?;
+        found.secrets.insert(name.clone(), value);
+    }
+    Ok(found)
+}
+
+fn recorded(input: &Input) -> RecordedInput {
+    RecordedInput::redacting(
+        input.input_parameters.clone(),
+        input.nonsensitive_user_variables.clone(),
+        input.sensitive_user_variables.keys(),
+    )
+}
+
+fn stored(outcome: Outcome) -> InvocationOutcome {
+    match outcome {
+        Outcome::Succeeded { output } => InvocationOutcome::Succeeded { output },
+        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace }
+        }
+    }
+}

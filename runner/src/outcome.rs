@@ -1,0 +1,105 @@
+//! What came of a run, whichever way it ended.
+
+use std::time::Duration;
+
+use wasmtime::Trap;
+use wasmtime_wasi::I32Exit;
+
+use crate::bindings::tool::lathe::tool::types::ToolError;
+
+/// The longest stack trace that is kept; Python repeats recursion as one line.
+const STACK_TRACE_BYTES_MAX: usize = 64 << 10;
+/// The longest message and type name that are kept.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+const CUT: &str = "[truncated]";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Succeeded { output: String },
+    Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
+}
+
+/// The end of one run. `logs` is what the tool printed.
+#[derive(Debug, Clone)]
+pub struct Executed {
+    pub outcome: Outcome,
+    pub duration: Duration,
+    pub memory_peak_bytes: u64,
+    pub cpu_ms: u64,
+    pub logs: String,
+}
+
+impl Outcome {
+    /// A failure that the host names, such as `timeout_wall`.
+    #[must_use]
+    pub fn failed(kind: &str, message: impl Into<String>) -> Self {
+        Self::Failed {
+            exception_type: kind.into(),
+            exception_message: message.into(),
+            exception_stack_trace: Vec::new(),
+        }
+    }
+
+    pub(crate) fn raised(error: ToolError) -> Self {
+        Self::Failed {
+            exception_type: cut(error.kind, MESSAGE_BYTES_MAX),
+            exception_message: cut(error.message, MESSAGE_BYTES_MAX),
+            exception_stack_trace: cut_lines(error.stack_trace),
+        }
+    }
+
+    /// The guest was stopped, or stopped itself.
+    pub(crate) fn stopped(error: &wasmtime::Error) -> Self {
+        if let Some(I32Exit(code)) = error.downcast_ref() {
+            return match code {
+                0 => Self::failed("no_result", "the tool exited without a result"),
+                _ => Self::failed("exit", format!("the tool exited with code {code}")),
+            };
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::StackOverflow) => Self::failed("stack_overflow", "the call stack is exhausted"),
+            Some(trap) => Self::failed("trap", trap.to_string()),
+            None => Self::failed("trap", error.root_cause().to_string()),
+        }
+    }
+}
+
+fn cut(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
+        text.push_str(CUT);
+    }
+    text
+}
+
+fn cut_lines(lines: Vec<String>) -> Vec<String> {
+    let mut left = STACK_TRACE_BYTES_MAX;
+    let mut kept = Vec::with_capacity(lines.len());
+    for line in lines {
+        if line.len() > left {
+            kept.push(CUT.into());
+            break;
+        }
+        left -= line.len();
+        kept.push(line);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_trace_is_cut_and_says_so() {
+        let lines = cut_lines(vec!["x".repeat(1000); 100]);
+        assert_eq!(lines.len(), 66);
+        assert_eq!(lines.last().map(String::as_str), Some(CUT));
+    }
+
+    #[test]
+    fn a_message_is_cut_between_characters() {
+        let text = cut("é".repeat(10), 3);
+        assert_eq!(text, format!("é{CUT}"));
+    }
+}

@@ -1,0 +1,169 @@
+//! One run: instantiate, call, drop. Knows no store and no network.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+use wasmtime::{Engine, Store, UpdateDeadline};
+
+use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
+use crate::cache::Compiled;
+use crate::guest::{Components, Prepared};
+use crate::host::{Host, StatusDocument};
+use crate::outcome::{Executed, Outcome};
+use crate::ticker::Ticker;
+use crate::{engine, Config, Error, Execution};
+
+/// Takes a run's status events, at once and without waiting.
+pub type EventSink = Box<dyn Fn(StatusDocument) + Send + Sync>;
+
+/// Bytes that one call may pass between guest and host.
+const HOSTCALL_BYTES: usize = 16 << 20;
+/// Handles over the component's resource tables.
+const COMPONENT_HANDLES_MAX: usize = 1_000;
+
+struct Job {
+    execution: Execution,
+    events: EventSink,
+    answer: oneshot::Sender<Result<Executed, Error>>,
+}
+
+/// Runs executions on a thread of its own, interleaved.
+///
+/// One thread, because instances that come and go on several threads of one
+/// process contend for its address space and get slower together.
+#[derive(Clone)]
+pub struct Sandbox {
+    jobs: mpsc::UnboundedSender<Job>,
+}
+
+impl Sandbox {
+    /// Starts the guest thread over a cache of compiled code.
+    ///
+    /// # Errors
+    /// When the engine's settings do not fit the machine.
+    pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
+        let engine = engine::engine(config.parallel_runs_max, config.limits_max.memory_bytes);
+        let engine = engine.map_err(Error::engine)?;
+        let components = Components::new(&engine, compiled)?;
+        let (jobs, inbox) = mpsc::unbounded_channel();
+        spawn(engine, components, inbox).map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Self { jobs })
+    }
+
+    /// Runs one input. How it ends is in the answer; `Err` is the host's fault.
+    ///
+    /// # Errors
+    /// `Internal` when the code cannot be loaded or the guest thread is gone.
+    pub async fn run(&self, execution: Execution, events: EventSink) -> Result<Executed, Error> {
+        let (answer, ended) = oneshot::channel();
+        self.jobs
+            .send(Job { execution, events, answer })
+            .map_err(|_| Error::internal("the guest thread has ended"))?;
+        ended.await.map_err(|_| Error::internal("the run was lost"))?
+    }
+}
+
+struct Thread {
+    engine: Engine,
+    components: Components,
+    ticker: Ticker,
+}
+
+fn spawn(engine: Engine, components: Components, inbox: mpsc::UnboundedReceiver<Job>) -> std::io::Result<()> {
+    let ticker = Ticker::start(&engine)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("guests".into()).spawn(move || {
+        runtime.block_on(serve(inbox, Arc::new(Thread { engine, components, ticker })));
+    })?;
+    Ok(())
+}
+
+async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, thread: Arc<Thread>) {
+    while let Some(Job { execution, events, answer }) = inbox.recv().await {
+        let thread = thread.clone();
+        tokio::spawn(async move {
+            let ended = thread.execute(execution, events).await;
+            drop(answer.send(ended)); // who asked may have gone
+        });
+    }
+}
+
+impl Thread {
+    async fn execute(&self, execution: Execution, events: EventSink) -> Result<Executed, Error> {
+        let prepared = self.components.get(&execution.code.component)?;
+        let limits = execution.limits;
+        let mut store = store(&self.engine, &execution, events);
+        let _ticking = self.ticker.run();
+        #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
+        let started = Instant::now();
+        let call = call(&mut store, &prepared, execution);
+        let outcome = match tokio::time::timeout(limits.wall(), call).await {
+            Ok(outcome) => outcome,
+            Err(_) => timed_out("timeout_wall", limits.wall()),
+        };
+        let (duration, host) = (started.elapsed(), store.data());
+        Ok(Executed {
+            outcome,
+            duration,
+            memory_peak_bytes: host.limiter.memory_peak,
+            cpu_ms: host.cpu_ms,
+            logs: host.log.text(),
+        })
+    }
+}
+
+fn store(engine: &Engine, execution: &Execution, events: EventSink) -> Store<Host> {
+    let limits = execution.limits;
+    let host = Host::new(execution.code.bundle.clone(), &limits, events);
+    let mut store = Store::new(engine, host);
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_BYTES);
+    store.set_max_component_handles(COMPONENT_HANDLES_MAX);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |mut context| {
+        let host = context.data_mut();
+        host.cpu_ms += 1;
+        if host.cpu_ms > limits.cpu_ms {
+            return Err(CpuSpent.into());
+        }
+        Ok(UpdateDeadline::Yield(1))
+    });
+    store
+}
+
+async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution) -> Outcome {
+    let limits = execution.limits;
+    match try_call(store, prepared, execution).await {
+        Ok(Ok(output)) if output.len() > limits.output_bytes => {
+            Outcome::failed("output_too_large", "the output is larger than the host reads")
+        }
+        Ok(Ok(output)) => Outcome::Succeeded { output },
+        Ok(Err(raised)) => Outcome::raised(raised),
+        Err(error) if error.is::<CpuSpent>() => {
+            timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms))
+        }
+        Err(error) => Outcome::stopped(&error),
+    }
+}
+
+async fn try_call(
+    store: &mut Store<Host>,
+    prepared: &Prepared,
+    execution: Execution,
+) -> wasmtime::Result<Result<String, ToolError>> {
+    let tool = prepared.instantiate_async(&mut *store).await?;
+    let Execution { tool_input, metadata, config, conversation, user_variables, .. } = execution;
+    let context = Context { tool_input, metadata, config, conversation, user_variables };
+    tool.call_run_tool(store, &context).await
+}
+
+fn timed_out(kind: &str, limit: Duration) -> Outcome {
+    let what = if kind == "timeout_cpu" { "computed" } else { "ran" };
+    Outcome::failed(kind, format!("the tool {what} longer than {} s", limit.as_secs_f64()))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the run's computing time is spent")]
+struct CpuSpent;
+

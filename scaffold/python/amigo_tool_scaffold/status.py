@@ -1,0 +1,71 @@
+"""Status events: what a tool tells its caller while it runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Generator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEvent:
+    """One report: a text for people, how far the work is (`progress` of `total`, any unit), and any JSON value."""
+
+    message: str
+    progress: float | None = None
+    total: float | None = None
+    data: object = None
+
+
+class SendStatusEvent(Protocol):
+    """What `run_tool` receives as `send_status_event`.
+
+    The call itself sends. `await` on its result is welcome and never waits, so a plain `def run_tool` can report too.
+    Raises `TypeError` or `ValueError` for an event that JSON cannot carry.
+    """
+
+    def __call__(
+        self, message: str, progress: float | None = None, total: float | None = None, data: object = None
+    ) -> Awaitable[None]: ...
+
+
+class Sent:
+    """The answer of `send_status_event`: an awaitable that is already done and does not mind being dropped."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+SENT = Sent()
+
+
+def checked_event(message: str, progress: float | None, total: float | None, data: object) -> StatusEvent:
+    """Builds an event from what the tool passed, or raises `TypeError` or `ValueError` naming the argument."""
+    if not isinstance(message, str):
+        raise TypeError(f"send_status_event: message must be str, not {type(message).__name__}")
+    _check_number("progress", progress)
+    _check_number("total", total)
+    try:
+        json.dumps([message, data], ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"send_status_event: message and data must be valid Unicode: {error.reason}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"send_status_event: data must be a JSON value: {error}") from None
+    return StatusEvent(message, progress, total, data)
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"send_status_event: {name} must be a number, not {type(value).__name__}")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ValueError(f"send_status_event: {name} must be a finite number of 64 bits")

@@ -1,0 +1,104 @@
+"""Runs a tool under plain CPython, for its author's tests.
+
+    result = run(run_tool, {"name": "Ada"}, envvars={"GREETING": "Hello"})
+    assert result.output == "Hello, Ada"
+
+Signature, input conversion, status events and serialisation follow the same rules as in the service. Limits, the
+sandbox and the check of declared variables do not exist here. Whatever `run_tool` raises reaches the test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amigo_tool_scaffold.config import Config
+from amigo_tool_scaffold.conversation import Conversation
+from amigo_tool_scaffold.convert import convert_input
+from amigo_tool_scaffold.entry_point import check_entry_point
+from amigo_tool_scaffold.metadata import InvocationMode, Metadata
+from amigo_tool_scaffold.result import serialise
+from amigo_tool_scaffold.status import SENT, Sent, StatusEvent, checked_event
+from amigo_tool_scaffold.user_variables import UserVariables
+
+TEST_ID = "0" * 24
+"""Stands for every id of a test run."""
+
+DEADLINE_MS = 30_000
+"""How far ahead the deadline of a test run lies. Nothing stops the run there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a caller would see: the output text, and the status events in the order they were sent."""
+
+    output: str
+    status_events: list[StatusEvent] = field(default_factory=list)
+
+    def json(self) -> Any:
+        """The output decoded. Raises `ValueError` when the tool returned a text that is not JSON."""
+        return json.loads(self.output)
+
+
+def run(
+    run_tool: Callable[..., object],
+    tool_input: Mapping[str, object] | None = None,
+    *,
+    envvars: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    mode: InvocationMode = "regular",
+    user_variables: UserVariables | None = None,
+    conversation: Conversation | None = None,
+) -> Result:
+    """Calls an `async` or plain `run_tool` once, outside any running event loop.
+
+    Raises `EntryPointError`, `InputMismatch`, `NoResult` or `UnserialisableResult` where the service would answer
+    with that failure.
+    """
+    check_entry_point(run_tool)
+    sent: list[StatusEvent] = []
+    returned = run_tool(
+        tool_input=convert_input(run_tool, _as_json(tool_input or {})),
+        metadata=_metadata(mode),
+        config=Config(envvars or {}, secrets or {}),
+        conversation=conversation,
+        send_status_event=_recorder(sent),
+        user_variables=user_variables or UserVariables(),
+    )
+    value = asyncio.run(_wait_for(returned)) if isinstance(returned, Awaitable) else returned
+    return Result(serialise(value), sent)
+
+
+def _recorder(sent: list[StatusEvent]) -> Callable[..., Sent]:
+    def send_status_event(
+        message: str, progress: float | None = None, total: float | None = None, data: object = None
+    ) -> Sent:
+        sent.append(checked_event(message, progress, total, data))
+        return SENT
+
+    return send_status_event
+
+
+def _metadata(mode: InvocationMode) -> Metadata:
+    return Metadata(
+        invocation_mode=mode,
+        invocation_id=TEST_ID,
+        tool_id=TEST_ID,
+        tool_name="tool_under_test",
+        version="0.0.0",
+        organization="test",
+        deadline_ms=int(time.time() * 1000) + DEADLINE_MS,
+    )
+
+
+def _as_json(tool_input: Mapping[str, object]) -> Any:
+    """Sends the input through JSON, so that a test cannot pass what a caller could not."""
+    return json.loads(json.dumps(dict(tool_input), allow_nan=False))
+
+
+async def _wait_for(returned: Awaitable[object]) -> object:
+    return await returned

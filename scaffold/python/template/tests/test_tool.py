@@ -1,0 +1,39 @@
+"""Runs the tool under plain CPython: `python -m pytest`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from amigo_tool_scaffold.testing import run
+
+from tool import run_tool
+
+CHECKS = sorted((Path(__file__).parent.parent / "checks").glob("*.json"))
+
+
+def test_greets_and_reports_progress() -> None:
+    result = run(run_tool, {"name": "Ada", "times": 2})
+    assert result.json() == {"greetings": ["Hello, Ada!", "Hello, Ada!"], "delivered": True}
+    assert [event.progress for event in result.status_events] == [1, 2]
+
+
+def test_takes_the_word_from_a_variable() -> None:
+    result = run(run_tool, {"name": "Ada"}, envvars={"GREETING": "Welcome"})
+    assert result.json()["greetings"] == ["Welcome, Ada!"]
+
+
+def test_simulated_conversation_delivers_nothing() -> None:
+    result = run(run_tool, {"name": "Ada"}, mode="conversation-simulation")
+    assert result.json()["delivered"] is False
+
+
+def test_refuses_no_greetings() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        run(run_tool, {"name": "Ada", "times": 0})
+
+
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.stem)
+def test_check(path: Path) -> None:
+    check = json.loads(path.read_text(encoding="utf-8"))
+    result = run(run_tool, check["input_parameters"], mode=check["invocation_mode"])
+    assert result.json() == check["expected_output"]

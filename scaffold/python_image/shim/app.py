@@ -1,0 +1,29 @@
+"""The component's exports. The host calls `run_tool`; the builder calls `compile`."""
+
+import wit_world
+from componentize_py_types import Err
+from lathe_runtime import compiler as _compiler
+from lathe_runtime import network, run, stdlib, warm
+from wit_world.imports import bundle, compiler, http, status, types
+
+network.install(http)
+
+
+class WitWorld(wit_world.WitWorld):
+    def run_tool(self, context: types.Context) -> str:
+        try:
+            return run.run_tool(bundle.load(), context, status.send)
+        except BaseException as error:  # nothing may leave as a trap
+            kind, message, trace = run.describe(error)
+            raise Err(types.ToolError(kind, message, trace))
+
+    def compile(self, project: compiler.Project) -> compiler.Compiled:
+        try:
+            made, schema = _compiler.compile_project(project)
+        except _compiler.CheckFailed as error:
+            raise Err(compiler.CompileError(error.check, str(error), error.file, error.line))
+        return compiler.Compiled(made, schema)
+
+
+stdlib.keep()
+warm.up(types.Context)

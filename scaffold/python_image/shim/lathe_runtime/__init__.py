@@ -1,0 +1,1 @@
+"""What runs inside the Python image, around the author's code."""

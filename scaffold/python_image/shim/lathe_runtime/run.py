@@ -1,0 +1,103 @@
+"""One run: bundle in, arguments made, entry point called, answer serialised."""
+
+import json
+import traceback
+
+from amigo_tool_scaffold.config import Config
+from amigo_tool_scaffold.conversation import Conversation
+from amigo_tool_scaffold.convert import convert_input
+from amigo_tool_scaffold.metadata import Metadata
+from amigo_tool_scaffold.result import serialise
+from amigo_tool_scaffold.status import SENT, checked_event
+from amigo_tool_scaffold.user_variables import UserVariables
+
+from . import bundle, loop
+
+# Files of the image itself: frames there are not the author's.
+RUNTIME = ("/0/", "/world/", "/bundled/", "/python/asyncio/", "/python/importlib/")
+FROZEN = "<frozen "
+
+_running = None
+
+
+def _sender(send):
+    from componentize_py_types import Err
+
+    def send_status_event(message, progress=None, total=None, data=None):
+        event = checked_event(message, progress, total, data)
+        try:
+            send(json.dumps(event, ensure_ascii=False, allow_nan=False))
+        except Err:
+            pass  # the host counts what it refuses; it never fails a run
+        return SENT
+
+    return send_status_event
+
+
+def run_tool(data, context, send):
+    """Runs one invocation and returns the output as a string."""
+    global _running
+    _running = bundle.loads(data)
+    _running.install()
+    module, name = _running.entry
+    function = _import(module)
+    for part in name.split("."):
+        function = getattr(function, part)
+    conversation = json.loads(context.conversation)
+    answer = function(
+        convert_input(function, json.loads(context.tool_input)),
+        Metadata(**json.loads(context.metadata)),
+        Config(**json.loads(context.config)),
+        Conversation(**conversation) if conversation else None,
+        _sender(send),
+        UserVariables(**json.loads(context.user_variables)),
+    )
+    if hasattr(answer, "__await__"):
+        answer = loop.run(_finish(answer))
+    return serialise(answer)
+
+
+async def _finish(awaitable):
+    return await awaitable
+
+
+def _import(module):
+    found = __import__(module)
+    for part in module.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def describe(error):
+    """Type, message and the stack trace's lines, without the image's own frames."""
+    if _running is not None:
+        _running.show_sources()
+    try:
+        message = str(error)
+    except BaseException:
+        message = "the exception has no readable message"
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__") and "." not in name:
+        name = kind.__name__
+    try:
+        trace = traceback.TracebackException.from_exception(error, compact=True)
+        _keep_authors_frames(trace)
+        lines = "".join(trace.format()).splitlines()
+    except BaseException:
+        lines = [f"{name}: {message}"]
+    return name, message, lines
+
+
+def _keep_authors_frames(trace):
+    if trace is None:
+        return
+    trace.stack[:] = [
+        frame
+        for frame in trace.stack
+        if not frame.filename.startswith(RUNTIME) and not frame.filename.startswith(FROZEN)
+    ]
+    _keep_authors_frames(trace.__cause__)
+    _keep_authors_frames(trace.__context__)
+    for inner in trace.exceptions or ():
+        _keep_authors_frames(inner)

@@ -1,0 +1,19 @@
+//! What an author starts from: the Python package of types, the project template, and the `main` branch of a hosted
+//! repository. All of it is embedded, so that the binary needs no files beside it.
+
+mod embedded;
+mod error;
+mod main_branch;
+mod pack;
+mod project;
+mod project_name;
+
+pub use embedded::{File, python_package};
+pub use error::{Error, Kind};
+pub use main_branch::main_branch;
+pub use pack::{ARCHIVE_NAME, pack};
+pub use project::new_project;
+pub use project_name::ProjectName;
+
+/// The version of the Python package, which is the version of this workspace.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,48 @@
+//! A new tool project from the template.
+
+use std::borrow::Cow;
+
+use crate::embedded::template;
+use crate::{File, ProjectName};
+
+const NAME_MARKER: &str = "{{tool_name}}";
+
+/// The files of a working project, with paths relative to the project's own directory (`tool.py`).
+pub fn new_project(name: &ProjectName) -> Vec<File> {
+    template().into_iter().map(|file| File { bytes: rendered(&file.bytes, name), path: file.path }).collect()
+}
+
+fn rendered(bytes: &[u8], name: &ProjectName) -> Cow<'static, [u8]> {
+    String::from_utf8_lossy(bytes).replace(NAME_MARKER, name.as_str()).into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(files: &[File], path: &str) -> String {
+        let file = files.iter().find(|file| file.path == path).expect(path);
+        String::from_utf8(file.bytes.to_vec()).expect("text")
+    }
+
+    #[test]
+    fn a_new_project_is_named_throughout() {
+        let files = new_project(&ProjectName::parse("look_up_order").expect("a good name"));
+        assert!(text_of(&files, "pyproject.toml").contains("name = \"look_up_order\""));
+        assert!(text_of(&files, "tool.py").starts_with("\"\"\"look_up_order: "));
+        assert!(text_of(&files, "README.md").starts_with("# look_up_order\n"));
+        for file in &files {
+            assert!(!text_of(&files, &file.path).contains("{{"), "{} has a placeholder left", file.path);
+        }
+    }
+
+    #[test]
+    fn a_new_project_has_what_an_author_needs() {
+        let files = new_project(&ProjectName::parse("a").expect("a good name"));
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(
+            paths,
+            [".gitignore", "README.md", "checks/example.json", "pyproject.toml", "tests/test_tool.py", "tool.py"]
+        );
+    }
+}
