@@ -47,7 +47,7 @@ impl Failure {
             Self::Unreachable { .. } => {
                 Some("is `lathe serve` running there? `lathe doctor` checks; `lathe login` changes the address")
             }
-            Self::Server { status, .. } => hint_for_status(*status),
+            Self::Server { status, code, .. } => hint_for_refusal(*status, code),
             Self::Strange { .. } => {
                 Some("check the URL given to `lathe login`, and that both ends have the same release")
             }
@@ -62,12 +62,29 @@ impl Failure {
     }
 }
 
+/// A code says more than its status.
+fn hint_for_refusal(status: u16, code: &str) -> Option<&'static str> {
+    hint_for_code(code).or_else(|| hint_for_status(status))
+}
+
+/// Codes of the registry, which reach us from the server and from the data directory alike.
+fn hint_for_code(code: &str) -> Option<&'static str> {
+    match code {
+        "already_exists" => Some("choose another name"),
+        "operation_in_progress" => Some("try again when the other operation has ended"),
+        "variables_missing" => Some("`lathe envvar set TOOL NAME=VALUE` sets them"),
+        "variable_required" => Some("deprecate the versions that require it, or set it to another value"),
+        "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
+        "database_newer" => Some("a newer release wrote this data directory: use that one"),
+        _ => None,
+    }
+}
+
 fn hint_for_status(status: u16) -> Option<&'static str> {
     match status {
         401 => Some("run `lathe login` again: the key, its id or the user is not accepted"),
         403 => Some("ask an administrator of the organisation for the permission"),
         404 => Some("`lathe tool list` and `lathe tool versions NAME` show what there is"),
-        409 => Some("try again when the other operation has ended"),
         429 | 503 => Some("the server is busy: try again in a moment"),
         500 => Some("the server's log names the cause under that request id"),
         _ => None,
@@ -90,11 +107,29 @@ pub fn exit_code(answer: anyhow::Result<Outcome>) -> ExitCode {
 fn report(error: &anyhow::Error) {
     use std::io::Write;
     let mut stderr = anstream::stderr().lock();
-    let message = crate::output::printable(&format!("{error:#}"));
+    let message = crate::output::printable(&message(error));
     // Nothing is left to do when stderr itself is closed.
     let _ = writeln!(stderr, "{}error:{} {message}", crate::output::RED, crate::output::RESET);
-    if let Some(hint) = failure_in(error).and_then(Failure::hint) {
+    if let Some(hint) = hint(error) {
         let _ = writeln!(stderr, "{}hint:{} {hint}", crate::output::DIM, crate::output::RESET);
+    }
+}
+
+/// The causes from the outermost in, without those that an outer one has said already.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
+        said if said.is_empty() => cause,
+        said if said.ends_with(&cause) => said,
+        said => format!("{said}: {cause}"),
+    })
+}
+
+fn hint(error: &anyhow::Error) -> Option<&str> {
+    let of_registry = || error.chain().find_map(|cause| cause.downcast_ref::<registry::Error>());
+    match failure_in(error) {
+        Some(failure) => failure.hint(),
+        None if error.is::<api::ServerError>() => Some("choose another address with --listen, or stop what uses it"),
+        None => of_registry().and_then(|error| hint_for_code(error.code())),
     }
 }
 
@@ -121,6 +156,19 @@ mod tests {
         let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("printing");
         assert!(is_closed_pipe(&error));
         assert!(!is_closed_pipe(&anyhow::anyhow!("other")));
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = anyhow::anyhow!("disk full").context("cannot write: disk full").context("step 3");
+        assert_eq!(message(&error), "step 3: cannot write: disk full");
+    }
+
+    #[test]
+    fn a_code_gives_a_better_hint_than_its_status() {
+        assert_eq!(hint_for_refusal(409, "already_exists"), Some("choose another name"));
+        assert_eq!(hint_for_refusal(503, "database_busy"), hint_for_status(503));
+        assert_eq!(hint_for_refusal(400, "anything"), None);
     }
 
     #[test]

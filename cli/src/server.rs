@@ -10,6 +10,7 @@
 //! | runs at once | `--parallel-runs` | `LATHE_PARALLEL_RUNS` | `parallel_runs` | the runner's |
 //! | runs that wait | `--queued-runs` | `LATHE_QUEUED_RUNS` | `queued_runs` | the runner's |
 //! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |
+//! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
 //!
 //! A flag wins over the environment, the environment over the file, the file over the default.

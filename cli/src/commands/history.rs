@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use crate::client::{Client, HistoryFilter, Invocation, ResultStatus, SearchField};
@@ -165,7 +166,8 @@ fn to_the_second(timestamp: &str) -> String {
 }
 
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = client.show_invocation(&arguments.invocation).await?;
+    let answer = client.show_invocation(&arguments.invocation).await;
+    let answer = answer.with_context(|| format!("record {}", arguments.invocation))?;
     screen.answer(&answer.document, || record_text(&answer.body))?;
     Ok(Outcome::Done)
 }

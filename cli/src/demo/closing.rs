@@ -34,7 +34,7 @@ fn kept_text(stage: &Stage, lathe: &str) -> anyhow::Result<String> {
     let credentials = stage.client()?.credentials();
     Ok(format!(
         "\nThe server runs until Ctrl-C, which removes everything:\n  \
-         url         {}\n  organization {ORGANIZATION}\n  user        {USER}\n  api_key_id  {}\n  api_key     {}\n\n\
+         url           {}\n  organization  {ORGANIZATION}\n  user          {USER}\n  api_key_id    {}\n  api_key       {}\n\n\
          Go on by hand, in another terminal:\n  \
          export LATHE_CONFIG_DIR={}\n  \
          {lathe} tool versions {TOOL}\n  \

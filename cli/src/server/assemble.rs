@@ -114,7 +114,7 @@ fn registry_config(settings: &Settings) -> registry::Config {
 }
 
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
-    let default = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), program);
+    let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
     runner::Config {
         parallel_runs_max: settings.parallel_runs.unwrap_or(default.parallel_runs_max),
         queued_runs_max: settings.queued_runs.unwrap_or(default.queued_runs_max),
@@ -123,5 +123,10 @@ fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
-    builder::Config { python_index: settings.python_index.clone(), ..builder::Config::new(data.cache(), program) }
+    builder::Config { python_index: settings.python_index.clone(), ..builder::Config::new(cache(settings, data), program) }
+}
+
+/// What can be made again; several data directories with the same master key may share it.
+fn cache(settings: &Settings, data: &DataDir) -> PathBuf {
+    settings.cache.clone().unwrap_or_else(|| data.cache())
 }

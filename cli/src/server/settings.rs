@@ -56,6 +56,9 @@ pub struct ServeArguments {
     /// Live versions that one tool may have
     #[arg(long, env = "LATHE_LIVE_VERSIONS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     live_versions: Option<u32>,
+    /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
+    #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
+    cache: Option<PathBuf>,
     /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     python_index: Option<String>,
@@ -71,6 +74,7 @@ pub struct Settings {
     pub parallel_runs: Option<u32>,
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
+    pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
 }
 
@@ -89,6 +93,7 @@ impl Settings {
             parallel_runs: arguments.parallel_runs.or(file.parallel_runs),
             queued_runs: arguments.queued_runs.or(file.queued_runs),
             live_versions: arguments.live_versions.or(file.live_versions),
+            cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
         }
     }

@@ -1,5 +1,6 @@
 //! `lathe tool deprecate`
 
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
@@ -31,7 +32,7 @@ pub async fn run(client: &Client, arguments: &DeprecateArguments, screen: Screen
         return Err(Failure::refused("nothing was deprecated", "answer y, or add --yes"));
     }
     match &arguments.versions {
-        Some(constraint) => client.deprecate_versions(&tool.id, constraint).await?,
+        Some(constraint) => client.deprecate_versions(&tool.id, constraint).await.with_context(|| what.clone())?,
         None => client.deprecate_tool(&tool.id).await?,
     }
     screen.answer(&json!({"tool_id": tool.id, "versions": arguments.versions}), || format!("deprecated {what}"))?;

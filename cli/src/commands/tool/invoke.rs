@@ -1,5 +1,6 @@
 //! `lathe tool invoke`
 
+use anyhow::Context;
 use clap::Args;
 
 use crate::client::Client;
@@ -24,7 +25,8 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     let inputs = arguments.input.read()?;
     let tool = client.find_tool(tool).await?;
     let display = RunDisplay::start(&format!("running {}", tool.name));
-    let answer = client.invoke(&tool.id, constraint, &inputs, |event| display.show(event)).await?;
+    let answer = client.invoke(&tool.id, constraint, &inputs, |event| display.show(event)).await;
+    let answer = answer.with_context(|| format!("running {}", arguments.tool))?;
     drop(display);
     if screen.is_json() {
         screen.document(&answer.document)?;

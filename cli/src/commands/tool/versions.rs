@@ -1,5 +1,6 @@
 //! `lathe tool versions`
 
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
@@ -58,7 +59,7 @@ fn row(version: &ToolVersion) -> [String; 6] {
 }
 
 async fn show(client: &Client, tool_id: &str, version: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let detail = client.version_detail(tool_id, version).await?;
+    let detail = client.version_detail(tool_id, version).await.with_context(|| format!("version {version}"))?;
     if screen.is_json() {
         screen.document(&detail)?;
         return Ok(Outcome::Done);

@@ -24,7 +24,8 @@ def _sender(send):
     from componentize_py_types import Err
 
     def send_status_event(message, progress=None, total=None, data=None):
-        event = checked_event(message, progress, total, data)
+        checked_event(message, progress, total, data)
+        event = {"message": message, "progress": progress, "total": total, "data": data}
         try:
             send(json.dumps(event, ensure_ascii=False, allow_nan=False))
         except Err:
