@@ -1,4 +1,5 @@
 //! Hosted git, shown with the real `git` client against the real `git http-backend`.
+#![expect(clippy::disallowed_methods, reason = "tests wait for real processes in real time")]
 
 #[path = "git/client.rs"]
 mod client;

@@ -36,7 +36,8 @@ CREATE TABLE inv_finished (
     exception_message     BLOB,
     exception_stack_trace BLOB,
     persisted             INTEGER NOT NULL,
-    status_events         TEXT NOT NULL
+    status_events         TEXT NOT NULL,
+    logs                  BLOB NOT NULL
 ) STRICT;
 
 -- Records taken out of their conversation by a rollback.

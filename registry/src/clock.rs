@@ -74,6 +74,7 @@ fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is passed")]
 fn system_milliseconds() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
 }

@@ -45,6 +45,8 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    // The parent of a one-word relative path is the empty path.
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     at(path, File::open(path).and_then(|folder| folder.sync_all()))
 }
 

@@ -90,6 +90,8 @@ pub struct Finished {
     pub persisted: bool,
     /// The status events that the run sent, in order.
     pub status_events: Vec<serde_json::Value>,
+    /// What the run printed, both streams as they came, up to the runner's bound.
+    pub logs: String,
 }
 
 /// What a run answered. Any text is kept exactly.

@@ -2,6 +2,7 @@
 //!
 //! All in one run, so that the ratios hold on a noisy machine. The Rust guest
 //! is `guests/echo`, built for `wasm32-wasip2` and kept beside its source.
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 use std::io::Write;
 use std::process::{Command, Stdio};

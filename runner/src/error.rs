@@ -1,5 +1,6 @@
 //! What goes wrong beside the tool's own failures.
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,12 +14,20 @@ pub struct Misfit {
     pub message: String,
 }
 
+/// In the request's own words, such as `inputs[2].input_parameters/text: …`.
+impl fmt::Display for Misfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { input_index, pointer, message } = self;
+        write!(formatter, "inputs[{input_index}].input_parameters{pointer}: {message}")
+    }
+}
+
 /// The caller's fault, the moment's, or ours.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("no live version {constraint} of this tool")]
     VersionNotFound { constraint: String },
-    #[error("input {} at {:?}: {}", misfits[0].input_index, misfits[0].pointer, misfits[0].message)]
+    #[error("{}", misfits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     InvalidInput { misfits: Vec<Misfit> },
     #[error("invocation of between 1 and 10 inputs, not {count}")]
     InputCount { count: usize },

@@ -206,6 +206,13 @@ impl Invoker {
     }
 }
 
+/// What a run said beside its outcome.
+#[derive(Default)]
+struct Traces {
+    status_events: Vec<Value>,
+    logs: String,
+}
+
 /// One call's runs.
 struct Run<'a> {
     invoker: &'a Invoker,
@@ -244,21 +251,20 @@ impl Run<'_> {
 
     async fn one(&self, index: usize, id: InvocationId, input: Input) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let (outcome, duration_ms) = match self.execute(index, &id, &input, kept.clone()).await {
+        let (outcome, duration_ms, logs) = match self.execute(index, &id, &input, kept.clone()).await {
             Ok(executed) => {
                 let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-                (executed.outcome, duration_ms)
+                (executed.outcome, duration_ms, executed.logs)
             }
             Err(error) => {
                 tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-                (Outcome::failed("internal", "the run failed on the host's side"), 0)
+                (Outcome::failed("internal", "the run failed on the host's side"), 0, String::new())
             }
         };
         let (outcome, persisted) = shape::shape(outcome, self.persistence);
-        let status_events =
-            std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
         let result = RunResult { invocation_id: id, outcome, duration_ms, persisted };
-        self.record_end(&result, status_events).await?;
+        self.record_end(&result, Traces { status_events, logs }).await?;
         Ok(result)
     }
 
@@ -310,8 +316,8 @@ impl Run<'_> {
 
     /// Falls back to a reduced record, so that a run never stays unfinished
     /// because of what it said.
-    async fn record_end(&self, result: &RunResult, events: Vec<Value>) -> Result<(), Error> {
-        let finished = |outcome: Outcome, status_events: Vec<Value>| InvocationFinished {
+    async fn record_end(&self, result: &RunResult, traces: Traces) -> Result<(), Error> {
+        let finished = |outcome: Outcome, Traces { status_events, logs }: Traces| InvocationFinished {
             id: result.invocation_id.clone(),
             organization: self.principal.organization.clone(),
             finished: Finished {
@@ -320,14 +326,15 @@ impl Run<'_> {
                 outcome: stored(outcome),
                 persisted: result.persisted,
                 status_events,
+                logs,
             },
         };
         let store = &self.invoker.store;
-        let first = store.finish_invocations(vec![finished(result.outcome.clone(), events)]).await;
+        let first = store.finish_invocations(vec![finished(result.outcome.clone(), traces)]).await;
         let Err(error) = first else { return Ok(()) };
         tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
         let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
-        store.finish_invocations(vec![finished(reduced, Vec::new())]).await?;
+        store.finish_invocations(vec![finished(reduced, Traces::default())]).await?;
         Err(error.into())
     }
 }

@@ -24,7 +24,7 @@ mod schema;
 mod shape;
 mod ticker;
 
-pub use call::{INPUTS_MAX, 
+pub use call::{INPUTS_MAX,
     Call, Candidate, Conversation, EventSender, Input, InvocationMode, ResultPersistence,
     RunResult, StatusEvent, Subject, OUTPUT_CHARACTERS_MAX, PERSISTED_CHARACTERS_MAX,
 };

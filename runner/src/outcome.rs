@@ -53,7 +53,8 @@ impl Outcome {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return match code {
                 0 => Self::failed("no_result", "the tool exited without a result"),
-                _ => Self::failed("exit", format!("the tool exited with code {code}")),
+                // The interface tells success from failure, and no more.
+                _ => Self::failed("exit", "the tool exited with a failure code"),
             };
         }
         match error.downcast_ref::<Trap>() {

@@ -83,15 +83,19 @@ async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, thread: Arc<Thread>) {
     while let Some(Job { execution, events, answer }) = inbox.recv().await {
         let thread = thread.clone();
         tokio::spawn(async move {
-            let ended = thread.execute(execution, events).await;
+            let (ended, store) = thread.execute(execution, events).await;
             drop(answer.send(ended)); // who asked may have gone
+            drop(store); // takes time, and nobody waits for it
         });
     }
 }
 
 impl Thread {
-    async fn execute(&self, execution: Execution, events: EventSink) -> Result<Executed, Error> {
-        let prepared = self.components.get(&execution.code.component)?;
+    async fn execute(&self, execution: Execution, events: EventSink) -> (Result<Executed, Error>, Option<Store<Host>>) {
+        let prepared = match self.components.get(&execution.code.component) {
+            Ok(prepared) => prepared,
+            Err(error) => return (Err(error), None),
+        };
         let limits = execution.limits;
         let mut store = store(&self.engine, &execution, events);
         let _ticking = self.ticker.run();
@@ -102,14 +106,17 @@ impl Thread {
             Ok(outcome) => outcome,
             Err(_) => timed_out("timeout_wall", limits.wall()),
         };
-        let (duration, host) = (started.elapsed(), store.data());
-        Ok(Executed {
-            outcome,
-            duration,
-            memory_peak_bytes: host.limiter.memory_peak,
-            cpu_ms: host.cpu_ms,
-            logs: host.log.text(),
-        })
+        (Ok(executed(outcome, started.elapsed(), store.data())), Some(store))
+    }
+}
+
+fn executed(outcome: Outcome, duration: Duration, host: &Host) -> Executed {
+    Executed {
+        outcome,
+        duration,
+        memory_peak_bytes: host.limiter.memory_peak,
+        cpu_ms: host.cpu_ms,
+        logs: host.log.text(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::{collections::HashMap, env, fs};
 use anyhow::{Context, Result};
 use componentize_py::ComponentGenerator;
 
-/// Fast to unpack at start-up, and a quarter of the component's size.
+/// Fast to unpack at start-up, and a third of the component's size.
 const ZSTD_LEVEL: i32 = 9;
 
 fn main() -> Result<()> {
@@ -49,7 +49,8 @@ fn generate(wit: &Path, path: &Path, output: &Path) -> Result<()> {
         world_module: None,
         python_path: &[path],
         module_worlds: &[],
-        app_name: "app",
+        // A name that authors do not give to their own modules.
+        app_name: "lathe_app",
         output_path: output,
         add_to_linker: None,
         stub_wasi: false,

@@ -31,8 +31,8 @@ impl Error {
     /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::BadProjectName { .. } => "bad-project-name",
-            Self::Archive { .. } => "scaffold-archive",
+            Self::BadProjectName { .. } => "bad_project_name",
+            Self::Archive { .. } => "scaffold_archive",
         }
     }
 }

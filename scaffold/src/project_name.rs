@@ -77,7 +77,7 @@ mod tests {
         ] {
             let error = ProjectName::parse(name).expect_err(name);
             assert!(error.to_string().contains(reason), "{error}");
-            assert_eq!((error.kind(), error.code()), (crate::Kind::Invalid, "bad-project-name"));
+            assert_eq!((error.kind(), error.code()), (crate::Kind::Invalid, "bad_project_name"));
         }
     }
 }

@@ -86,6 +86,7 @@ impl TestApp {
             outcome: outcome(text, succeeded),
             persisted: true,
             status_events: vec![],
+            logs: String::new(),
         };
         let finished = InvocationFinished { id: id.clone(), organization, finished };
         self.store.finish_invocations(vec![finished]).await.unwrap();

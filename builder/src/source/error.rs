@@ -34,6 +34,9 @@ pub enum SourceError {
     /// The request body is larger than any honest one.
     #[error("the request body is larger than {bytes_max} bytes")]
     BodyTooLarge { bytes_max: u64 },
+    /// The client stopped in the middle of its request.
+    #[error("the request body broke off, or came too slowly")]
+    BodyCutOff,
     /// Too many git processes of this organisation run already.
     #[error("{processes_max} git operations of this organisation are running; try again shortly")]
     Busy { processes_max: u8 },
@@ -86,7 +89,8 @@ impl SourceError {
             Self::UnknownBranch { .. }
             | Self::UnknownCommit { .. }
             | Self::MissingProject { .. }
-            | Self::RefusedTree(_) => Kind::BadRequest,
+            | Self::RefusedTree(_)
+            | Self::BodyCutOff => Kind::BadRequest,
             Self::UnknownRepository | Self::NotServed => Kind::NotFound,
             Self::PushForbidden => Kind::Forbidden,
             Self::BodyTooLarge { .. } => Kind::TooLarge,
@@ -112,6 +116,7 @@ impl SourceError {
             Self::NotServed => "git_path_not_served",
             Self::PushForbidden => "push_forbidden",
             Self::BodyTooLarge { .. } => "git_body_too_large",
+            Self::BodyCutOff => "git_body_cut_off",
             Self::Busy { .. } => "git_busy",
             Self::GitMissing => "git_missing",
             Self::GitTooOld { .. } => "git_too_old",

@@ -1,4 +1,5 @@
-//! Packages by name, version and hash, from the operator's package index.
+//! Packages by name, version and hash, from the operator's package index: the
+//! simple API as JSON (PEP 691), or as HTML where an index has nothing else.
 //!
 //! Only pure-Python wheels are taken, so no code of a package runs here.
 
@@ -10,8 +11,8 @@ use std::time::Duration;
 use registry::Digest;
 use reqwest::{Client, Url};
 use runner::SourceFile;
-use serde::Deserialize;
 
+use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
 use super::wheel;
@@ -19,8 +20,7 @@ use crate::error::{Error, Place};
 use crate::progress::Progress;
 
 const STAGE: &str = "dependencies";
-/// The simple API as JSON (PEP 691).
-const ACCEPT: &str = "application/vnd.pypi.simple.v1+json";
+const ACCEPT: &str = "application/vnd.pypi.simple.v1+json, text/html;q=0.1";
 /// The largest project page: a few thousand releases.
 const PAGE_BYTES_MAX: usize = 64 << 20;
 const WHEEL_BYTES_MAX: usize = 32 << 20;
@@ -34,19 +34,6 @@ pub struct Packages {
     client: Client,
     index: Option<Arc<str>>,
     cache: PathBuf,
-}
-
-#[derive(Deserialize)]
-struct Page {
-    files: Vec<File>,
-}
-
-#[derive(Deserialize)]
-struct File {
-    filename: String,
-    url: String,
-    #[serde(default)]
-    hashes: BTreeMap<String, String>,
 }
 
 impl Packages {
@@ -120,7 +107,7 @@ impl Packages {
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
         let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
-        serde_json::from_slice(&page).map_err(|error| refuse("index", pinned, &format!("the index answers no JSON: {error}")))
+        index_page::read(&page).ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
     }
 
     fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
@@ -151,19 +138,16 @@ impl Packages {
 
 /// The pure-Python wheel that the lock file allows.
 fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a str, Digest), Error> {
-    let digest = |file: &File| {
-        let hex = file.hashes.get("sha256")?;
-        Digest::parse(&format!("sha256:{hex}")).ok().filter(|digest| pinned.hashes.contains(digest))
-    };
-    let allowed: Vec<_> = page.files.iter().filter_map(|file| Some((file, digest(file)?))).collect();
+    let listed = |file: &&File| file.sha256.is_some_and(|digest| pinned.hashes.contains(&digest));
+    let allowed: Vec<_> = page.files.iter().filter(listed).collect();
     if allowed.is_empty() {
         return Err(refuse("hashes", pinned, "has no file in the index with one of the hashes in the lock file"));
     }
-    let pure = allowed.into_iter().find(|(file, _)| file.filename.ends_with("-none-any.whl"));
-    let (file, digest) = pure.ok_or_else(|| {
+    let pure = allowed.into_iter().find(|file| file.filename.ends_with("-none-any.whl"));
+    let found = pure.and_then(|file| Some((file.url.as_str(), file.sha256?)));
+    found.ok_or_else(|| {
         refuse("pure-python", pinned, "has no pure-Python wheel among the lock file's hashes; packages with native code cannot run in the sandbox")
-    })?;
-    Ok((&file.url, digest))
+    })
 }
 
 fn refuse(check: &str, pinned: &Pinned, message: &str) -> Error {

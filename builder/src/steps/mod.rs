@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod dependencies;
+pub mod index_page;
 pub mod inspect;
 pub mod lock;
 pub mod manifest;

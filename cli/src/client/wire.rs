@@ -97,6 +97,9 @@ pub struct Invocation {
     pub duration_ms: u64,
     #[serde(default)]
     pub inputs: Value,
+    /// What the tool printed.
+    #[serde(default)]
+    pub logs: String,
 }
 
 impl Invocation {

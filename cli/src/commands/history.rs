@@ -189,6 +189,7 @@ fn record_text(invocation: &Invocation) -> String {
         }
         None => lines.push("running".to_owned()),
     }
+    lines.extend(invocation.logs.lines().map(|line| format!("printed   {line}")));
     printable(&lines.join("\n"))
 }
 

@@ -123,7 +123,10 @@ fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
-    builder::Config { python_index: settings.python_index.clone(), ..builder::Config::new(cache(settings, data), program) }
+    builder::Config {
+        python_index: settings.python_index.clone(),
+        ..builder::Config::new(cache(settings, data), program)
+    }
 }
 
 /// What can be made again; several data directories with the same master key may share it.

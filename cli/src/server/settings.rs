@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args;
 
 use super::file::SettingsFile;
@@ -26,11 +27,13 @@ pub struct DataArguments {
 
 impl DataArguments {
     pub fn directory(&self) -> anyhow::Result<PathBuf> {
-        Ok(self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data))
+        self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data)
     }
 
-    fn directory_or(self, from_file: Option<PathBuf>) -> PathBuf {
-        self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT))
+    /// Absolute, since children of the server work in other directories.
+    fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+        let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
+        std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
     }
 }
 
@@ -81,13 +84,13 @@ pub struct Settings {
 impl Settings {
     pub fn read(arguments: ServeArguments) -> anyhow::Result<Self> {
         let file = SettingsFile::load(arguments.data.config.as_deref())?;
-        Ok(Self::merge(arguments, file))
+        Self::merge(arguments, file)
     }
 
-    fn merge(arguments: ServeArguments, file: SettingsFile) -> Self {
-        Self {
+    fn merge(arguments: ServeArguments, file: SettingsFile) -> anyhow::Result<Self> {
+        Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
-            data: arguments.data.directory_or(file.data),
+            data: arguments.data.directory_or(file.data)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
             parallel_runs: arguments.parallel_runs.or(file.parallel_runs),
@@ -95,13 +98,13 @@ impl Settings {
             live_versions: arguments.live_versions.or(file.live_versions),
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
-        }
+        })
     }
 
     /// A server for the demo: a free loopback port, its own directory, nothing from the user's environment.
-    pub fn for_demo(data: PathBuf) -> Self {
+    pub fn for_demo(data: PathBuf) -> anyhow::Result<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { listen, data, ..Self::merge(ServeArguments::default(), SettingsFile::default()) }
+        Ok(Self { listen, data, ..Self::merge(ServeArguments::default(), SettingsFile::default())? })
     }
 }
 
@@ -118,9 +121,9 @@ mod tests {
         };
         let arguments =
             ServeArguments { listen: Some("127.0.0.1:1".parse().expect("an address")), ..ServeArguments::default() };
-        let settings = Settings::merge(arguments, file());
+        let settings = Settings::merge(arguments, file()).expect("merged");
         assert_eq!(settings.listen.port(), 1);
-        assert_eq!(settings.data, PathBuf::from("from-file"));
+        assert!(settings.data.is_absolute() && settings.data.ends_with("from-file"));
         assert_eq!(settings.log, LOG_DEFAULT);
     }
 }

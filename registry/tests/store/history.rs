@@ -38,6 +38,7 @@ async fn a_record_comes_back_as_it_was_written() {
     assert_eq!((running.source, running.finished), (record.source.clone(), None));
 
     let mut end = finished(&record, succeeded("42"));
+    end.finished.logs = "printed \u{0} and more\n".into();
     end.finished.status_events = vec![serde_json::json!({"message": "half\u{0}way", "progress": 0.5})];
     world.store.finish_invocations(vec![end.clone()]).await.unwrap();
     let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();

@@ -1,7 +1,7 @@
 //! The Python image: CPython and the shim that runs an author's `run_tool`,
 //! as one WebAssembly component of the `image` world (`scaffold/wit`).
 
-/// About 5 MB; the component itself is about four times as large.
+/// About 11 MB; the component itself is about three times as large.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image.wasm.zst"));
 
 /// The name of this image in version records and logs.

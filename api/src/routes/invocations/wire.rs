@@ -29,6 +29,7 @@ pub(crate) struct ToolInvocationInstance {
     sensitive_user_variables: BTreeMap<String, String>,
     persisted: bool,
     status_events: Vec<Value>,
+    logs: String,
 }
 
 #[derive(Serialize)]
@@ -51,6 +52,7 @@ impl From<Invocation> for ToolInvocationInstance {
             duration_ms: finished.as_ref().map_or(0, |finished| finished.duration_ms),
             persisted: finished.as_ref().is_some_and(|finished| finished.persisted),
             status_events: finished.as_ref().map(|finished| finished.status_events.clone()).unwrap_or_default(),
+            logs: finished.as_ref().map(|finished| finished.logs.clone()).unwrap_or_default(),
             invocation_status: finished.map(InvocationStatus::from),
             invocation_source: run.source,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),

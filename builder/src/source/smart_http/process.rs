@@ -141,7 +141,11 @@ impl Backend {
         body_bytes_max: u64,
     ) -> Result<GitResponse, SourceError> {
         tokio::spawn(feed(body, self.input, body_bytes_max, self.overrun));
-        let head = read_head(&mut self.output).await?;
+        let head = read_head(&mut self.output).await;
+        if head.is_err() && self.stopped.load(Ordering::SeqCst) {
+            return Err(SourceError::BodyCutOff);
+        }
+        let head = head?;
         let body = GitBody::new(self.output, self.client, self.stopped);
         Ok(GitResponse { status: head.status, headers: head.headers, body })
     }

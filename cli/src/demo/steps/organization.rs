@@ -8,7 +8,7 @@ use crate::demo::stage::{ORGANIZATION, Stage, USER};
 use crate::server::{self, Settings};
 
 pub async fn start_server(stage: &mut Stage) -> anyhow::Result<Told<String>> {
-    let assembled = server::assemble(&Settings::for_demo(stage.data())).await?;
+    let assembled = server::assemble(&Settings::for_demo(stage.data())?).await?;
     let url = server::url_of(assembled.address());
     stage.serve(assembled);
     Ok(Told::new(url.clone(), url))

@@ -12,7 +12,7 @@ macro_rules! select_invocations {
     ($($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
-                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events,
+                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs,
                 u.invocation IS NOT NULL AS unlinked
             FROM inv_started s
             LEFT JOIN inv_finished f ON f.invocation = s.invocation
@@ -59,6 +59,7 @@ fn finished(row: &Row) -> Result<Option<Finished>> {
         outcome: outcome(row)?,
         persisted: get(row, "persisted")?,
         status_events: json(row, "status_events")?,
+        logs: exact_text(row, "logs")?,
     }))
 }
 

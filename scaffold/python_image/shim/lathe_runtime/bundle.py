@@ -10,7 +10,9 @@ A bundle is a marshalled dict:
 import linecache
 import marshal
 import sys
+from importlib import import_module
 from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 
 class Bundle:
@@ -52,6 +54,26 @@ class Bundle:
 
     def install(self):
         sys.meta_path.insert(0, self)
+
+    def load(self, name):
+        """Imports a module. The common case, one file without a package, is spared the import machinery."""
+        found = self.modules.get(name)
+        if found is None or "." in name or name in sys.modules:
+            return import_module(name)
+        module = ModuleType(name)
+        module.__spec__ = spec = self.find_spec(name)
+        module.__loader__ = self
+        module.__file__ = found[1]
+        module.__package__ = name if found[0] else ""
+        if found[0]:
+            module.__path__ = spec.submodule_search_locations
+        sys.modules[name] = module
+        try:
+            self.exec_module(module)
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+        return sys.modules[name]
 
     def show_sources(self):
         """Lets stack traces quote the author's lines."""

@@ -73,7 +73,7 @@ def _entry_point(made, module, name):
             "entry-point", f"there is no module {module!r} in the project; set entry_point"
         )
     try:
-        function = run._import(module)
+        function = loaded.load(module)
     except BaseException as error:
         raise _import_failure(error, loaded) from None
     for part in name.split("."):

@@ -41,9 +41,12 @@ class Loop(base_events.BaseEventLoop):
         return future
 
 
+# Made with the image: every run has the only instance of it.
+_loop = Loop()
+
+
 def run(coroutine):
-    loop = Loop()
-    return loop.run_until_complete(coroutine)
+    return _loop.run_until_complete(coroutine)
 
 
 def install():

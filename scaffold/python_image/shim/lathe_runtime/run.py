@@ -13,9 +13,8 @@ from amigo_tool_scaffold.user_variables import UserVariables
 
 from . import bundle, loop
 
-# Files of the image itself: frames there are not the author's.
-RUNTIME = ("/0/", "/world/", "/bundled/", "/python/asyncio/", "/python/importlib/")
-FROZEN = "<frozen "
+# Files of the image itself and of its standard library: frames there are not the author's.
+NOT_THE_AUTHORS = ("/0/", "/world/", "/bundled/", "/python/", "<frozen ")
 
 _running = None
 
@@ -41,12 +40,12 @@ def run_tool(data, context, send):
     _running = bundle.loads(data)
     _running.install()
     module, name = _running.entry
-    function = _import(module)
+    function = _running.load(module)
     for part in name.split("."):
         function = getattr(function, part)
     conversation = json.loads(context.conversation)
     answer = function(
-        convert_input(function, json.loads(context.tool_input)),
+        _input(function, json.loads(context.tool_input)),
         Metadata(**json.loads(context.metadata)),
         Config(**json.loads(context.config)),
         Conversation(**conversation) if conversation else None,
@@ -58,15 +57,15 @@ def run_tool(data, context, send):
     return serialise(answer)
 
 
+def _input(function, value):
+    """A function without annotations takes the dict as it is, and is spared their reading."""
+    if getattr(function, "__annotate__", None) is None and not hasattr(function, "__wrapped__"):
+        return value
+    return convert_input(function, value)
+
+
 async def _finish(awaitable):
     return await awaitable
-
-
-def _import(module):
-    found = __import__(module)
-    for part in module.split(".")[1:]:
-        found = getattr(found, part)
-    return found
 
 
 def describe(error):
@@ -87,17 +86,18 @@ def describe(error):
         lines = "".join(trace.format()).splitlines()
     except BaseException:
         lines = [f"{name}: {message}"]
-    return name, message, lines
+    return _sendable(name), _sendable(message), [_sendable(line) for line in lines]
+
+
+def _sendable(text):
+    """Lone surrogates cannot leave as UTF-8, and would stop the interpreter."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _keep_authors_frames(trace):
     if trace is None:
         return
-    trace.stack[:] = [
-        frame
-        for frame in trace.stack
-        if not frame.filename.startswith(RUNTIME) and not frame.filename.startswith(FROZEN)
-    ]
+    trace.stack[:] = [f for f in trace.stack if not f.filename.startswith(NOT_THE_AUTHORS)]
     _keep_authors_frames(trace.__cause__)
     _keep_authors_frames(trace.__context__)
     for inner in trace.exceptions or ():

@@ -1,0 +1,49 @@
+//! What authors get wrong: each gets a message that says where, no version, a free tool, and a build log.
+
+mod dependencies;
+mod manifest;
+mod project;
+mod source;
+
+use serde_json::json;
+
+use crate::harness::{Bump, Team, Tool, failed_builds};
+
+/// Publishes and tests a project that is refused, mends it, and publishes it.
+///
+/// The refusal's text must hold all of `words`, and be the same at both doors.
+#[track_caller]
+fn check(team: &Team, break_it: impl FnOnce(Tool<'_>) -> Tool<'_>, words: &[&str]) {
+    let tool = break_it(team.next_tool()).pushed();
+    refused(team, &tool, words);
+    let tested = tool.test(&json!({}));
+    tested.expect(400);
+    assert_eq!(tested.detail(), tool.publish(Bump::Minor).detail());
+    mended(tool);
+}
+
+/// Publishes a project that is refused, and looks at everything that must have happened.
+#[track_caller]
+fn refused(team: &Team, tool: &Tool<'_>, words: &[&str]) {
+    let versions = tool.versions();
+    let answer = tool.publish(Bump::Minor);
+    answer.expect(400);
+    for word in words {
+        assert!(answer.detail().contains(word), "{word:?} is missing in: {answer}");
+    }
+    assert_eq!(tool.versions(), versions, "no version was made");
+    let builds = failed_builds(team.server.data(), tool.id());
+    let build = builds.last().unwrap_or_else(|| panic!("no failed build is kept: {answer}"));
+    assert_eq!(build.message, answer.detail());
+    let has_log = ["manifest", "dependencies", "compile"].contains(&build.stage.as_str());
+    assert!(!has_log || build.log.contains("checkout: done") && build.log.contains(&build.message), "{build:?}");
+}
+
+/// The tool is free, and the next good commit is published.
+#[track_caller]
+fn mended(tool: Tool<'_>) {
+    let before = tool.versions().len();
+    let tool = tool.renewed().published();
+    assert_eq!(tool.versions().len(), before + 1);
+    assert_eq!(tool.invoke(json!({"a": 1})).output(), r#"{"a":1}"#);
+}

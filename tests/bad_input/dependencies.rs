@@ -1,0 +1,95 @@
+//! Packages: only by exact version and hash, and only pure Python.
+
+use serde_json::json;
+
+use super::{mended, refused};
+use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line, wheel};
+
+const PURE: &str = "pure_greeting-1.0-py3-none-any.whl";
+const NATIVE: &str = "native_speed-1.0-cp314-cp314-manylinux_2_17_x86_64.whl";
+const LYING: &str = "lying_purity-1.0-py3-none-any.whl";
+
+fn pure() -> Vec<u8> {
+    wheel(&[
+        ("pure_greeting/__init__.py", "from .words import WORD\n\ndef greet(name):\n    return WORD + name\n"),
+        ("pure_greeting/words.py", "WORD = 'salve '\n"),
+        ("pure_greeting-1.0.dist-info/METADATA", "Name: pure-greeting\nVersion: 1.0\n"),
+    ])
+}
+
+fn native() -> Vec<u8> {
+    wheel(&[("native_speed/_speed.cpython-314-x86_64-linux-gnu.so", "\u{7f}ELF")])
+}
+
+fn lying() -> Vec<u8> {
+    wheel(&[("lying_purity/__init__.py", ""), ("lying_purity/_speed.so", "\u{7f}ELF")])
+}
+
+/// A team on a server with an index that has three packages.
+fn team() -> Team {
+    let packages: [(&str, &str, &[u8]); 3] =
+        [("pure-greeting", PURE, &pure()), ("native-speed", NATIVE, &native()), ("lying-purity", LYING, &lying())];
+    let index = PackageIndex::serve(&packages);
+    Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }))
+}
+
+fn locked<'t>(team: &'t Team, lock: &str) -> Tool<'t> {
+    team.next_tool().with_file("requirements.lock", lock)
+}
+
+#[test]
+fn a_pure_wheel_is_imported_by_the_tool() {
+    let team = team();
+    let lock = lock_line("pure-greeting", "1.0", &pure());
+    let source = "import pure_greeting";
+    let tool = locked(&team, &lock).source(source, "return pure_greeting.greet(tool_input['name'])").published();
+    assert_eq!(tool.invoke(json!({"name": "ada"})).output(), "salve ada");
+    let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    assert!(detail["build_log"].as_str().is_some_and(|log| log.contains("pure-greeting==1.0")), "{detail}");
+    // The same commit gives the same bytes, now from the cache.
+    tool.publish(Bump::Patch).expect(201);
+    let again = team.get(&format!("/tool/{}/version/1.0.1", tool.id()));
+    assert_eq!(again["component_digest"], detail["component_digest"]);
+    assert_eq!(again["bundle_digest"], detail["bundle_digest"]);
+}
+
+#[test]
+fn what_is_not_pinned_with_a_hash_or_not_pure_is_refused() {
+    let team = team();
+    let check = |lock: &str, words: &[&str]| {
+        let tool = locked(&team, lock).pushed();
+        refused(&team, &tool, &[&["dependencies failed"], words].concat());
+        tool.test(&json!({})).expect(400);
+        mended(tool);
+    };
+    let other = lock_line("pure-greeting", "1.0", b"other bytes");
+    check("pure-greeting==1.0\n", &["requirements.lock:1: ", "pure-greeting", "--hash"]);
+    check("\n\npure-greeting>=1.0 --hash=sha256:00\n", &["requirements.lock:3: ", "pinned"]);
+    check("pure-greeting==1.0 --hash=md5:00\n", &["requirements.lock:1: ", "sha256"]);
+    check(&other, &["(hashes)", "requirements.lock:1: ", "pure-greeting==1.0"]);
+    check(&lock_line("native-speed", "1.0", &native()), &["(pure-python)", "native-speed==1.0", "native code"]);
+    check(&lock_line("lying-purity", "1.0", &lying()), &["(pure-python)", "lying-purity==1.0", "_speed.so"]);
+    check(&lock_line("nowhere", "1.0", b""), &["(index)", "nowhere==1.0", "not in the package index"]);
+    check("--index-url https://example.com\n", &["requirements.lock:1: ", "no pinned package"]);
+    check("./local.whl\n", &["requirements.lock:1: "]);
+}
+
+#[test]
+fn dependencies_without_a_lock_file_are_refused_with_the_command_that_makes_one() {
+    let team = Team::new();
+    let manifest = "[project]\nname = \"needy\"\ndependencies = [\"attrs\"]\n";
+    let tool = team.tool("needy").with_file("pyproject.toml", manifest).pushed();
+    refused(&team, &tool, &["dependencies failed (lock-file): requirements.lock: ", "uv export"]);
+    let tool = tool.with_file("uv.lock", "version = 1\n").pushed();
+    refused(&team, &tool, &["(lock-file)", "uv.lock has to be exported"]);
+    mended(tool);
+}
+
+#[test]
+fn a_server_without_an_index_says_so() {
+    let team = Team::new();
+    let tool = team.tool("needy").with_file("requirements.lock", &lock_line("attrs", "25.1.0", b"")).pushed();
+    refused(&team, &tool, &["dependencies failed (index)", "attrs==25.1.0", "LATHE_PYTHON_INDEX"]);
+    assert_eq!(tool.publish(Bump::Minor).status, 400);
+    mended(tool);
+}

@@ -1,0 +1,43 @@
+//! `pyproject.toml` and what it points to.
+
+use super::check;
+use crate::harness::Team;
+
+#[test]
+fn the_manifest_is_refused_with_file_line_and_key() {
+    let team = Team::new();
+    let line = |line: &'static str, words: &[&str]| check(&team, |tool| tool.manifest(line), words);
+    check(&team, |tool| tool.without_file("pyproject.toml"), &["manifest", "no pyproject.toml"]);
+    check(&team, |tool| tool.with_file("pyproject.toml", "[project\n"), &["manifest", "pyproject.toml:1: "]);
+    check(&team, |tool| tool.with_file("pyproject.toml", "\n\nname = = 1\n"), &["pyproject.toml:3: "]);
+    check(&team, |tool| tool.with_bytes("pyproject.toml", b"\xff\xfe"), &["pyproject.toml: ", "UTF-8"]);
+    check(&team, |tool| tool.with_file("pyproject.toml", "[tool.lathe]\n"), &["pyproject.toml: ", "[project]"]);
+    line("entrypoint = 'tool:run_tool'", &["pyproject.toml:5: ", "entrypoint", "entry_point"]);
+    line("entry_point = 'tool'", &["pyproject.toml:5: ", "tool.lathe.entry_point", "package.module:function"]);
+    line("entry_point = 3", &["pyproject.toml:5: ", "string"]);
+    line("timeout_seconds = 'soon'", &["pyproject.toml:5: "]);
+    line("timeout_seconds = 0", &["pyproject.toml:5: ", "tool.lathe.timeout_seconds"]);
+    line("timeout_seconds = nan", &["pyproject.toml:5: ", "tool.lathe.timeout_seconds"]);
+    line("memory_mb = 0", &["pyproject.toml:5: ", "tool.lathe.memory_mb"]);
+    line("memory_mb = -1", &["pyproject.toml:5: "]);
+    line("required_envvars = ['lower']", &["pyproject.toml:5: ", "tool.lathe.required_envvars"]);
+    line("allowed_hosts = ['https://example.com/path']", &["pyproject.toml:5: ", "tool.lathe.allowed_hosts"]);
+}
+
+#[test]
+fn the_schema_file_is_refused_with_its_name() {
+    let team = Team::new();
+    let schema = |text: &'static str, words: &[&str]| {
+        check(&team, |tool| tool.manifest("input_schema = 'in.json'").with_file("in.json", text), words);
+    };
+    let line = |line: &'static str, words: &[&str]| check(&team, |tool| tool.manifest(line), words);
+    line("input_schema = 'in.json'", &["manifest failed", "in.json: the file is missing"]);
+    line("input_schema = '../in.json'", &["pyproject.toml:5: ", "tool.lathe.input_schema"]);
+    schema("{\n\n]", &["in.json:3: "]);
+    schema("[]", &["in.json: ", "object"]);
+    schema("{\"type\": 3}", &["in.json: "]);
+    schema("{\"type\": \"nothing\"}", &["in.json: "]);
+    schema("{\"properties\": {\"a\": {\"pattern\": \"(\"}}}", &["in.json: "]);
+    schema("{\"$ref\": \"https://example.com/schema.json\"}", &["in.json: "]);
+    schema("{\"$ref\": \"#/$defs/missing\"}", &["in.json: "]);
+}

@@ -1,0 +1,96 @@
+//! What a tool cannot reach: the network, files, the environment, processes and threads.
+
+use super::{check, fails, gives, gives_json};
+use serde_json::json;
+
+#[test]
+fn the_network_is_refused_with_a_type() {
+    check(&[
+        fails("opens_a_socket", "import socket\nsocket.socket()", "EgressRefused", &["no sockets"]),
+        fails(
+            "connects",
+            "import socket\nsocket.create_connection(('127.0.0.1', 80))",
+            "EgressRefused",
+            &["no sockets"],
+        ),
+        fails("resolves", "import socket\nsocket.getaddrinfo('example.com', 80)", "EgressRefused", &["no sockets"]),
+        fails("opens_an_url", OPENS, "EgressRefused", &["not enabled"]),
+        fails("opens_a_secure_url", SECURE, "EgressRefused", &["not enabled"]),
+        fails(
+            "connects_for_http",
+            "import http.client\nhttp.client.HTTPConnection('x').request('GET', '/')",
+            "EgressRefused",
+            &[],
+        ),
+        fails("opens_a_stream", "import asyncio\nawait asyncio.open_connection('127.0.0.1', 80)", "EgressRefused", &[]),
+        gives("may_catch_it", CATCHES, "EgressRefused"),
+    ]);
+}
+
+const OPENS: &str = "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:1/').read()";
+const SECURE: &str = "import urllib.request\nurllib.request.urlopen('https://example.com/').read()";
+const CATCHES: &str = "
+    import urllib.request, urllib.error
+    try:
+        urllib.request.urlopen('http://169.254.169.254/')
+    except urllib.error.URLError as error:
+        return type(error).__name__
+";
+
+#[test]
+fn there_are_no_files_and_no_environment() {
+    check(&[
+        fails("reads_a_file", "return open('/etc/passwd').read()", "FileNotFoundError", &["/etc/passwd"]),
+        fails("reads_a_near_file", "return open('tool.py').read()", "FileNotFoundError", &["tool.py"]),
+        case_of_writing("writes_a_file", "open('/tmp/x', 'w').write('x')"),
+        case_of_writing("writes_here", "open('x', 'w').write('x')"),
+        case_of_writing("makes_a_temporary_file", "import tempfile\ntempfile.NamedTemporaryFile()"),
+        case_of_writing("lists_the_root", "import os\nos.listdir('/')"),
+        gives_json("has_no_environment", "import os\nreturn dict(os.environ)", json!({})),
+        gives_json("has_no_arguments", "import sys\nreturn [a for a in sys.argv if a]", json!([])),
+        gives("has_its_own_data", DATA, "3"),
+    ]);
+}
+
+/// What kind of `OSError` it is matters to nobody.
+fn case_of_writing(name: &'static str, body: &'static str) -> super::Case {
+    super::case(
+        name,
+        body,
+        super::Expect::That(|run| {
+            let failure = run.failure();
+            let kinds = ["FileNotFoundError", "PermissionError", "OSError", "NotADirectoryError"];
+            assert!(kinds.contains(&failure.kind.as_str()), "{run}");
+        }),
+    )
+}
+
+const DATA: &str = "
+    import pkgutil
+    data = pkgutil.get_data(__name__, 'pyproject.toml')
+    return len(data.decode().splitlines()) and 3
+";
+
+#[test]
+fn there_are_no_processes_and_no_threads() {
+    let refused = |name, body| {
+        super::case(
+            name,
+            body,
+            super::Expect::That(|run| {
+                let failure = run.failure();
+                assert!(!["trap", "internal", "exit", "AttributeError"].contains(&failure.kind.as_str()), "{run}");
+            }),
+        )
+    };
+    check(&[
+        refused("starts_a_process", "import subprocess\nsubprocess.run(['ls'])"),
+        refused("runs_a_shell", "import subprocess\nsubprocess.check_output('ls', shell=True)"),
+        refused("starts_a_thread", "import threading\nthreading.Thread(target=print).start()"),
+        refused(
+            "has_a_pool",
+            "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor().submit(len, '').result()",
+        ),
+        gives("has_locks", "import threading\nwith threading.Lock():\n    return 'locked'", "locked"),
+    ]);
+}

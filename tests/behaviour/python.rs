@@ -1,0 +1,140 @@
+//! Python as authors know it: asyncio, the standard library, printing.
+
+use serde_json::json;
+
+use super::{Case, check, fails, gives, gives_json};
+use crate::harness::{SIGNATURE, Team};
+
+#[test]
+fn asyncio() {
+    let async_case = |name, body, output: &str| -> Case { gives(name, body, output).before("import asyncio") };
+    check(&[
+        async_case("sleeps", "await asyncio.sleep(0.05)\nreturn 'awake'", "awake"),
+        async_case("gathers", "return list(await asyncio.gather(work(1), work(2)))", "[2,4]").before(WORK),
+        async_case("groups", GROUPS, "[2,4]").before(WORK),
+        async_case("times_out", "async with asyncio.timeout(0.05):\n    await asyncio.sleep(60)", "")
+            .fails_with("TimeoutError"),
+        async_case("waits_for", "return await asyncio.wait_for(work(3), 5)", "6").before(WORK),
+        async_case("waits_too_long", "await asyncio.wait_for(asyncio.sleep(60), 0.05)", "").fails_with("TimeoutError"),
+        async_case("to_a_thread", "return await asyncio.to_thread(len, 'four')", "4"),
+        async_case("queues", "q = asyncio.Queue()\nawait q.put(5)\nreturn await q.get()", "5"),
+        async_case("runs_a_task", "task = asyncio.create_task(work(4))\nreturn await task", "8").before(WORK),
+        async_case("sleeps_side_by_side", SIDE_BY_SIDE, "True"),
+        async_case("leaves_a_task_behind", "asyncio.create_task(asyncio.sleep(60))\nreturn 'gone'", "gone"),
+    ]);
+}
+
+const WORK: &str = "import asyncio\n\nasync def work(n):\n    await asyncio.sleep(0.01)\n    return n * 2";
+
+const GROUPS: &str = "
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work(n)) for n in (1, 2)]
+    return [task.result() for task in tasks]
+";
+
+const SIDE_BY_SIDE: &str = "
+    import time
+    start = time.monotonic()
+    await asyncio.gather(*(asyncio.sleep(0.2) for _ in range(20)))
+    return str(time.monotonic() - start < 1.5)
+";
+
+impl Case {
+    fn fails_with(self, kind: &'static str) -> Self {
+        Self { expect: super::Expect::Failure(kind, &[]), ..self }
+    }
+}
+
+#[test]
+fn a_plain_function_is_an_entry_point_too() {
+    let team = Team::new();
+    let plain = format!("def {SIGNATURE}:\n    send_status_event('hi')\n    return tool_input['x'] * 2\n");
+    let tool = team.tool("plain").with_file("tool.py", &plain).published();
+    let run = tool.invoke(json!({"x": 21}));
+    assert_eq!(run.output(), "42");
+    let record = team.get(&format!("/tool/invocation/{}", run.id()));
+    assert_eq!(record["status_events"][0]["message"], "hi");
+}
+
+#[test]
+fn another_module_may_hold_the_entry_point() {
+    let team = Team::new();
+    let source = format!(
+        "from .words import WORD\n\nasync def main({}:\n    return WORD\n",
+        SIGNATURE.split_once('(').expect("(").1
+    );
+    let tool = team.tool("elsewhere").without_file("tool.py").with_file("src/app/__init__.py", "");
+    let tool = tool.with_file("src/app/main.py", &source).with_file("src/app/words.py", "WORD = 'from a package'\n");
+    let tool = tool.manifest("entry_point = 'app.main:main'").published();
+    assert_eq!(tool.invoke(json!({})).output(), "from a package");
+}
+
+#[test]
+fn the_standard_library_is_there_when_it_is_asked_for() {
+    check(&[
+        gives("waves", "import wave, io\nreturn wave.__name__", "wave"),
+        // The zones themselves are a package of their own, `tzdata`, as on every system without them.
+        fails("zones", ZONE, "ZoneInfoNotFoundError", &["Europe/Berlin"]),
+        gives("statistics", "import statistics\nreturn statistics.mean([1, 2, 3])", "2"),
+        gives("tomls", "import tomllib\nreturn tomllib.loads('a = 1')['a']", "1"),
+        gives("zips", "import zipfile, io\nreturn zipfile.is_zipfile(io.BytesIO(b''))", "false"),
+        gives("xml", "import xml.dom.minidom as m\nreturn m.parseString('<a/>').documentElement.tagName", "a"),
+        gives("sax", "import xml.sax\nreturn xml.sax.__name__", "xml.sax"),
+        gives(
+            "mail",
+            "from email.mime.multipart import MIMEMultipart\nreturn MIMEMultipart().get_content_type()",
+            "multipart/mixed",
+        ),
+        gives("decimals", "from decimal import Decimal\nreturn str(Decimal('0.1') + Decimal('0.2'))", "0.3"),
+        gives("digests", "import hashlib\nreturn hashlib.sha256(b'').hexdigest()[:8]", "e3b0c442"),
+        gives("compresses", "import zlib\nreturn len(zlib.decompress(zlib.compress(b'x' * 1000)))", "1000"),
+        gives("classes", "import dataclasses, enum, typing, abc\nreturn 'typed'", "typed"),
+        gives(
+            "graphs",
+            "import graphlib\nreturn list(graphlib.TopologicalSorter({'a': ['b']}).static_order())",
+            "[\"b\",\"a\"]",
+        ),
+        gives("unittests", "import unittest\nreturn unittest.TestCase.__name__", "TestCase"),
+        gives("matches", "import re\nreturn re.sub(r'(\\w)(\\d)', r'\\2\\1', 'a1')", "1a"),
+        gives("templates", "import string\nreturn string.Template('$a').substitute(a='b')", "b"),
+        gives("contexts", "import contextlib\nreturn contextlib.suppress.__name__", "suppress"),
+        gives("executes", "x = {}\nexec('y = 1 + 1', x)\nreturn x['y']", "2"),
+        gives("databases", "import sqlite3\nreturn sqlite3.connect(':memory:').execute('SELECT 7').fetchone()[0]", "7"),
+    ]);
+}
+
+const ZONE: &str = "
+    import datetime, zoneinfo
+    berlin = zoneinfo.ZoneInfo('Europe/Berlin')
+    return datetime.datetime(2026, 7, 1, 12, tzinfo=berlin).isoformat()
+";
+
+#[test]
+fn printing_is_harmless() {
+    check(&[
+        gives("prints", "print('to stdout')\nimport sys\nprint('to stderr', file=sys.stderr)\nreturn 'ok'", "ok"),
+        gives("prints_a_megabyte", "print('x' * (1 << 20))\nreturn 'ok'", "ok"),
+        gives("prints_without_end", "for _ in range(20_000):\n    print('x' * 100)\nreturn 'ok'", "ok"),
+        gives("logs", "import logging\nlogging.warning('careful')\nreturn 'ok'", "ok"),
+        gives(
+            "prints_bytes",
+            "import sys\nsys.stdout.buffer.write(b'\\xff\\x00')\nsys.stdout.flush()\nreturn 'ok'",
+            "ok",
+        ),
+        gives("closes_stdout", "import sys\nsys.stdout.close()\nreturn 'ok'", "ok"),
+        gives("asks", "try:\n    return input('name? ')\nexcept EOFError:\n    return 'nobody there'", "nobody there"),
+    ]);
+}
+
+#[test]
+fn status_events_are_bounded_and_harmless() {
+    check(&[
+        gives("sends_thousands", "for n in range(5_000):\n    await send_status_event(str(n))\nreturn 'ok'", "ok"),
+        gives("sends_a_large_one", "await send_status_event('x' * 100_000)\nreturn 'ok'", "ok"),
+        gives("sends_without_await", "send_status_event('x', data={'deep': [1]})\nreturn 'ok'", "ok"),
+        fails("sends_a_number", "await send_status_event(3)", "TypeError", &["message must be str"]),
+        fails("sends_a_set", "await send_status_event('x', data={1})", "TypeError", &["JSON"]),
+        fails("sends_nan", "await send_status_event('x', progress=float('nan'))", "ValueError", &["progress"]),
+        gives_json("sends_none", "return [await send_status_event('x')]", json!([null])),
+    ]);
+}

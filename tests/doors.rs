@@ -1,0 +1,7 @@
+//! The commands of `lathe`, as people and scripts use them.
+
+mod commands;
+mod git_credential;
+mod machine;
+mod organizations;
+mod usage;

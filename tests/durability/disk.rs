@@ -1,0 +1,88 @@
+//! A full disk, as a process meets it: `ulimit -f` stops every file of the server at a size.
+
+use serde_json::json;
+
+use crate::harness::{Answer, Bump, Options, Run, Server, Team, Tool, input};
+
+/// Room for the database and what a publication writes, and for some hundred records.
+const FILE_KIB_MAX: u64 = 1_024;
+
+/// Fills a record with what compresses badly.
+const BODY: &str = "import random\nreturn ''.join(random.choices('abcdefghijklmnopqrstuvwxyz ', k=19_000))";
+
+/// More than any limit here has room for.
+const CALLS_MAX: usize = 300;
+const TOOLS_MAX: usize = 1_000;
+
+fn call(tool: &Tool<'_>) -> Answer {
+    tool.invoke_request(&json!({"inputs": vec![input(&json!({})); 10]})).send()
+}
+
+#[test]
+fn a_full_disk_refuses_and_loses_nothing() {
+    // The image is larger than the limit, and is stored when there is room.
+    let roomy = Server::private(&Options::default());
+    let team = Team::on(&roomy);
+    let tool = team.tool("fills").body(BODY).published();
+    let id = tool.id().to_owned();
+    drop(tool);
+    roomy.signal(nix::sys::signal::Signal::SIGTERM);
+    roomy.ended_within(std::time::Duration::from_secs(10)).expect("an end");
+    let full = roomy.restarted(|options| options.file_kib_max = Some(FILE_KIB_MAX));
+    let team = team.moved_to(full.clone());
+    let tool = team.tool("fills").with_id(&id).body(BODY);
+    let acknowledged = fill(&tool);
+    let tools = fill_with_tools(&team);
+    // Reading goes on, and all that was answered is there.
+    all_are_there(&team, &acknowledged, &tools);
+    drop(tool);
+    full.kill();
+    let again = full.restarted(|options| options.file_kib_max = None);
+    let team = team.moved_to(again);
+    all_are_there(&team, &acknowledged, &tools);
+    let tool = team.tool("fills").with_id(&id).body("return 'room again'").pushed();
+    tool.publish(Bump::Patch).expect(201);
+    assert_eq!(tool.invoke(json!({})).output(), "room again");
+}
+
+/// Calls until the server says that it cannot; returns the runs that were answered.
+fn fill(tool: &Tool<'_>) -> Vec<Run> {
+    let mut acknowledged = Vec::new();
+    for _ in 0..CALLS_MAX {
+        let answer = call(tool);
+        if answer.status == 503 {
+            assert_eq!(answer.code(), "storage_failing");
+            assert!(answer.headers.contains_key("retry-after"), "{answer}");
+            return acknowledged;
+        }
+        let results = answer.expect(200)["invocation_results"].clone();
+        acknowledged.extend(results.as_array().expect("a list").iter().cloned().map(Run));
+    }
+    panic!("{} runs were recorded, and the disk is still not full", acknowledged.len());
+}
+
+/// Creates tools until there is no room for one more.
+fn fill_with_tools(team: &Team) -> Vec<String> {
+    let mut created = Vec::new();
+    for number in 0..TOOLS_MAX {
+        let body = json!({"name": format!("tool{number}"), "description": "x".repeat(4_000), "tags": {}});
+        let answer = team.post("/tool/", &body);
+        if answer.status == 503 {
+            assert_eq!(answer.code(), "storage_failing");
+            return created;
+        }
+        created.push(answer.expect(201)["id"].as_str().expect("an id").to_owned());
+    }
+    panic!("{} tools were created, and the disk is still not full", created.len());
+}
+
+fn all_are_there(team: &Team, acknowledged: &[Run], tools: &[String]) {
+    assert!(!acknowledged.is_empty());
+    for run in acknowledged {
+        let record = team.get(&format!("/tool/invocation/{}", run.id()));
+        assert_eq!(record["invocation_status"]["output"], run.0["output"]);
+    }
+    for tool in tools {
+        assert_eq!(team.get(&format!("/tool/?id={tool}"))["tools"][0]["id"], **tool);
+    }
+}

@@ -1,0 +1,57 @@
+//! What tests stand on: servers of their own and a shared one, teams with their repositories, tools as sentences.
+//!
+//! ```ignore
+//! let team = Team::new();
+//! let tool = team.tool("greet").body("return 'hello'").published();
+//! assert_eq!(tool.invoke(json!({})).output(), "hello");
+//! ```
+//!
+//! Compiled code is shared by all servers of all runs, in a directory below the build's. It is authenticated with a
+//! key that comes from the master key, so every data directory gets a copy of one master key.
+//!
+//! The end of a server's last holder stops it and everything that it started; it must stop by itself, in order.
+//! Should the tests die, the kernel kills the servers.
+
+mod contract;
+mod database;
+mod events;
+mod http;
+mod lathe;
+mod package_index;
+mod process;
+mod repository;
+mod run;
+mod seed;
+mod server;
+pub mod team;
+mod tool;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+pub use database::{failed_builds, runs_going_on};
+pub use events::Event;
+pub use http::{Answer, Request};
+pub use lathe::{Lathe, Said};
+pub use package_index::{PackageIndex, lock_line, wheel};
+pub use repository::Repository;
+pub use run::Run;
+pub use server::{Options, Server};
+pub use team::Team;
+pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks again and again until `look` finds something.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "{what} did not happen within {} s", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,43 @@
+//! A look into the database, for what has no door yet.
+
+use std::path::Path;
+
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow};
+use sqlx::{Connection, Row, Sqlite, SqliteConnection};
+
+type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+
+/// A build that made no version.
+#[derive(Debug)]
+pub struct FailedBuild {
+    pub stage: String,
+    pub message: String,
+    pub log: String,
+}
+
+/// The failed builds of a tool, in order.
+pub fn failed_builds(data: &Path, tool: &str) -> Vec<FailedBuild> {
+    let failed = "SELECT stage, message, log FROM builds WHERE tool = $1 AND state = 'failed' ORDER BY started_at";
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let build = |row: &SqliteRow| FailedBuild {
+        stage: row.get("stage"),
+        message: text(row.get("message")),
+        log: text(row.get("log")),
+    };
+    rows(data, sqlx::query(failed).bind(tool.to_owned())).iter().map(build).collect()
+}
+
+/// Runs that began and have not ended.
+pub fn runs_going_on(data: &Path) -> i64 {
+    let open = "SELECT (SELECT count(*) FROM inv_started) - (SELECT count(*) FROM inv_finished) AS going_on";
+    rows(data, sqlx::query(open))[0].get("going_on")
+}
+
+fn rows(data: &Path, query: Query) -> Vec<SqliteRow> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(data.join("lathe.db")).read_only(true);
+        let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
+        query.fetch_all(&mut connection).await.expect("rows")
+    })
+}

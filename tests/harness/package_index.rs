@@ -1,0 +1,81 @@
+//! A package index on loopback: the simple API as JSON (PEP 691), with wheels that tests make.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Cursor, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+
+/// File name to bytes, by package name.
+type Packages = BTreeMap<String, Vec<(String, Vec<u8>)>>;
+
+pub struct PackageIndex {
+    pub url: String,
+}
+
+impl PackageIndex {
+    /// Serves packages until the tests end.
+    pub fn serve(packages: &[(&str, &str, &[u8])]) -> Self {
+        let mut served = Packages::new();
+        for (package, file, bytes) in packages {
+            served.entry((*package).to_owned()).or_default().push(((*file).to_owned(), bytes.to_vec()));
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/simple", listener.local_addr().expect("an address"));
+        let served = Arc::new(served);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let served = served.clone();
+                // A client that goes away early hurts nobody.
+                std::thread::spawn(move || answer(stream, &served));
+            }
+        });
+        Self { url }
+    }
+}
+
+fn answer(mut stream: TcpStream, packages: &Packages) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let (status, body) = match body(path, packages) {
+        Some(body) => ("200 OK", body),
+        None => ("404 Not Found", Vec::new()),
+    };
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
+    stream.write_all(&body)
+}
+
+fn body(path: &str, packages: &Packages) -> Option<Vec<u8>> {
+    if let Some(name) = path.strip_prefix("/files/") {
+        let mut files = packages.values().flatten();
+        return files.find(|(file, _)| file == name).map(|(_, bytes)| bytes.clone());
+    }
+    let name = path.strip_prefix("/simple/")?.trim_end_matches('/');
+    let entry = |(file, bytes): &(String, Vec<u8>)| json!({"filename": file, "url": format!("/files/{file}"), "hashes": {"sha256": sha256(bytes)}});
+    let files: Vec<_> = packages.get(name)?.iter().map(entry).collect();
+    Some(json!({"meta": {"api-version": "1.0"}, "name": name, "files": files}).to_string().into_bytes())
+}
+
+/// A wheel with these files.
+pub fn wheel(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, contents) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).expect("a file in the wheel");
+        writer.write_all(contents.as_bytes()).expect("its bytes");
+    }
+    writer.finish().expect("a wheel").into_inner()
+}
+
+/// The line of a lock file that pins a wheel.
+pub fn lock_line(package: &str, version: &str, wheel: &[u8]) -> String {
+    format!("{package}=={version} --hash=sha256:{}\n", sha256(wheel))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}

@@ -1,0 +1,48 @@
+//! What all servers of all runs share: the directory of compiled code, and the master key that authenticates it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// Below the build's directory, so that `cargo clean` removes it.
+pub static SHARED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
+    fs::create_dir_all(&directory).expect("a directory below the build's");
+    directory
+});
+
+static KEYS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let keys = SHARED.join("keys");
+    if !keys.is_dir() {
+        make_keys(&keys);
+    }
+    keys
+});
+
+pub fn cache() -> PathBuf {
+    SHARED.join("cache")
+}
+
+/// Gives a data directory the shared master key.
+pub fn plant_keys(data: &Path) {
+    let keys = data.join("keys");
+    fs::create_dir_all(&keys).expect("a directory for keys");
+    for entry in fs::read_dir(&*KEYS).expect("keys") {
+        let entry = entry.expect("a key");
+        // A copy keeps the mode, which must be the owner's alone.
+        fs::copy(entry.path(), keys.join(entry.file_name())).expect("a copy");
+    }
+}
+
+/// The program makes its keys itself, at the first use of a data directory.
+fn make_keys(keys: &Path) {
+    let data = tempfile::tempdir_in(&*SHARED).expect("a data directory");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
+    command.args(["org", "create", "seed", "--user", "seed", "--json", "--data"]).arg(data.path());
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Whoever else does this at the same time: the first one's keys stay.
+    let renamed = fs::rename(data.path().join("keys"), keys);
+    assert!(renamed.is_ok() || keys.is_dir(), "{renamed:?}");
+}

@@ -1,0 +1,178 @@
+//! A running `lathe serve`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use tempfile::TempDir;
+
+use super::process::Process;
+use super::{Request, Team, repository, seed};
+
+/// A server with nothing to do stops at once; this is for busy machines.
+const STOP_TIME_MAX: Duration = Duration::from_secs(20);
+
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+/// Whether the image's code is compiled. Only looked at under the lock of the shared server.
+static WARM: AtomicBool = AtomicBool::new(false);
+
+/// How a private server differs from the shared one.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub python_index: Option<String>,
+    /// `ulimit -f` for the server and its children: no file grows beyond so many KiB.
+    pub file_kib_max: Option<u64>,
+    pub arguments: Vec<String>,
+}
+
+pub struct Server {
+    pub url: String,
+    data: PathBuf,
+    options: Options,
+    process: Mutex<Process>,
+    /// Kept open, since the server may write to it.
+    _stdout: BufReader<ChildStdout>,
+    directory: Option<Arc<TempDir>>,
+}
+
+impl Server {
+    /// The one that most tests share; it lives as long as anybody uses it.
+    pub fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = shared.upgrade() {
+            return server;
+        }
+        let server = Arc::new(Self::start(&Options::default()));
+        *shared = Arc::downgrade(&server);
+        // Not by several servers at the same time.
+        if !WARM.load(Ordering::Relaxed) {
+            Team::on(&server).warm_up();
+            WARM.store(true, Ordering::Relaxed);
+        }
+        server
+    }
+
+    /// One that a test has for itself.
+    pub fn private(options: &Options) -> Arc<Self> {
+        drop(Self::shared());
+        Arc::new(Self::start(options))
+    }
+
+    fn start(options: &Options) -> Self {
+        let directory = Arc::new(TempDir::new().expect("a directory"));
+        let data = directory.path().join("data");
+        seed::plant_keys(&data);
+        Self::start_on(&data, Some(directory), options)
+    }
+
+    fn start_on(data: &Path, directory: Option<Arc<TempDir>>, options: &Options) -> Self {
+        repository::require_git();
+        let log = File::options().create(true).append(true).open(log_file(data)).expect("a log");
+        let mut command = command(data, options);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        let mut process = Process::start(command);
+        let mut stdout = BufReader::new(process.child().stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("the server's first line");
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| {
+            panic!(
+                "the server did not start: {line:?}\n{}",
+                std::fs::read_to_string(log_file(data)).unwrap_or_default()
+            )
+        });
+        let (url, process) = (url.to_owned(), Mutex::new(process));
+        Self { url, data: data.to_owned(), options: options.clone(), process, _stdout: stdout, directory }
+    }
+
+    /// Another server on the same data directory; the old one must have ended.
+    pub fn restarted(&self, change: impl FnOnce(&mut Options)) -> Arc<Self> {
+        let mut options = self.options.clone();
+        change(&mut options);
+        Arc::new(Self::start_on(&self.data, self.directory.clone(), &options))
+    }
+
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.url.trim_start_matches("http://").parse().expect("an address")
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> Request<'_> {
+        Request::new(self, method, path)
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        self.process().signal(signal);
+    }
+
+    /// Like a power cut, as far as a process can have one.
+    pub fn kill(&self) {
+        self.process().kill();
+    }
+
+    pub fn ended_within(&self, limit: Duration) -> Option<ExitStatus> {
+        self.process().ended_within(limit)
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.process().child().id()
+    }
+
+    /// What the server wrote to its log about something.
+    pub fn log_about(&self, word: &str) -> String {
+        let log = std::fs::read_to_string(log_file(&self.data)).unwrap_or_default();
+        log.lines().filter(|line| line.contains(word)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn process(&self) -> std::sync::MutexGuard<'_, Process> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The server must end by itself and in order, unless the test has ended it.
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut process = self.process();
+        if process.ended_within(Duration::ZERO).is_some() {
+            return;
+        }
+        process.signal(Signal::SIGTERM);
+        let ended = process.ended_within(STOP_TIME_MAX);
+        if !std::thread::panicking() {
+            assert!(ended.is_some_and(|status| status.success()), "a server with nothing to do ended with {ended:?}");
+        }
+    }
+}
+
+fn log_file(data: &Path) -> PathBuf {
+    data.with_file_name("server.log")
+}
+
+fn command(data: &Path, options: &Options) -> Command {
+    let mut command = match options.file_kib_max {
+        None => Command::new(env!("CARGO_BIN_EXE_lathe")),
+        Some(kib) => {
+            let mut shell = Command::new("bash");
+            // A write beyond the limit is an error then, as on a full disk, and no signal.
+            shell.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\""]).arg(kib.to_string());
+            shell.arg(env!("CARGO_BIN_EXE_lathe"));
+            shell
+        }
+    };
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).arg("--cache").arg(seed::cache());
+    if let Some(index) = &options.python_index {
+        command.args(["--python-index", index]);
+    }
+    command.args(&options.arguments);
+    super::lathe::clean_environment(&mut command);
+    command.current_dir(data.parent().expect("a parent"));
+    command
+}

@@ -1,0 +1,144 @@
+//! An organisation of its own, with a user, a key, a token and a repository.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Answer, Lathe, Repository, Request, Run, Server, Tool};
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+pub struct Team {
+    pub server: Arc<Server>,
+    pub organization: String,
+    pub user: String,
+    pub api_key_id: String,
+    pub api_key: String,
+    pub token: String,
+    pub repository: Repository,
+    directory: TempDir,
+}
+
+impl Team {
+    /// A team on the shared server.
+    pub fn new() -> Self {
+        Self::on(&Server::shared())
+    }
+
+    /// A team on a server, made with `lathe org create` beside it.
+    pub fn on(server: &Arc<Server>) -> Self {
+        let directory = TempDir::new().expect("a directory");
+        let home = directory.path();
+        let organization = format!("team{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let data = server.data().to_str().expect("UTF-8");
+        let lathe = Lathe { home, directory: home };
+        let key = lathe.json(&["org", "create", &organization, "--user", "ada", "--data", data]);
+        let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
+        let token =
+            sign_in(server, &organization, &text("api_key_id"), &text("api_key")).expect(200)["id_token"].clone();
+        Self {
+            server: server.clone(),
+            organization: text("organization"),
+            user: text("user_id"),
+            api_key_id: text("api_key_id"),
+            api_key: text("api_key"),
+            token: token.as_str().expect("a token").to_owned(),
+            repository: Repository::new(home),
+            directory,
+        }
+    }
+
+    /// The same team after its server was started again.
+    pub fn moved_to(mut self, server: Arc<Server>) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// A directory that goes with the team.
+    pub fn home(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A request to a path below the organisation.
+    pub fn request(&self, method: &str, path: &str) -> Request<'_> {
+        self.server.request(method, &format!("/v1/{}{path}", self.organization)).bearer(&self.token)
+    }
+
+    pub fn get(&self, path: &str) -> Value {
+        self.request("GET", path).send().expect(200)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.request("POST", path).json(body).send()
+    }
+
+    pub fn delete(&self, path: &str) -> Answer {
+        self.request("DELETE", path).send()
+    }
+
+    /// A tool with the smallest project there is.
+    pub fn tool(&self, name: &str) -> Tool<'_> {
+        Tool::new(self, name)
+    }
+
+    /// A tool with a name that nobody has used.
+    pub fn next_tool(&self) -> Tool<'_> {
+        self.tool(&format!("tool{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    pub fn branch(&self) -> String {
+        format!("releases/{}", self.organization)
+    }
+
+    /// The repository's address with this team's credentials.
+    pub fn git_url(&self) -> String {
+        self.git_url_with(&format!("{}_{}:{}", self.organization, self.user, self.token))
+    }
+
+    /// The repository's address with other credentials, or with none when they are empty.
+    pub fn git_url_with(&self, credentials: &str) -> String {
+        let at = if credentials.is_empty() { "" } else { "@" };
+        let host = self.server.address();
+        format!("http://{credentials}{at}{host}/v1/{}/tool/git/tools.git", self.organization)
+    }
+
+    /// Commits and pushes everything that the tools wrote.
+    pub fn push(&self) -> String {
+        let commit = self.repository.commit();
+        self.repository.ok(&["push", "-q", "--force", &self.git_url(), &format!("HEAD:{}", self.branch())]);
+        commit
+    }
+
+    /// The records of the team's runs, the newest first.
+    pub fn history(&self) -> Vec<Value> {
+        self.get("/tool/invocation")["tool_invocations"].as_array().expect("a list").clone()
+    }
+
+    /// `lathe`, logged in as this team.
+    pub fn lathe(&self) -> Lathe<'_> {
+        let lathe = Lathe { home: self.home(), directory: &self.repository.directory };
+        if !self.home().join("credentials.toml").exists() {
+            let arguments =
+                ["login", "--url", &self.server.url, "--org", &self.organization, "--user", &self.user, "--api-key-id"];
+            lathe.run_with(&[&arguments[..], &[&self.api_key_id]].concat(), &self.api_key).ok();
+        }
+        lathe
+    }
+
+    /// Waits until the server has the image's code.
+    pub fn warm_up(&self) {
+        let tool = self.tool("warm").body("return 'warm'").pushed();
+        let answer = tool.test(&json!({}));
+        let run = Run(answer.expect(200)["invocation_results"][0].clone());
+        assert_eq!(run.output(), "warm");
+    }
+}
+
+pub fn sign_in(server: &Server, organization: &str, api_key_id: &str, api_key: &str) -> Answer {
+    let path = format!("/v1/{organization}/user/signin_with_api_key");
+    let request = server.request("POST", &path).header("x-user-id", "ada");
+    request.header("x-api-key-id", api_key_id).header("x-api-key", api_key).send()
+}

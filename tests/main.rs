@@ -1,0 +1,20 @@
+//! The one integration binary: the real server, git, HTTP, SQLite and Python image, through the doors that users have.
+//!
+//! | module | shows |
+//! |---|---|
+//! | `walk` | the whole way from source to history, over HTTP |
+//! | `git` | hosted git with the real client |
+//! | `bad_input` | what authors get wrong, and what they are told |
+//! | `behaviour` | what tools do, and what becomes of their runs |
+//! | `durability` | kills, stops, full disks, second servers, requests cut off |
+//! | `doors` | the commands of `lathe` |
+//! | `tidy` | the rules of the house |
+
+mod bad_input;
+mod behaviour;
+mod doors;
+mod durability;
+mod git;
+mod harness;
+mod tidy;
+mod walk;
