@@ -7,6 +7,7 @@ use registry::{Digest, Language, VersionSettings};
 use runner::{InputSchema, Limits, Project, SourceFile};
 use serde_json::Value;
 
+use crate::Place;
 use crate::component::Image;
 use crate::error::Error;
 use crate::progress::Progress;
@@ -14,7 +15,6 @@ use crate::source::SourceTree;
 use crate::steps::dependencies::Packages;
 use crate::steps::manifest::{self, Manifest};
 use crate::steps::{bundle, schema};
-use crate::Place;
 
 /// What a build needs beside the sources.
 pub struct Toolchain<'a> {
@@ -44,10 +44,9 @@ pub struct Built {
 /// The first stage that refuses it.
 pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Built, Error> {
     let files = tree.files;
-    let manifest = progress.step("manifest", async { read_manifest(&files) }).await?;
+    let (manifest, author_schema) = progress.step("manifest", async { read_declarations(&files) }).await?;
     let fetch = toolchain.packages.fetch(&manifest, &files, progress);
     let dependencies = progress.step("dependencies", fetch).await?;
-    let author_schema = manifest.input_schema.as_deref().map(|path| schema::read(&files, path)).transpose()?;
     let project = Project {
         entry_point: manifest.entry_point.clone(),
         derive_schema: author_schema.is_none(),
@@ -68,6 +67,13 @@ pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progr
         component_digest: toolchain.image.component_digest(&made.bytes),
         bundle: made.bytes,
     })
+}
+
+/// The manifest, and the schema file that it may name.
+fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<(Manifest, Option<Value>), Error> {
+    let manifest = read_manifest(files)?;
+    let schema = manifest.input_schema.as_deref().map(|path| schema::read(files, path)).transpose()?;
+    Ok((manifest, schema))
 }
 
 fn read_manifest(files: &BTreeMap<String, Vec<u8>>) -> Result<Manifest, Error> {

@@ -13,7 +13,7 @@ pub mod source;
 mod steps;
 
 pub use build::Built;
-pub use component::{with_bundle, Image, BUNDLE_SECTION};
+pub use component::{BUNDLE_SECTION, Image, with_bundle};
 pub use config::Config;
 pub use error::{Error, ErrorKind, Place};
 pub use progress::{BuildEvent, Progress, StepState};

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal, ProjectPath,
-    SecretValue, Store, ToolId, ToolName, Variables, Version,
+    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal,
+    ProjectPath, SecretValue, Store, ToolId, ToolName, Variables, Version,
 };
 use runner::{Candidate, Code, Compiler};
 
-use crate::build::{build, Built, Toolchain};
+use crate::Config;
+use crate::build::{Built, Toolchain, build};
 use crate::component::Image;
 use crate::error::{Error, Place};
 use crate::progress::Progress;
 use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
 use crate::steps::inspect;
-use crate::Config;
 
 /// How long a lease outlives a holder that died.
 const LEASE_TTL: Duration = Duration::from_secs(30);
@@ -108,8 +108,7 @@ impl Builder {
         renewal.abort();
         if let Err(error) = &published {
             tracing::info!(%tool, %error, "a build failed");
-            let failed =
-                FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
+            let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
             self.store.record_failed_build(&lease, failed).await?;
         }
         published
@@ -201,7 +200,8 @@ impl Builder {
         progress.line(format!("commit {commit}"));
         let (of, path) = (repository.clone(), project_path.clone());
         let export = tokio::task::spawn_blocking(move || source::export(&of, &commit, &path));
-        let tree = progress.step("checkout", async { export.await.map_err(Error::internal)?.map_err(Error::from) }).await?;
+        let tree =
+            progress.step("checkout", async { export.await.map_err(Error::internal)?.map_err(Error::from) }).await?;
         let code = progress.step("image", self.prepare()).await?;
         let toolchain = Toolchain {
             image: &self.image,

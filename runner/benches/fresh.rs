@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use registry::Digest;
-use runner::{Code, Compiled, Config, Execution, Interpreter, Limits, Outcome, Project, Sandbox, SourceFile, precompile};
+use runner::{
+    Code, Compiled, Config, Execution, Interpreter, Limits, Outcome, Project, Sandbox, SourceFile, precompile,
+};
 
 const ROUNDS: usize = 400;
 const WARM_UP: usize = 50;
@@ -69,7 +71,8 @@ async fn bundle(compiled: &Compiled, image: &Digest) -> Arc<[u8]> {
         files: vec![file],
         dependencies: Vec::new(),
     };
-    let bundle = interpreter.compile(project, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
+    let bundle =
+        interpreter.compile(project, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
     bundle.bytes.into()
 }
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use hmac::{Hmac, Mac};
 use registry::Digest;
 use sha2::Sha256;
-use wasmtime::component::Component;
 use wasmtime::Engine;
+use wasmtime::component::Component;
 
 use crate::Error;
 
@@ -68,9 +68,8 @@ impl Compiled {
     }
 
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Result<Component, Error> {
-        let path = self
-            .find(digest)
-            .ok_or_else(|| Error::internal(format!("{digest} is not compiled on this node")))?;
+        let path =
+            self.find(digest).ok_or_else(|| Error::internal(format!("{digest} is not compiled on this node")))?;
         // SAFETY: `find` checked that this process's key signed the file, in a
         // directory that only this user can write.
         unsafe { Component::deserialize_file(engine, path) }.map_err(Error::engine)
@@ -93,12 +92,8 @@ impl Compiled {
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
         let failed = |error: std::io::Error| Error::cache(path, &error);
         let temporary = path.with_extension(format!("{:016x}.tmp", rand::random::<u64>()));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&temporary)
-            .map_err(failed)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).map_err(failed)?;
         file.write_all(bytes).map_err(failed)?;
         fs::rename(&temporary, path).map_err(failed)
     }

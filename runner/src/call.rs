@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{
-    Constraint, InvocationId, InvocationSource, Principal, ToolId, Variables, VersionSettings,
-};
+use registry::{Constraint, InvocationId, InvocationSource, Principal, ToolId, Variables, VersionSettings};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dashmap::DashMap;
-use nix::sys::resource::{setrlimit, Resource};
+use nix::sys::resource::{Resource, setrlimit};
 use registry::Digest;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::cache::Compiled;
-use crate::{engine, Error, Limits};
+use crate::{Error, Limits, engine};
 
 /// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
 const CPU_SECONDS_MAX: u64 = 240;

@@ -2,9 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy,
-};
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy};
 
 /// A run deeper than this traps; the host keeps the rest of the fiber's stack.
 const WASM_STACK_BYTES: usize = 512 << 10;

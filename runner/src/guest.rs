@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use registry::Digest;
-use wasmtime::component::{Component, Linker};
 use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
 
+use crate::Error;
 use crate::bindings::tool::ToolPre;
 use crate::cache::Compiled;
 use crate::host::{self, Host};
-use crate::Error;
 
 /// More images than this at once would be a leak, not a working set.
 const PREPARED_MAX: usize = 256;
@@ -51,7 +51,7 @@ impl Components {
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }
-        self.prepared.insert(digest.clone(), prepared.clone());
+        self.prepared.insert(*digest, prepared.clone());
         Ok(prepared)
     }
 

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
 
-use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::bindings::image::Image;
+use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::host::{self, Host};
 use crate::limits::Limits;
-use crate::{engine, ticker::Ticker, Error};
+use crate::{Error, engine, ticker::Ticker};
 
 /// A source file, relative to its project or package directory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,8 +66,7 @@ impl Interpreter {
     pub unsafe fn load(code: &Path) -> Result<Self, Error> {
         let engine = engine::engine(1, Limits::MAX.memory_bytes).map_err(Error::engine)?;
         // SAFETY: the caller's promise.
-        let component =
-            unsafe { Component::deserialize_file(&engine, code) }.map_err(Error::engine)?;
+        let component = unsafe { Component::deserialize_file(&engine, code) }.map_err(Error::engine)?;
         let linker = host::linker(&engine).map_err(Error::engine)?;
         Ok(Self { engine, component, linker })
     }
@@ -76,11 +75,7 @@ impl Interpreter {
     ///
     /// # Errors
     /// When the image itself fails.
-    pub async fn compile(
-        &self,
-        project: Project,
-        limits: Limits,
-    ) -> Result<Result<Bundle, CompileFailure>, Error> {
+    pub async fn compile(&self, project: Project, limits: Limits) -> Result<Result<Bundle, CompileFailure>, Error> {
         let mut store = self.store(limits);
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
@@ -123,9 +118,7 @@ fn failure(check: &str, message: String) -> CompileFailure {
 impl From<Project> for wire::Project {
     fn from(project: Project) -> Self {
         let files = |list: Vec<SourceFile>| {
-            list.into_iter()
-                .map(|SourceFile { path, contents }| wire::SourceFile { path, contents })
-                .collect()
+            list.into_iter().map(|SourceFile { path, contents }| wire::SourceFile { path, contents }).collect()
         };
         Self {
             entry_point: project.entry_point,

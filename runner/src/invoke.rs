@@ -9,21 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dashmap::DashMap;
 use futures_util::future::join_all;
 use registry::{
-    Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome,
-    InvocationSource, InvocationStarted, RecordedInput, Store, ToolVersion, Variables, Version,
-    VersionId,
+    Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
+    InvocationStarted, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
 };
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 
 use crate::admission::{Admission, Admitted};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
-use crate::host::variables::{self, Metadata};
 use crate::host::StatusDocument;
+use crate::host::variables::{self, Metadata};
 use crate::{
-    shape, Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender,
-    Executed, Execution, Input, InputSchema, Limits, Outcome, RunResult, Sandbox, StatusEvent,
-    Subject,
+    Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
+    Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, shape,
 };
 
 /// The wire's version of a branch that is not published.
@@ -64,12 +62,7 @@ struct Resolved {
 impl Invoker {
     /// # Errors
     /// When the engine's settings do not fit the machine.
-    pub fn start(
-        config: &Config,
-        store: Store,
-        artifacts: Artifacts,
-        clock: Clock,
-    ) -> Result<Self, Error> {
+    pub fn start(config: &Config, store: Store, artifacts: Artifacts, clock: Clock) -> Result<Self, Error> {
         let compiled = Compiled::open(&config.cache_dir, config.cache_key)?;
         let sandbox = Sandbox::start(config, compiled.clone())?;
         Ok(Self {
@@ -111,17 +104,10 @@ impl Invoker {
         };
         let ids = run.record_start(&inputs, &source).await?;
         let runs = ids.into_iter().zip(inputs).enumerate();
-        join_all(runs.map(|(index, (id, input))| run.one(index, id, input)))
-            .await
-            .into_iter()
-            .collect()
+        join_all(runs.map(|(index, (id, input))| run.one(index, id, input))).await.into_iter().collect()
     }
 
-    async fn resolve(
-        &self,
-        principal: &registry::Principal,
-        subject: Subject,
-    ) -> Result<Resolved, Error> {
+    async fn resolve(&self, principal: &registry::Principal, subject: Subject) -> Result<Resolved, Error> {
         match subject {
             Subject::Candidate(candidate) => self.resolve_candidate(*candidate).await,
             Subject::Version { tool, constraint } => {
@@ -138,8 +124,7 @@ impl Invoker {
     }
 
     async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
-        let Candidate { tool, tool_name, code, input_schema: schema, settings, variables, .. } =
-            candidate;
+        let Candidate { tool, tool_name, code, input_schema: schema, settings, variables, .. } = candidate;
         self.ready(&code.component).await?;
         Ok(Resolved {
             tool_id: tool,
@@ -225,11 +210,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn record_start(
-        &self,
-        inputs: &[Input],
-        source: &InvocationSource,
-    ) -> Result<Vec<InvocationId>, Error> {
+    async fn record_start(&self, inputs: &[Input], source: &InvocationSource) -> Result<Vec<InvocationId>, Error> {
         let clock = &self.invoker.clock;
         let started: Vec<_> = inputs
             .iter()
@@ -307,8 +288,7 @@ impl Run<'_> {
         let events = self.events.clone();
         Box::new(move |document: StatusDocument| {
             let StatusDocument { message, progress, total, data } = document;
-            let record =
-                json!({"message": message, "progress": progress, "total": total, "data": data});
+            let record = json!({"message": message, "progress": progress, "total": total, "data": data});
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
             events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
         })
@@ -343,11 +323,8 @@ fn validate(schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
     if inputs.is_empty() || inputs.len() > INPUTS_MAX {
         return Err(Error::InputCount { count: inputs.len() });
     }
-    let misfits: Vec<_> = inputs
-        .iter()
-        .enumerate()
-        .flat_map(|(index, input)| schema.misfits(index, &input.input_parameters))
-        .collect();
+    let misfits: Vec<_> =
+        inputs.iter().enumerate().flat_map(|(index, input)| schema.misfits(index, &input.input_parameters)).collect();
     if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
 }
 

@@ -24,19 +24,19 @@ mod schema;
 mod shape;
 mod ticker;
 
-pub use call::{INPUTS_MAX,
-    Call, Candidate, Conversation, EventSender, Input, InvocationMode, ResultPersistence,
-    RunResult, StatusEvent, Subject, OUTPUT_CHARACTERS_MAX, PERSISTED_CHARACTERS_MAX,
-};
 pub use cache::Compiled;
-pub use compile::{child_compile_main, precompile, Compiler};
+pub use call::{
+    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, OUTPUT_CHARACTERS_MAX,
+    PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
+};
+pub use compile::{Compiler, child_compile_main, precompile};
 pub use config::Config;
 pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
+pub use host::StatusDocument;
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::Invoker;
 pub use limits::Limits;
 pub use outcome::{Executed, Outcome};
-pub use host::StatusDocument;
 pub use sandbox::{EventSink, Sandbox};
 pub use schema::InputSchema;

@@ -36,12 +36,7 @@ impl Limits {
     };
 
     /// What an author may ask for at most, unless the operator says otherwise.
-    pub const MAX: Self = Self {
-        wall_ms: 300_000,
-        cpu_ms: 60_000,
-        memory_bytes: 256 << 20,
-        ..Self::DEFAULT
-    };
+    pub const MAX: Self = Self { wall_ms: 300_000, cpu_ms: 60_000, memory_bytes: 256 << 20, ..Self::DEFAULT };
 
     /// The same limits with the version's own settings, capped.
     #[must_use]
@@ -80,12 +75,7 @@ impl Limiter {
 }
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        _maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let more = desired.saturating_sub(current) as u64;
         let Some(left) = self.memory_left.checked_sub(more) else {
             return Ok(false);
@@ -95,12 +85,7 @@ impl ResourceLimiter for Limiter {
         Ok(true)
     }
 
-    fn table_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        _maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let Some(left) = self.table_left.checked_sub(desired.saturating_sub(current)) else {
             return Ok(false);
         };

@@ -12,7 +12,7 @@ use crate::guest::{Components, Prepared};
 use crate::host::{Host, StatusDocument};
 use crate::outcome::{Executed, Outcome};
 use crate::ticker::Ticker;
-use crate::{engine, Config, Error, Execution};
+use crate::{Config, Error, Execution, engine};
 
 /// Takes a run's status events, at once and without waiting.
 pub type EventSink = Box<dyn Fn(StatusDocument) + Send + Sync>;
@@ -57,9 +57,7 @@ impl Sandbox {
     /// `Internal` when the code cannot be loaded or the guest thread is gone.
     pub async fn run(&self, execution: Execution, events: EventSink) -> Result<Executed, Error> {
         let (answer, ended) = oneshot::channel();
-        self.jobs
-            .send(Job { execution, events, answer })
-            .map_err(|_| Error::internal("the guest thread has ended"))?;
+        self.jobs.send(Job { execution, events, answer }).map_err(|_| Error::internal("the guest thread has ended"))?;
         ended.await.map_err(|_| Error::internal("the run was lost"))?
     }
 }
@@ -147,9 +145,7 @@ async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution
         }
         Ok(Ok(output)) => Outcome::Succeeded { output },
         Ok(Err(raised)) => Outcome::raised(raised),
-        Err(error) if error.is::<CpuSpent>() => {
-            timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms))
-        }
+        Err(error) if error.is::<CpuSpent>() => timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms)),
         Err(error) => Outcome::stopped(&error),
     }
 }
@@ -173,4 +169,3 @@ fn timed_out(kind: &str, limit: Duration) -> Outcome {
 #[derive(Debug, thiserror::Error)]
 #[error("the run's computing time is spent")]
 struct CpuSpent;
-

@@ -32,11 +32,7 @@ impl InputSchema {
         self.0
             .iter_errors(&input)
             .take(MISFITS_MAX)
-            .map(|error| Misfit {
-                input_index,
-                pointer: error.instance_path().to_string(),
-                message: error.to_string(),
-            })
+            .map(|error| Misfit { input_index, pointer: error.instance_path().to_string(), message: error.to_string() })
             .collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The result-persistence rule: what an output's length means.
 
-use crate::call::{ResultPersistence, OUTPUT_CHARACTERS_MAX, PERSISTED_CHARACTERS_MAX};
 use crate::Outcome;
+use crate::call::{OUTPUT_CHARACTERS_MAX, PERSISTED_CHARACTERS_MAX, ResultPersistence};
 
 /// The outcome after the rule, and whether it belongs in the conversation's log.
 pub fn shape(outcome: Outcome, persistence: ResultPersistence) -> (Outcome, bool) {

@@ -14,11 +14,7 @@ const ZSTD_LEVEL: i32 = 9;
 fn main() -> Result<()> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let scaffold = here.parent().context("the image lies inside scaffold")?;
-    let sources = [
-        here.join("shim"),
-        scaffold.join("python/amigo_tool_scaffold"),
-        scaffold.join("wit"),
-    ];
+    let sources = [here.join("shim"), scaffold.join("python/amigo_tool_scaffold"), scaffold.join("wit")];
     for source in &sources {
         println!("cargo:rerun-if-changed={}", source.display());
     }
@@ -59,10 +55,7 @@ fn generate(wit: &Path, path: &Path, output: &Path) -> Result<()> {
         full_names: false,
         intersect_world: None,
     };
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(generator.generate())
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(generator.generate())
 }
 
 /// Copies the Python files of a directory, caches left out.

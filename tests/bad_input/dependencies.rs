@@ -17,6 +17,11 @@ fn pure() -> Vec<u8> {
     ])
 }
 
+/// Not the same as `pure`, which the shared cache may hold already.
+fn html() -> Vec<u8> {
+    wheel(&[("html_greeting.py", &format!("WORD = 'ave'  # {}\n", std::process::id()))])
+}
+
 fn native() -> Vec<u8> {
     wheel(&[("native_speed/_speed.cpython-314-x86_64-linux-gnu.so", "\u{7f}ELF")])
 }
@@ -51,6 +56,16 @@ fn a_pure_wheel_is_imported_by_the_tool() {
     let again = team.get(&format!("/tool/{}/version/1.0.1", tool.id()));
     assert_eq!(again["component_digest"], detail["component_digest"]);
     assert_eq!(again["bundle_digest"], detail["bundle_digest"]);
+}
+
+#[test]
+fn an_index_that_speaks_html_serves_too() {
+    let index = PackageIndex::serve(&[("html-greeting", "html_greeting-1.0-py3-none-any.whl", &html())]);
+    let url = index.url.replace("/simple", "/html");
+    let team = Team::on(&Server::private(&Options { python_index: Some(url), ..Options::default() }));
+    let tool = locked(&team, &lock_line("html-greeting", "1.0", &html()));
+    let tool = tool.source("import html_greeting", "return html_greeting.WORD").published();
+    assert_eq!(tool.invoke(json!({})).output(), "ave");
 }
 
 #[test]

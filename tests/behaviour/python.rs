@@ -70,6 +70,58 @@ fn another_module_may_hold_the_entry_point() {
 }
 
 #[test]
+fn a_project_names_its_modules_as_it_likes() {
+    let team = Team::new();
+    for name in ["app", "run", "bundle", "world", "main", "utils"] {
+        let tool = team.next_tool().with_file(&format!("{name}/__init__.py"), "");
+        let tool = tool.with_file(&format!("{name}/words.py"), "WORD = __name__\n");
+        let tool = tool.source(&format!("from {name} import words"), "return words.WORD").published();
+        assert_eq!(tool.invoke(json!({})).output(), format!("{name}.words"));
+    }
+}
+
+#[test]
+fn a_directory_needs_no_init_file() {
+    let team = Team::new();
+    let tool = team.tool("loose").with_file("parts/deep/words.py", "WORD = 'found'\n");
+    let tool =
+        tool.source("from parts.deep import words\nimport parts", "return [words.WORD, parts.__name__]").published();
+    assert_eq!(tool.invoke(json!({})).json(), json!(["found", "parts"]));
+}
+
+#[test]
+fn data_files_travel_with_their_package() {
+    let team = Team::new();
+    let before = "import pkgutil, importlib.resources\nimport store";
+    let tool = team.tool("data").with_file("store/__init__.py", "").with_file("store/prices.json", "{\"tea\": 3}\n");
+    let tool = tool.with_bytes("store/raw.bin", &[0, 255, 10]);
+    let body = "
+        root = importlib.resources.files(store)
+        assert [entry.name for entry in root.iterdir()] == ['prices.json', 'raw.bin']
+        text = (root / 'prices.json').read_text(encoding='utf-8')
+        raw = pkgutil.get_data('store', 'raw.bin')
+        return [text.strip(), list(raw)]
+    ";
+    let tool = tool.source(before, body).published();
+    assert_eq!(tool.invoke(json!({})).json(), json!(["{\"tea\": 3}", [0, 255, 10]]));
+}
+
+#[test]
+fn what_a_run_prints_is_part_of_its_record() {
+    let team = Team::new();
+    let body = "import sys\nprint('seen', tool_input['n'])\nprint('wrong', file=sys.stderr)\nprint('x' * tool_input['n'])\nreturn ''";
+    let tool = team.tool("prints").body(body).published();
+    let logs = |n: usize| {
+        let run = tool.invoke(json!({"n": n}));
+        team.get(&format!("/tool/invocation/{}", run.id()))["logs"].as_str().expect("text").to_owned()
+    };
+    assert_eq!(logs(3), "seen 3\nwrong\nxxx\n");
+    let cut = logs(1 << 20);
+    assert!(cut.starts_with("seen 1048576\nwrong\nxxx") && cut.ends_with("[truncated]"), "{} bytes", cut.len());
+    assert!(cut.len() < 70_000, "{} bytes", cut.len());
+}
+
+#[test]
 fn the_standard_library_is_there_when_it_is_asked_for() {
     check(&[
         gives("waves", "import wave, io\nreturn wave.__name__", "wave"),

@@ -17,7 +17,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Serves packages until the tests end.
+    /// Serves packages until the tests end, below `/simple` as JSON and below `/html` as HTML alone.
     pub fn serve(packages: &[(&str, &str, &[u8])]) -> Self {
         let mut served = Packages::new();
         for (package, file, bytes) in packages {
@@ -55,10 +55,25 @@ fn body(path: &str, packages: &Packages) -> Option<Vec<u8>> {
         let mut files = packages.values().flatten();
         return files.find(|(file, _)| file == name).map(|(_, bytes)| bytes.clone());
     }
+    if let Some(name) = path.strip_prefix("/html/") {
+        return Some(html_page(packages.get(name.trim_end_matches('/'))?));
+    }
     let name = path.strip_prefix("/simple/")?.trim_end_matches('/');
+    Some(json_page(name, packages.get(name)?))
+}
+
+fn json_page(name: &str, files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let entry = |(file, bytes): &(String, Vec<u8>)| json!({"filename": file, "url": format!("/files/{file}"), "hashes": {"sha256": sha256(bytes)}});
-    let files: Vec<_> = packages.get(name)?.iter().map(entry).collect();
-    Some(json!({"meta": {"api-version": "1.0"}, "name": name, "files": files}).to_string().into_bytes())
+    let files: Vec<_> = files.iter().map(entry).collect();
+    json!({"meta": {"api-version": "1.0"}, "name": name, "files": files}).to_string().into_bytes()
+}
+
+fn html_page(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let link = |(file, bytes): &(String, Vec<u8>)| {
+        format!("<a href=\"../../files/{file}#sha256={}\">{file}</a><br/>\n", sha256(bytes))
+    };
+    let links: String = files.iter().map(link).collect();
+    format!("<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n").into_bytes()
 }
 
 /// A wheel with these files.

@@ -49,7 +49,10 @@ pub async fn bundle(command: &[String], code: &Path, project: Project) -> Result
         .map_err(|_| refuse("import", "importing the tool took too long"))??;
     let bundle = answer.map_err(Error::internal)?.map_err(from_check)?;
     if bundle.bytes.len() > BUNDLE_BYTES_MAX {
-        let message = format!("the tool with its dependencies is {} bytes of code; {BUNDLE_BYTES_MAX} are the limit", bundle.bytes.len());
+        let message = format!(
+            "the tool with its dependencies is {} bytes of code; {BUNDLE_BYTES_MAX} are the limit",
+            bundle.bytes.len()
+        );
         return Err(refuse("size", &message));
     }
     Ok(bundle)

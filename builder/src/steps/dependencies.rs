@@ -64,7 +64,11 @@ impl Packages {
             let files = self.package(&pinned).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
             if bytes > TOTAL_BYTES_MAX {
-                return Err(refuse("size", &pinned, &format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes")));
+                return Err(refuse(
+                    "size",
+                    &pinned,
+                    &format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes"),
+                ));
             }
             fetched.extend(files);
         }
@@ -80,7 +84,9 @@ impl Packages {
     }
 
     fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {
-        let read = |digest: &Digest| std::fs::read(self.cache.join(digest.to_hex())).ok().filter(|bytes| Digest::of(bytes) == *digest);
+        let read = |digest: &Digest| {
+            std::fs::read(self.cache.join(digest.to_hex())).ok().filter(|bytes| Digest::of(bytes) == *digest)
+        };
         pinned.hashes.iter().find_map(read)
     }
 
@@ -107,7 +113,8 @@ impl Packages {
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
         let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
-        index_page::read(&page).ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
+        index_page::read(&page)
+            .ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
     }
 
     fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
@@ -119,7 +126,8 @@ impl Packages {
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
-        let failed = |error: reqwest::Error| refuse("index", pinned, &format!("cannot be fetched: {}", error.without_url()));
+        let failed =
+            |error: reqwest::Error| refuse("index", pinned, &format!("cannot be fetched: {}", error.without_url()));
         let answer = self.client.get(url).header("accept", ACCEPT).send().await.map_err(failed)?;
         if answer.status() == reqwest::StatusCode::NOT_FOUND {
             return Err(refuse("index", pinned, "is not in the package index"));

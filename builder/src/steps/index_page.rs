@@ -68,8 +68,12 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_simple_api_say_the_same() {
-        let json = format!(r#"{{"files": [{{"filename": "six-1.whl", "url": "../six-1.whl", "hashes": {{"sha256": "{HEX}"}}}}]}}"#);
-        let html = format!("<html><body>\n<a href=\"../six-1.whl#sha256={HEX}\" data-requires-python=\"&gt;=3\">six-1.whl</a><br/>");
+        let json = format!(
+            r#"{{"files": [{{"filename": "six-1.whl", "url": "../six-1.whl", "hashes": {{"sha256": "{HEX}"}}}}]}}"#
+        );
+        let html = format!(
+            "<html><body>\n<a href=\"../six-1.whl#sha256={HEX}\" data-requires-python=\"&gt;=3\">six-1.whl</a><br/>"
+        );
         let page = read(json.as_bytes()).unwrap();
         assert_eq!(page.files[0].sha256, digest(HEX));
         assert_eq!(read(html.as_bytes()), Some(page));

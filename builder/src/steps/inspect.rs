@@ -46,7 +46,10 @@ pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
     let names = world.imports.keys().map(|key| resolve.name_world_key(key));
     let refused: Vec<_> = names.filter(|name| !granted(name)).collect();
     if !refused.is_empty() {
-        return Err(refuse("imports", format!("the component imports what the platform does not grant: {}", refused.join(", "))));
+        return Err(refuse(
+            "imports",
+            format!("the component imports what the platform does not grant: {}", refused.join(", ")),
+        ));
     }
     let exported = world.exports.keys().any(|key| resolve.name_world_key(key) == "run-tool");
     if exported { Ok(()) } else { Err(refuse("exports", "the component exports no run-tool".into())) }

@@ -76,17 +76,16 @@ fn package(entry: &str, line: u32, environment: &MarkerEnvironment) -> Result<Op
         let message = format!("{entry:?} is no pinned package; {HOW}");
         return Err(refuse("pinned", &message, line));
     }
-    let (requirement, hashes) = entry.split_once(" --hash").map_or((entry, String::new()), |(requirement, rest)| {
-        (requirement, format!("--hash{rest}"))
-    });
+    let (requirement, hashes) = entry
+        .split_once(" --hash")
+        .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
     let requirement = Requirement::<VerbatimUrl>::from_str(requirement.trim())
         .map_err(|error| refuse("requirement", &error.to_string(), line))?;
     if !applies(&requirement.marker, environment) {
         return Ok(None);
     }
-    let version = exact(&requirement).ok_or_else(|| {
-        refuse("pinned", &format!("{} must be pinned as `name==version`", requirement.name), line)
-    })?;
+    let version = exact(&requirement)
+        .ok_or_else(|| refuse("pinned", &format!("{} must be pinned as `name==version`", requirement.name), line))?;
     let hashes = hashes.split_whitespace().map(|option| hash(option, line)).collect::<Result<BTreeSet<_>, _>>()?;
     if hashes.is_empty() {
         return Err(refuse("hashes", &format!("{} has no --hash; {HOW}", requirement.name), line));
@@ -105,9 +104,9 @@ fn exact(requirement: &Requirement<VerbatimUrl>) -> Option<String> {
 }
 
 fn hash(option: &str, line: u32) -> Result<Digest, Error> {
-    let value = option.strip_prefix("--hash=").ok_or_else(|| {
-        refuse("option", &format!("{option:?} is no option of a lock file"), line)
-    })?;
+    let value = option
+        .strip_prefix("--hash=")
+        .ok_or_else(|| refuse("option", &format!("{option:?} is no option of a lock file"), line))?;
     Digest::parse(value).map_err(|_| refuse("hashes", &format!("{value:?} is no sha256 hash"), line))
 }
 

@@ -72,9 +72,8 @@ impl Manifest {
     /// # Errors
     /// With file, line and key.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let text = std::str::from_utf8(bytes).map_err(|_| {
-            Error::failed(STAGE, "utf-8", "the file is not UTF-8", Place::file(FILE))
-        })?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| Error::failed(STAGE, "utf-8", "the file is not UTF-8", Place::file(FILE)))?;
         Reader { text }.read()
     }
 }
@@ -99,8 +98,7 @@ impl Reader<'_> {
             entry_point: self.entry_point(lathe.entry_point)?,
             input_schema: self.input_schema(lathe.input_schema)?,
             required_envvars: self.variables("required_envvars", &lathe.required_envvars)?,
-            required_secret_envvars: self
-                .variables("required_secret_envvars", &lathe.required_secret_envvars)?,
+            required_secret_envvars: self.variables("required_secret_envvars", &lathe.required_secret_envvars)?,
             allowed_hosts: self.hosts(&lathe.allowed_hosts)?,
             timeout_ms: lathe.timeout_seconds.map(|value| self.timeout(&value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
@@ -111,9 +109,7 @@ impl Reader<'_> {
         let Some(value) = value else { return Ok(DEFAULT_ENTRY_POINT.into()) };
         let dotted = |text: &str| text.split('.').all(is_identifier);
         match value.get_ref().split_once(':') {
-            Some((module, function)) if dotted(module) && dotted(function) => {
-                Ok(value.into_inner())
-            }
+            Some((module, function)) if dotted(module) && dotted(function) => Ok(value.into_inner()),
             _ => Err(self.refuse(
                 "entry_point",
                 &value.span(),
@@ -136,8 +132,7 @@ impl Reader<'_> {
     fn variables(&self, key: &str, values: &[Spanned<String>]) -> Result<Vec<EnvvarName>, Error> {
         self.bounded(key, values, REQUIRED_VARIABLES_MAX)?;
         let one = |value: &Spanned<String>| {
-            EnvvarName::parse(value.get_ref())
-                .map_err(|error| self.refuse(key, &value.span(), &error.to_string()))
+            EnvvarName::parse(value.get_ref()).map_err(|error| self.refuse(key, &value.span(), &error.to_string()))
         };
         values.iter().map(one).collect()
     }
@@ -232,7 +227,10 @@ mod tests {
     fn refusals_name_file_line_and_key() {
         refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "pyproject.toml:4: ");
         refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "entrypoint");
-        refused("[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n", "pyproject.toml:5: tool.lathe.entry_point");
+        refused(
+            "[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n",
+            "pyproject.toml:5: tool.lathe.entry_point",
+        );
         refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb");
         refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
         refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");

@@ -24,8 +24,8 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Result<Value, Erro
     if bytes.len() > SCHEMA_BYTES_MAX {
         return Err(refuse(format!("at most {SCHEMA_BYTES_MAX} bytes"), None));
     }
-    let schema: Value = serde_json::from_slice(bytes)
-        .map_err(|error| refuse(error.to_string(), u32::try_from(error.line()).ok()))?;
+    let schema: Value =
+        serde_json::from_slice(bytes).map_err(|error| refuse(error.to_string(), u32::try_from(error.line()).ok()))?;
     check(&schema).map_err(|message| refuse(message, None))?;
     Ok(schema)
 }

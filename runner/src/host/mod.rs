@@ -18,10 +18,10 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
+use crate::EventSink;
 use crate::bindings::image::lathe::tool::bundle;
 use crate::bindings::tool::lathe::tool;
 use crate::limits::{Limiter, Limits};
-use crate::EventSink;
 
 /// The most random bytes one call may ask for.
 const RANDOM_BYTES_MAX: u64 = 64 << 10;

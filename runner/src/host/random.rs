@@ -1,7 +1,7 @@
 //! Where a tool's randomness comes from.
 
-use rand::rngs::StdRng;
 use rand::SeedableRng;
+use rand::rngs::StdRng;
 
 /// A generator of its own for every run, seeded from the process's.
 pub fn source() -> StdRng {

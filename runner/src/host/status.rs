@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::EventSink;
 use crate::bindings::tool::lathe::tool::status;
 use crate::limits::Limits;
-use crate::EventSink;
 
 /// After this many refused events a run only burns time by asking again.
 const REFUSED_MAX: u32 = 1_000;

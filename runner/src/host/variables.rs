@@ -1,7 +1,7 @@
 //! The documents that a tool is given: its variables, its caller, its place.
 
 use registry::{InvocationId, Principal, Variables};
-use serde_json::{json, Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::call::{Conversation, Input};
 
@@ -9,11 +9,8 @@ use crate::call::{Conversation, Input};
 pub fn config(variables: &Variables) -> String {
     let envvars: Map<String, Value> =
         variables.envvars.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
-    let secrets: Map<String, Value> = variables
-        .secrets
-        .iter()
-        .map(|(name, value)| (name.to_string(), json!(value.expose())))
-        .collect();
+    let secrets: Map<String, Value> =
+        variables.secrets.iter().map(|(name, value)| (name.to_string(), json!(value.expose()))).collect();
     json!({ "envvars": envvars, "secrets": secrets }).to_string()
 }
 

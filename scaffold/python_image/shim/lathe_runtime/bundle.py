@@ -14,6 +14,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from . import resources
+
 
 class Bundle:
     """A meta path finder and loader over the modules of one bundle."""
@@ -27,13 +29,22 @@ class Bundle:
     def find_spec(self, name, path=None, target=None):
         found = self.modules.get(name)
         if found is None:
-            return None
+            return self._namespace(name)
         is_package, file, _ = found
         spec = ModuleSpec(name, self, origin=file, is_package=is_package)
         spec.has_location = True
         spec.cached = None
         if is_package:
             spec.submodule_search_locations = [file.rpartition("/")[0]]
+        return spec
+
+    def _namespace(self, name):
+        """A directory of modules without `__init__.py`."""
+        start = name + "."
+        if not any(module.startswith(start) for module in self.modules):
+            return None
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [name.replace(".", "/")]
         return spec
 
     def create_module(self, spec):
@@ -51,6 +62,9 @@ class Bundle:
     def get_source(self, name):
         found = self.modules.get(name)
         return self.sources.get(found[1]) if found else None
+
+    def get_resource_reader(self, name):
+        return resources.Reader(self.data, self.modules[name][1].rpartition("/")[0])
 
     def install(self):
         sys.meta_path.insert(0, self)
