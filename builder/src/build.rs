@@ -47,13 +47,8 @@ pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progr
     let (manifest, author_schema) = progress.step("manifest", async { read_declarations(&files) }).await?;
     let fetch = toolchain.packages.fetch(&manifest, &files, progress);
     let dependencies = progress.step("dependencies", fetch).await?;
-    let project = Project {
-        entry_point: manifest.entry_point.clone(),
-        derive_schema: author_schema.is_none(),
-        files: source_files(files),
-        dependencies,
-    };
-    let made = progress.step("compile", bundle::bundle(toolchain.bundler, toolchain.code, project)).await?;
+    let project = Project { entry_point: manifest.entry_point.clone(), files: source_files(files), dependencies };
+    let made = progress.step("compile", bundle::bundle(toolchain, project, author_schema.is_none())).await?;
     let input_schema = match author_schema {
         Some(schema) => schema,
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,

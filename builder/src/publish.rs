@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use registry::{
     Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal,
-    ProjectPath, SecretValue, Store, ToolId, ToolName, Variables, Version,
+    ProjectPath, SecretValue, Store, ToolId, ToolName, ToolVersion, Variables, Version,
 };
 use runner::{Candidate, Code, Compiler};
+use tokio::sync::Semaphore;
 
 use crate::Config;
 use crate::build::{Built, Toolchain, build};
@@ -25,6 +26,13 @@ use crate::steps::inspect;
 const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Three chances to renew before it runs out.
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
+
+/// Builds at once in the process: each holds a child of up to a gigabyte and a core.
+const BUILDS_MAX: usize = 2;
+/// How long a build may wait for its turn.
+const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
+/// A build of many large packages from a slow index takes minutes.
+const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
@@ -52,6 +60,7 @@ pub struct Builder {
     compiler: Compiler,
     packages: Packages,
     image: Image,
+    builds: Arc<Semaphore>,
 }
 
 impl Builder {
@@ -73,7 +82,8 @@ impl Builder {
             artifacts.put(component).await?;
         }
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
-        Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image })
+        let builds = Arc::new(Semaphore::new(BUILDS_MAX));
+        Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image, builds })
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -84,7 +94,7 @@ impl Builder {
         if !self.compiler.has(&self.image.digest) {
             let component = self.artifacts.get(&self.image.digest).await?;
             let component = component.ok_or_else(|| Error::internal("the image is missing from the artefacts"))?;
-            inspect::inspect_image(&component)?;
+            let component = blocking(move || inspect::inspect_image(&component).map(|()| component)).await?;
             self.compiler.ensure(&self.image.digest, &component).await?;
         }
         self.compiler.code(&self.image.digest).ok_or_else(|| Error::internal("the image's code is missing"))
@@ -105,25 +115,27 @@ impl Builder {
         let lease = self.store.acquire_lease(principal, &tool, Operation::Publish, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
         let published = self.publish_under(&lease, principal, request, &progress).await;
-        renewal.abort();
+        drop(renewal);
         if let Err(error) = &published {
             tracing::info!(%tool, %error, "a build failed");
             let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
-            self.store.record_failed_build(&lease, failed).await?;
+            if let Err(error) = self.store.record_failed_build(&lease, failed).await {
+                tracing::error!(%tool, %error, "a failed build could not be recorded");
+            }
         }
         published
     }
 
-    fn keep_alive(&self, lease: Lease) -> tokio::task::JoinHandle<()> {
+    fn keep_alive(&self, lease: Lease) -> AbortOnDrop {
         let store = self.store.clone();
-        tokio::spawn(async move {
+        AbortOnDrop(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LEASE_RENEWAL).await;
                 if let Err(error) = store.renew_lease(&lease, LEASE_TTL).await {
                     tracing::warn!(tool = %lease.tool, %error, "a lease could not be renewed");
                 }
             }
-        })
+        }))
     }
 
     async fn publish_under(
@@ -137,11 +149,11 @@ impl Builder {
             Some(branch) => branch,
             None => team_branch(principal)?,
         };
-        let repository = self.repository(&principal.organization)?;
-        let commit = pin(&repository, &branch)?;
+        let (repository, commit) = self.tip(principal, branch.clone()).await?;
         self.refuse_older(&repository, principal, lease, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, progress).await?;
         let digest = progress.step("store", async { self.artifacts.put(built.bundle.clone()).await }).await?;
+        let of = repository.clone();
         let version = NewVersion {
             bump: request.bump,
             required_envvars: built.manifest.required_envvars,
@@ -149,7 +161,7 @@ impl Builder {
             input_schema: built.input_schema,
             commit: commit.to_string(),
             commit_branch: branch,
-            scaffold_commit: scaffold_commit(&repository)?,
+            scaffold_commit: blocking(move || scaffold_commit(&of)).await?,
             project_path: request.project_path,
             settings: built.settings,
             image_digest: built.image_digest,
@@ -157,8 +169,27 @@ impl Builder {
             component_digest: built.component_digest,
             build_log: progress.log(),
         };
-        let published = progress.step("publish", self.store.publish_version(lease, version)).await?;
-        Ok(published.version)
+        let save = self.save(lease, version, repository, commit);
+        Ok(progress.step("publish", save).await?.version)
+    }
+
+    /// Pins the commit, then makes the version visible; a pin without a version is taken back.
+    async fn save(
+        &self,
+        lease: &Lease,
+        version: NewVersion,
+        repository: Repository,
+        commit: CommitId,
+    ) -> Result<ToolVersion, Error> {
+        let of = repository.clone();
+        let fresh = blocking(move || pin(&of, commit)).await?;
+        let published = self.store.publish_version(lease, version).await;
+        // Only a refusal says for certain that there is no version.
+        let refused = published.as_ref().is_err_and(|error| error.kind() == registry::ErrorKind::Invalid);
+        if refused && fresh {
+            blocking(move || Ok(repository.unpin(&commit.to_string())?)).await?;
+        }
+        Ok(published?)
     }
 
     /// Builds a branch for a test. Nothing of it is kept.
@@ -171,8 +202,7 @@ impl Builder {
         request: TestRequest,
         progress: Progress,
     ) -> Result<Candidate, Error> {
-        let repository = self.repository(&principal.organization)?;
-        let commit = pin(&repository, &request.commit_branch)?;
+        let (repository, commit) = self.tip(principal, request.commit_branch).await?;
         let built = self.build(&repository, commit, &request.project_path, &progress).await?;
         let name = built.manifest.name.replace('-', "_").to_lowercase();
         let tool = match ToolName::parse(&name) {
@@ -197,11 +227,25 @@ impl Builder {
         project_path: &ProjectPath,
         progress: &Progress,
     ) -> Result<Built, Error> {
+        let waiting = tokio::time::timeout(BUILD_WAIT_MAX, self.builds.acquire()).await;
+        let _turn =
+            waiting.map_err(|_| runner::Error::Busy { retry_after: BUILD_WAIT_MAX })?.map_err(Error::internal)?;
+        tokio::time::timeout(BUILD_WALL_MAX, self.build_now(repository, commit, project_path, progress))
+            .await
+            .map_err(|_| Error::failed("build", "deadline", "the build took too long", Place::default()))?
+    }
+
+    async fn build_now(
+        &self,
+        repository: &Repository,
+        commit: CommitId,
+        project_path: &ProjectPath,
+        progress: &Progress,
+    ) -> Result<Built, Error> {
         progress.line(format!("commit {commit}"));
         let (of, path) = (repository.clone(), project_path.clone());
-        let export = tokio::task::spawn_blocking(move || source::export(&of, &commit, &path));
-        let tree =
-            progress.step("checkout", async { export.await.map_err(Error::internal)?.map_err(Error::from) }).await?;
+        let export = blocking(move || Ok(source::export(&of, &commit, &path)?));
+        let tree = progress.step("checkout", export).await?;
         let code = progress.step("image", self.prepare()).await?;
         let toolchain = Toolchain {
             image: &self.image,
@@ -226,6 +270,17 @@ impl Builder {
         Ok(self.repositories.ensure(organization, &files)?)
     }
 
+    /// The branch's tip, in the organisation's repository.
+    async fn tip(&self, principal: &Principal, branch: BranchName) -> Result<(Repository, CommitId), Error> {
+        let (builder, organization) = (self.clone(), principal.organization.clone());
+        blocking(move || {
+            let repository = builder.repository(&organization)?;
+            let commit = repository.require_branch_tip(&branch)?;
+            Ok((repository, commit))
+        })
+        .await
+    }
+
     async fn refuse_older(
         &self,
         repository: &Repository,
@@ -235,7 +290,8 @@ impl Builder {
     ) -> Result<(), Error> {
         let last = self.store.latest_commit(&principal.organization, &lease.tool).await?;
         let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
-        if last != commit && repository.contains(&last, &commit)? {
+        let of = repository.clone();
+        if blocking(move || Ok(of.is_older(&commit, &last)?)).await? {
             let message = format!("commit {commit} is older than {last}, which the last version was built from");
             return Err(Error::failed("checkout", "older-commit", message, Place::default()));
         }
@@ -243,11 +299,26 @@ impl Builder {
     }
 }
 
-/// The branch's tip, kept alive by a reference of ours from here on.
-fn pin(repository: &Repository, branch: &BranchName) -> Result<CommitId, Error> {
-    let commit = repository.require_branch_tip(branch)?;
-    repository.pin(&commit, &commit.to_string())?;
-    Ok(commit)
+/// A task that ends with its owner, however that one ends.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Runs what waits for a disk away from the threads that answer requests.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+}
+
+/// Keeps a commit alive by a reference of ours; whether it was not before.
+fn pin(repository: &Repository, commit: CommitId) -> Result<bool, Error> {
+    let name = commit.to_string();
+    let fresh = repository.pinned(&name)?.is_none();
+    repository.pin(&commit, &name)?;
+    Ok(fresh)
 }
 
 fn scaffold_commit(repository: &Repository) -> Result<String, Error> {

@@ -65,14 +65,9 @@ async fn bundle(compiled: &Compiled, image: &Digest) -> Arc<[u8]> {
     // SAFETY: `keep` wrote the file a moment ago.
     let interpreter = unsafe { Interpreter::load(&code) }.expect("it loads");
     let file = SourceFile { path: "tool.py".into(), contents: PYTHON_TOOL.into() };
-    let project = Project {
-        entry_point: "tool:run_tool".into(),
-        derive_schema: true,
-        files: vec![file],
-        dependencies: Vec::new(),
-    };
+    let project = Project { entry_point: "tool:run_tool".into(), files: vec![file], dependencies: Vec::new() };
     let bundle =
-        interpreter.compile(project, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
+        interpreter.compile(project, true, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
     bundle.bytes.into()
 }
 

@@ -35,7 +35,7 @@ impl Admission {
     pub fn admit(&self, runs: usize) -> Result<Admitted, Error> {
         let before = self.inside.fetch_add(runs, Ordering::SeqCst);
         let admitted = Admitted { admission: self.clone(), runs };
-        if before + runs > self.inside_max {
+        if before > 0 && before + runs > self.inside_max {
             return Err(Error::Busy { retry_after: RETRY_AFTER });
         }
         Ok(admitted)

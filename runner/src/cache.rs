@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
@@ -39,6 +39,11 @@ impl Compiled {
             .mode(0o700)
             .create(&directory)
             .map_err(|error| Error::cache(&directory, &error))?;
+        let metadata = fs::metadata(&directory).map_err(|error| Error::cache(&directory, &error))?;
+        if metadata.uid() != nix::unistd::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+            let other = std::io::Error::other("another user owns it or may write to it");
+            return Err(Error::cache(&directory, &other));
+        }
         Ok(Self { directory, key })
     }
 
@@ -94,8 +99,11 @@ impl Compiled {
         let temporary = path.with_extension(format!("{:016x}.tmp", rand::random::<u64>()));
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).map_err(failed)?;
-        file.write_all(bytes).map_err(failed)?;
-        fs::rename(&temporary, path).map_err(failed)
+        let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
+        if written.is_err() {
+            drop(fs::remove_file(&temporary)); // a full disk needs its room back
+        }
+        written.map_err(failed)
     }
 }
 

@@ -18,7 +18,6 @@ pub const PERSISTED_CHARACTERS_MAX: usize = 5_000;
 pub const INPUTS_MAX: usize = 10;
 
 /// One call of a tool with up to ten inputs.
-#[derive(Debug)]
 pub struct Call {
     pub subject: Subject,
     pub principal: Principal,
@@ -50,7 +49,7 @@ pub struct Candidate {
     pub commit: String,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Input {
     pub input_parameters: Map<String, Value>,
     pub invocation_mode: InvocationMode,

@@ -48,8 +48,9 @@ impl Compiler {
     /// The file of a component's verified code.
     #[must_use]
     pub fn code(&self, digest: &Digest) -> Option<PathBuf> {
-        if self.verified.contains_key(digest) {
-            return Some(self.compiled.path(digest));
+        let path = self.compiled.path(digest);
+        if self.verified.contains_key(digest) && path.exists() {
+            return Some(path);
         }
         let found = self.compiled.find(digest)?;
         self.verified.insert(*digest, ());

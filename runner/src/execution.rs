@@ -15,7 +15,7 @@ pub struct Code {
 
 /// One input of one invocation. The strings are JSON documents, in the shapes
 /// that `scaffold/wit` gives.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Execution {
     pub code: Code,
     pub tool_input: String,

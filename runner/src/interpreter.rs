@@ -14,7 +14,14 @@ use crate::bindings::image::Image;
 use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::host::{self, Host};
 use crate::limits::Limits;
+use crate::outcome::cut;
 use crate::{Error, engine, ticker::Ticker};
+
+/// Sources in, a bundle out: bounded by what the builder lets in.
+const HOSTCALL_BYTES: usize = 192 << 20;
+/// Of a failed check's message, which goes into answers, rows and logs.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+const NAME_BYTES_MAX: usize = 1 << 10;
 
 /// A source file, relative to its project or package directory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,7 +34,6 @@ pub struct SourceFile {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Project {
     pub entry_point: String,
-    pub derive_schema: bool,
     pub files: Vec<SourceFile>,
     pub dependencies: Vec<SourceFile>,
 }
@@ -71,28 +77,57 @@ impl Interpreter {
         Ok(Self { engine, component, linker })
     }
 
-    /// Compiles a project within the limits. `Ok(Err(_))` is the author's failure.
+    /// Compiles a project within the limits, and checks what came of it in a
+    /// second instance: the author's code runs only there, when the bundle is
+    /// already out of its reach. `Ok(Err(_))` is the author's failure.
     ///
     /// # Errors
-    /// When the image itself fails.
-    pub async fn compile(&self, project: Project, limits: Limits) -> Result<Result<Bundle, CompileFailure>, Error> {
-        let mut store = self.store(limits);
+    /// When the host has no thread to give.
+    pub async fn compile(
+        &self,
+        project: Project,
+        derive_schema: bool,
+        limits: Limits,
+    ) -> Result<Result<Bundle, CompileFailure>, Error> {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
+        Ok(self.try_compile(&wire::Project::from(project), derive_schema, limits).await)
+    }
+
+    async fn try_compile(
+        &self,
+        project: &wire::Project,
+        derive_schema: bool,
+        limits: Limits,
+    ) -> Result<Bundle, CompileFailure> {
+        let bytes = self.call(limits, async |image, store| image.call_compile(store, project).await).await?;
+        let input_schema =
+            self.call(limits, async |image, store| image.call_check(store, &bytes, derive_schema).await).await?;
+        Ok(Bundle { bytes, input_schema })
+    }
+
+    /// One call in an instance of its own.
+    async fn call<T>(
+        &self,
+        limits: Limits,
+        call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
+    ) -> Result<T, CompileFailure> {
+        let mut store = self.store(limits);
         let call = async {
             let image = Image::instantiate_async(&mut store, &self.component, &self.linker).await?;
-            image.call_compile(&mut store, &wire::Project::from(project)).await
+            call(image, &mut store).await
         };
-        Ok(match tokio::time::timeout(limits.wall(), call).await {
-            Ok(Ok(answer)) => answer.map(Bundle::from).map_err(CompileFailure::from),
+        match tokio::time::timeout(limits.wall(), call).await {
+            Ok(Ok(answer)) => answer.map_err(CompileFailure::from),
             Ok(Err(error)) => Err(stopped(&error)),
             Err(_) => Err(too_long(limits.wall())),
-        })
+        }
     }
 
     fn store(&self, limits: Limits) -> Store<Host> {
         let mut store = Store::new(&self.engine, Host::new([].into(), &limits, Box::new(drop)));
         store.limiter(|host| &mut host.limiter);
+        store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
         store
@@ -122,22 +157,16 @@ impl From<Project> for wire::Project {
         };
         Self {
             entry_point: project.entry_point,
-            derive_schema: project.derive_schema,
             files: files(project.files),
             dependencies: files(project.dependencies),
         }
     }
 }
 
-impl From<wire::Compiled> for Bundle {
-    fn from(made: wire::Compiled) -> Self {
-        Self { bytes: made.bundle, input_schema: made.input_schema }
-    }
-}
-
 impl From<wire::CompileError> for CompileFailure {
     fn from(error: wire::CompileError) -> Self {
         let wire::CompileError { check, message, file, line } = error;
-        Self { check, message, file, line }
+        let short = |text| cut(text, NAME_BYTES_MAX);
+        Self { check: short(check), message: cut(message, MESSAGE_BYTES_MAX), file: file.map(short), line }
     }
 }

@@ -91,7 +91,7 @@ impl Invoker {
     pub async fn invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Error> {
         let Call { subject, principal, inputs, source, result_persistence, conversation } = call;
         let resolved = self.resolve(&principal, subject).await?;
-        validate(&resolved.loaded.schema, &inputs)?;
+        validate(&resolved.loaded.schema, &inputs).await?;
         let admitted = self.admission.admit(inputs.len())?;
         let run = Run {
             invoker: self,
@@ -314,18 +314,18 @@ impl Run<'_> {
         let Err(error) = first else { return Ok(()) };
         tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
         let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
-        store.finish_invocations(vec![finished(reduced, Traces::default())]).await?;
+        if let Err(second) = store.finish_invocations(vec![finished(reduced, Traces::default())]).await {
+            tracing::error!(invocation = %result.invocation_id, error = %second, "a record stays unfinished");
+        }
         Err(error.into())
     }
 }
 
-fn validate(schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
+async fn validate(schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
     if inputs.is_empty() || inputs.len() > INPUTS_MAX {
         return Err(Error::InputCount { count: inputs.len() });
     }
-    let misfits: Vec<_> =
-        inputs.iter().enumerate().flat_map(|(index, input)| schema.misfits(index, &input.input_parameters)).collect();
-    if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
+    schema.validate(inputs.iter().map(|input| input.input_parameters.clone()).collect()).await
 }
 
 /// The variables that the version declares; all of them must be set.

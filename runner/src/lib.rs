@@ -21,6 +21,7 @@ mod limits;
 mod outcome;
 mod sandbox;
 mod schema;
+mod schema_bounds;
 mod shape;
 mod ticker;
 

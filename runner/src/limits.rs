@@ -44,7 +44,8 @@ impl Limits {
         let wall_ms = wall_ms.unwrap_or(self.wall_ms).min(cap.wall_ms);
         Self {
             wall_ms,
-            cpu_ms: self.cpu_ms.max(wall_ms).min(cap.cpu_ms),
+            // Whoever asks for more time than usual means to compute in it.
+            cpu_ms: if wall_ms > self.wall_ms { wall_ms } else { self.cpu_ms }.min(cap.cpu_ms),
             memory_bytes: memory_bytes.unwrap_or(self.memory_bytes).min(cap.memory_bytes),
             ..self
         }

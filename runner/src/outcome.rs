@@ -65,7 +65,7 @@ impl Outcome {
     }
 }
 
-fn cut(mut text: String, bytes_max: usize) -> String {
+pub(crate) fn cut(mut text: String, bytes_max: usize) -> String {
     if text.len() > bytes_max {
         text.truncate(text.floor_char_boundary(bytes_max));
         text.push_str(CUT);

@@ -114,7 +114,7 @@ fn executed(outcome: Outcome, duration: Duration, host: &Host) -> Executed {
         duration,
         memory_peak_bytes: host.limiter.memory_peak,
         cpu_ms: host.cpu_ms,
-        logs: host.log.text(),
+        logs: host.log.text() + &host.status.refusals(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `pyproject.toml` and what it points to.
 
+use serde_json::json;
+
 use super::check;
 use crate::harness::Team;
 
@@ -32,6 +34,17 @@ fn the_schema_file_is_refused_with_its_name() {
     };
     let line = |line: &'static str, words: &[&str]| check(&team, |tool| tool.manifest(line), words);
     line("input_schema = 'in.json'", &["manifest failed", "in.json: the file is missing"]);
+    let chain = |times: usize| {
+        let next = |index: usize| json!({"allOf": vec![json!({"$ref": format!("#/$defs/{}", index + 1)}); times]});
+        let mut names: serde_json::Map<_, _> = (0..270).map(|index| (index.to_string(), next(index))).collect();
+        names.insert("270".into(), json!(true));
+        json!({"$ref": "#/$defs/0", "$defs": names}).to_string()
+    };
+    let schema = |text: &str, words: &[&str]| {
+        check(&team, |tool| tool.manifest("input_schema = 'in.json'").with_file("in.json", text), words);
+    };
+    schema(&chain(1), &["manifest failed (input-schema): in.json: ", "deep"]);
+    schema(&chain(2), &["manifest failed (input-schema): in.json: "]);
     line("input_schema = '../in.json'", &["pyproject.toml:5: ", "tool.lathe.input_schema"]);
     schema("{\n\n]", &["in.json:3: "]);
     schema("[]", &["in.json: ", "object"]);

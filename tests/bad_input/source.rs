@@ -68,6 +68,25 @@ fn what_goes_wrong_at_the_top_of_a_module_is_the_authors() {
 }
 
 #[test]
+fn a_module_of_the_interpreter_keeps_its_name() {
+    let team = Team::new();
+    let words = ["compile failed (module-name): calendar.py: ", "'calendar'", "another name"];
+    check(&team, |tool| tool.with_file("calendar.py", "mine = 1\n"), &words);
+    let words = ["(module-name): amigo_tool_scaffold/config.py: "];
+    check(&team, |tool| tool.with_file("amigo_tool_scaffold/config.py", "mine = 1\n"), &words);
+    check(&team, |tool| tool.with_file("src/secrets.py", ""), &["(module-name): src/secrets.py: "]);
+}
+
+#[test]
+fn a_message_of_any_size_is_cut() {
+    let team = Team::new();
+    let huge = "raise ValueError('x' * 5_000_000)";
+    check(&team, |tool| tool.source(huge, "return ''"), &["ValueError: xxx", "[truncated]"]);
+    let lying = "def __getattr__(name):\n    raise KeyError(name)";
+    check(&team, |tool| tool.with_file("tool.py", lying), &["compile failed (import)", "KeyError"]);
+}
+
+#[test]
 fn a_module_that_never_ends_is_stopped() {
     let team = Team::new();
     let tool = team.tool("endless").source("while True:\n    pass", "return ''").pushed();

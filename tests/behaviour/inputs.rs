@@ -33,6 +33,28 @@ const TYPED_DICT: &str = "
         return [tool_input['city'], tool_input.get('country')]
 ";
 
+const POSTPONED: &str = "
+    from __future__ import annotations
+    from dataclasses import dataclass
+
+    @dataclass
+    class Order:
+        item: str
+
+    def run_tool(tool_input: Order, metadata, config, conversation, send_status_event, user_variables):
+        return [type(tool_input).__name__, tool_input.item]
+";
+
+const TYPES_ONLY: &str = "
+    from typing import TYPE_CHECKING
+
+    if TYPE_CHECKING:
+        from amigo_tool_scaffold.metadata import Metadata
+
+    def run_tool(tool_input, metadata: Metadata, config, conversation, send_status_event, user_variables):
+        return [type(tool_input).__name__, type(metadata).__name__]
+";
+
 const DICT: &str = "
     async def run_tool(tool_input: dict, metadata, config, conversation, send_status_event, user_variables):
         return tool_input
@@ -52,6 +74,10 @@ fn a_dataclass_a_typed_dict_and_a_dict() {
     assert_eq!((&schema["required"], &schema["additionalProperties"]), (&json!(["lines"]), &json!(false)));
     let place = tool(&team, "places", TYPED_DICT);
     assert_eq!(place.invoke(json!({"city": "Rome"})).json(), json!(["Rome", null]));
+    let postponed = tool(&team, "postponed", POSTPONED);
+    assert_eq!(postponed.invoke(json!({"item": "tea"})).json(), json!(["Order", "tea"]));
+    let types_only = tool(&team, "types_only", TYPES_ONLY);
+    assert_eq!(types_only.invoke(json!({})).json(), json!(["dict", "Metadata"]));
     let open = tool(&team, "open", DICT);
     let anything = json!({"a": [1, 2.5, null, {"b": "é😀\u{0}"}], "": true});
     assert_eq!(open.invoke(anything.clone()).json(), anything);
@@ -82,6 +108,22 @@ fn an_own_schema_file_is_the_contract() {
     assert_eq!(own.invoke(json!({"n": 3})).output(), "6");
     assert_eq!(team.get(&format!("/tool/{}/version/1.0.0", own.id()))["input_schema"], schema);
     own.invoke_request(&json!({"inputs": [input(&json!({"n": 4}))]})).send().expect(400);
+}
+
+/// Each level of the input doubles the work: only a clock can tell when it is too much.
+#[test]
+fn a_schema_that_takes_for_ever_takes_no_server_with_it() {
+    let team = Team::new();
+    let twice = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
+    let schema = json!({"type": "object", "properties": {"a": twice}}).to_string();
+    let own = team.tool("own").with_file("in.json", &schema).manifest("input_schema = 'in.json'");
+    let own = own.body("return 'matched'").published();
+    let deep = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"a": inner}));
+    assert_eq!(own.invoke(deep(5)).output(), "matched");
+    let answer = own.invoke_request(&json!({"inputs": [input(&deep(26))]})).send();
+    answer.expect(400);
+    assert!(answer.detail().contains("takes too long"), "{answer}");
+    assert_eq!(own.invoke(deep(1)).output(), "matched");
 }
 
 #[test]

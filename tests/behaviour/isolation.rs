@@ -31,6 +31,26 @@ fn no_state_survives_a_run() {
     }
 }
 
+/// What is published is what was pushed, whatever the pushed code does while it is looked at.
+#[test]
+fn a_tool_cannot_forge_its_own_bundle() {
+    let team = Team::new();
+    let before = "
+import marshal, sys
+
+code = compile('def run_tool(*a):\\n    return \\'forged\\'', 'tool.py', 'exec')
+forged = marshal.dumps({'entry': ('tool', 'run_tool'), 'modules': {'tool': (False, 'tool.py', marshal.dumps(code))}, 'sources': {}, 'data': {}})
+frame = sys._getframe()
+while frame:
+    for name, value in list(frame.f_locals.items()):
+        if isinstance(value, bytes) and name != 'forged':
+            frame.f_locals[name] = forged
+    frame = frame.f_back
+";
+    let tool = team.tool("forges").source(before, "return 'honest'").published();
+    assert_eq!(tool.invoke(json!({})).output(), "honest");
+}
+
 #[test]
 fn randomness_differs_between_runs() {
     let team = Team::new();

@@ -2,7 +2,7 @@
 //! there, inside the image, without network, and the child can be killed.
 
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::build::Toolchain;
 use crate::error::{Error, Place};
 
 const STAGE: &str = "compile";
@@ -33,6 +34,7 @@ const REQUEST_BYTES_MAX: u64 = 128 << 20;
 struct Request {
     code: PathBuf,
     project: Project,
+    derive_schema: bool,
 }
 
 type Answer = Result<Result<Bundle, CompileFailure>, String>;
@@ -41,10 +43,10 @@ type Answer = Result<Result<Bundle, CompileFailure>, String>;
 ///
 /// # Errors
 /// The author's failing check with file and line; or a child that failed.
-pub async fn bundle(command: &[String], code: &Path, project: Project) -> Result<Bundle, Error> {
-    let request = Request { code: code.into(), project };
+pub async fn bundle(toolchain: &Toolchain<'_>, project: Project, derive_schema: bool) -> Result<Bundle, Error> {
+    let request = Request { code: toolchain.code.into(), project, derive_schema };
     let request = postcard::to_allocvec(&request).map_err(Error::internal)?;
-    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(command, request))
+    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(toolchain.bundler, request))
         .await
         .map_err(|_| refuse("import", "importing the tool took too long"))??;
     let bundle = answer.map_err(Error::internal)?.map_err(from_check)?;
@@ -105,12 +107,12 @@ pub fn child_bundle_main() -> io::Result<()> {
     io::stdout().lock().write_all(&answer)
 }
 
-fn compile(Request { code, project }: Request) -> Result<Result<Bundle, CompileFailure>, runner::Error> {
+fn compile(Request { code, project, derive_schema }: Request) -> Result<Result<Bundle, CompileFailure>, runner::Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| runner::Error::Internal { message: error.to_string() })?;
     // SAFETY: the parent names a file of its own cache, whose key it has checked.
     let interpreter = unsafe { Interpreter::load(&code) }?;
-    runtime.block_on(interpreter.compile(project, LIMITS))
+    runtime.block_on(interpreter.compile(project, derive_schema, LIMITS))
 }
 
 /// Bounds this process, ends it with its parent, and takes its network away

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use registry::Digest;
+use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use runner::SourceFile;
 
@@ -26,6 +27,8 @@ const PAGE_BYTES_MAX: usize = 64 << 20;
 const WHEEL_BYTES_MAX: usize = 32 << 20;
 /// All packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
+/// An index that moved redirects once, to its new place.
+const REDIRECTS_MAX: usize = 3;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Fetches packages and keeps them by digest.
@@ -40,7 +43,11 @@ impl Packages {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &std::path::Path) -> Result<Self, Error> {
-        let client = Client::builder().timeout(REQUEST_TIMEOUT).build().map_err(Error::internal)?;
+        let client = Client::builder()
+            .timeout(REQUEST_TIMEOUT)
+            .redirect(Policy::limited(REDIRECTS_MAX))
+            .build()
+            .map_err(Error::internal)?;
         Ok(Self { client, index: index.map(Into::into), cache: cache_dir.join("wheels") })
     }
 
@@ -80,7 +87,8 @@ impl Packages {
             Some(wheel) => wheel,
             None => self.download(pinned).await?,
         };
-        wheel::unpack(wheel).map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
+        let unpacked = tokio::task::spawn_blocking(move || wheel::unpack(wheel)).await.map_err(Error::internal)?;
+        unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
     }
 
     fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {
@@ -122,7 +130,7 @@ impl Packages {
             refuse("index", pinned, "cannot be fetched: this server has no package index; its operator sets python_index (LATHE_PYTHON_INDEX) to the URL of a simple API")
         })?;
         let text = format!("{}/{}/", index.trim_end_matches('/'), pinned.name);
-        Url::parse(&text).map_err(|error| Error::internal(format!("python_index {index}: {error}")))
+        Url::parse(&text).map_err(|error| Error::internal(format!("python_index is no URL: {error}")))
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {

@@ -14,6 +14,9 @@ const HOW: &str = "make it with `uv export --no-dev --no-emit-project --format r
 or `uv pip compile --generate-hashes pyproject.toml -o requirements.lock`";
 /// Beyond this a tool is an application.
 const PACKAGES_MAX: usize = 100;
+/// Name, version and marker; the marker's parser calls itself for each parenthesis.
+const REQUIREMENT_BYTES_MAX: usize = 4 << 10;
+const PARENTHESES_MAX: usize = 32;
 
 /// One pinned package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +82,9 @@ fn package(entry: &str, line: u32, environment: &MarkerEnvironment) -> Result<Op
     let (requirement, hashes) = entry
         .split_once(" --hash")
         .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
+    if requirement.len() > REQUIREMENT_BYTES_MAX || requirement.matches('(').count() > PARENTHESES_MAX {
+        return Err(refuse("requirement", "the requirement is too long or too deeply nested", line));
+    }
     let requirement = Requirement::<VerbatimUrl>::from_str(requirement.trim())
         .map_err(|error| refuse("requirement", &error.to_string(), line))?;
     if !applies(&requirement.marker, environment) {
@@ -158,6 +164,7 @@ mod tests {
     fn refusals_name_the_line() {
         refused("six==1.16.0\n", "requirements.lock:1: six has no --hash");
         refused(&format!("\nsix>=1 --hash={HASH}\n"), "requirements.lock:2: six must be pinned");
+        refused(&format!("six==1.16.0 ; {}sys_platform", "(".repeat(60_000)), "too deeply nested");
         refused("--index-url https://example.com\n", "no pinned package");
         refused("-e .\n", "--no-emit-project");
         refused("./wheel.whl\n", "no pinned package");

@@ -17,32 +17,31 @@ const SCHEMA_BYTES_MAX: usize = 256 << 10;
 /// # Errors
 /// When it is missing, no JSON, or no schema of an object.
 pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Result<Value, Error> {
-    let refuse = |message: String, line: Option<u32>| {
-        Error::failed(STAGE, CHECK, message, Place { file: Some(path.into()), line })
-    };
-    let bytes = files.get(path).ok_or_else(|| refuse("the file is missing".into(), None))?;
-    if bytes.len() > SCHEMA_BYTES_MAX {
-        return Err(refuse(format!("at most {SCHEMA_BYTES_MAX} bytes"), None));
-    }
-    let schema: Value =
-        serde_json::from_slice(bytes).map_err(|error| refuse(error.to_string(), u32::try_from(error.line()).ok()))?;
-    check(&schema).map_err(|message| refuse(message, None))?;
-    Ok(schema)
+    let missing = || Error::failed(STAGE, CHECK, "the file is missing", Place::file(path));
+    parse(files.get(path).ok_or_else(missing)?, Place::file(path))
 }
 
-/// Checks the schema that was derived from the entry point's types.
+/// Reads the schema that was derived from the entry point's types. The author's
+/// code ran beside that, so it is no more to be trusted than a file.
 ///
 /// # Errors
-/// When the image made something that is no schema.
+/// When it is no schema of an object.
 pub fn derived(text: &str) -> Result<Value, Error> {
-    let schema: Value = serde_json::from_str(text).map_err(Error::internal)?;
-    check(&schema).map_err(Error::internal)?;
-    Ok(schema)
+    parse(text.as_bytes(), Place::default())
 }
 
-fn check(schema: &Value) -> Result<(), String> {
-    if !schema.is_object() {
-        return Err("an input schema is a JSON object".into());
+fn parse(bytes: &[u8], place: Place) -> Result<Value, Error> {
+    let refuse = |message: String| Error::failed(STAGE, CHECK, message, place.clone());
+    if bytes.len() > SCHEMA_BYTES_MAX {
+        return Err(refuse(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes")));
     }
-    InputSchema::compile(schema).map(drop)
+    let schema: Value = serde_json::from_slice(bytes).map_err(|error| {
+        let line = u32::try_from(error.line()).ok();
+        Error::failed(STAGE, CHECK, error.to_string(), Place { line, ..place.clone() })
+    })?;
+    if !schema.is_object() {
+        return Err(refuse("an input schema is a JSON object".into()));
+    }
+    InputSchema::compile(&schema).map_err(refuse)?;
+    Ok(schema)
 }

@@ -34,6 +34,14 @@ impl Status {
         Self { left: limits.status_events, refused: 0, bytes_max: limits.status_event_bytes, events }
     }
 
+    /// What the record says of events that were not taken.
+    pub fn refusals(&self) -> String {
+        match self.refused {
+            0 => String::new(),
+            refused => format!("[{refused} status events were refused: too many or too large]\n"),
+        }
+    }
+
     fn send(&mut self, document: &str) -> Result<(), String> {
         if document.len() > self.bytes_max {
             return Err(format!("a status event is at most {} bytes", self.bytes_max));

@@ -6,7 +6,12 @@ reader knows a tool at sight.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 PARAMETERS = ("tool_input", "metadata", "config", "conversation", "send_status_event", "user_variables")
 SIGNATURE = f"async def run_tool({', '.join(PARAMETERS)})"
@@ -49,9 +54,9 @@ def check_entry_point(function: object, name: str = "run_tool") -> None:
 
 
 def _parameter_problem(function: Callable[..., object]) -> str | None:
-    from inspect import Parameter, signature
+    from inspect import Parameter
 
-    parameters = signature(function, follow_wrapped=False).parameters
+    parameters = _signature(function).parameters
     names = tuple(parameters)
     missing = [name for name in PARAMETERS if name not in parameters]
     unknown = [name for name in names if name not in PARAMETERS]
@@ -63,6 +68,17 @@ def _parameter_problem(function: Callable[..., object]) -> str | None:
     if special:
         return f"must take {', '.join(special)} by position and by name (no `*`, `**` or `/`)"
     return None
+
+
+def _signature(function: Callable[..., object]) -> Signature:
+    """The parameters. Annotations are not evaluated: they may name what only a type checker imports."""
+    import inspect
+
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return inspect.signature(function, follow_wrapped=False, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function, follow_wrapped=False)
 
 
 def _count_problem(count: int, missing: list[str], unknown: list[str]) -> str:

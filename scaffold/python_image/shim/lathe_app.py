@@ -17,13 +17,23 @@ class WitWorld(wit_world.WitWorld):
             kind, message, trace = run.describe(error)
             raise Err(types.ToolError(kind, message, trace))
 
-    def compile(self, project: compiler.Project) -> compiler.Compiled:
-        try:
-            made, schema = _compiler.compile_project(project)
-        except _compiler.CheckFailed as error:
-            raise Err(compiler.CompileError(error.check, str(error), error.file, error.line))
-        return compiler.Compiled(made, schema)
+    def compile(self, project: compiler.Project) -> bytes:
+        return _checked(_compiler.compile_project, project)
+
+    def check(self, bundle: bytes, derive_schema: bool) -> str | None:
+        return _checked(_compiler.check, bundle, derive_schema)
+
+
+def _checked(work, *arguments):
+    try:
+        return work(*arguments)
+    except _compiler.CheckFailed as error:
+        raise Err(compiler.CompileError(error.check, str(error), error.file, error.line))
+    except BaseException as error:  # nothing may leave as a trap
+        kind, message, _ = run.describe(error)
+        raise Err(compiler.CompileError("interpreter", f"{kind}: {message}", None, None))
 
 
 stdlib.keep()
 warm.up(types.Context)
+_compiler.keep_names()

@@ -2,6 +2,7 @@
 
 import json
 import marshal
+import sys
 import traceback
 
 from amigo_tool_scaffold.entry_point import EntryPointError, check_entry_point
@@ -22,8 +23,16 @@ class CheckFailed(Exception):
         self.check, self.file, self.line = check, file, line
 
 
+_interpreters_names = set()
+
+
+def keep_names():
+    """Remembers which modules are there before any author's: those always win."""
+    _interpreters_names.update(name.partition(".")[0] for name in sys.modules)
+
+
 def compile_project(project):
-    """Returns the bundle's bytes and the derived schema's text, or None."""
+    """Returns the bundle's bytes. None of the author's code runs here."""
     modules, sources, data = {}, {}, {}
     for dependency in project.dependencies:
         _add(modules, data, dependency, "site-packages/")
@@ -31,10 +40,18 @@ def compile_project(project):
         if not file.path.startswith(NOT_SHIPPED):
             _add(modules, data, file, "", sources)
     module, _, name = project.entry_point.partition(":")
-    made = bundle.dumps((module, name), modules, sources, data)
-    function = _entry_point(made, module, name)
-    schema = _schema(function) if project.derive_schema else None
-    return made, schema
+    return bundle.dumps((module, name), modules, sources, data)
+
+
+def check(made, derive_schema):
+    """Imports the entry point and checks it; returns the derived schema's text, or None.
+
+    The author's code runs here, after the bundle was made: it cannot change what is published.
+    """
+    loaded = run._running = bundle.loads(made)
+    loaded.install()
+    function = _entry_point(loaded)
+    return _schema(function) if derive_schema else None
 
 
 def _add(modules, data, file, prefix, sources=None):
@@ -60,31 +77,34 @@ def _add(modules, data, file, prefix, sources=None):
         raise CheckFailed("syntax", error.msg, path, error.lineno) from None
     except ValueError as error:
         raise CheckFailed("syntax", str(error), path) from None
+    if sources is not None and parts[0] in _interpreters_names:
+        message = f"the interpreter has a module {parts[0]!r} of its own; choose another name"
+        raise CheckFailed("module-name", message, path)
     modules[".".join(parts)] = (is_package, path, marshal.dumps(code))
     if sources is not None:
         sources[path] = file.contents.decode("utf-8", "replace")
 
 
-def _entry_point(made, module, name):
-    loaded = run._running = bundle.loads(made)
-    loaded.install()
+def _entry_point(loaded):
+    module, name = loaded.entry
     if module not in loaded.modules:
         raise CheckFailed(
             "entry-point", f"there is no module {module!r} in the project; set entry_point"
         )
+    file = loaded.modules[module][1]
     try:
         function = loaded.load(module)
-    except BaseException as error:
-        raise _import_failure(error, loaded) from None
-    for part in name.split("."):
-        function = getattr(function, part, None)
-    file = loaded.modules[module][1]
-    if not callable(function):
-        raise CheckFailed("entry-point", f"{module} defines no function {name!r}", file)
-    try:
+        for part in name.split("."):
+            function = getattr(function, part, None)
+        if not callable(function):
+            raise CheckFailed("entry-point", f"{module} defines no function {name!r}", file)
         check_entry_point(function, name)
+    except CheckFailed:
+        raise
     except EntryPointError as error:
         raise CheckFailed(error.code, error.message, error.file or file, error.line) from None
+    except BaseException as error:
+        raise _import_failure(error, loaded) from None
     return function
 
 
@@ -111,5 +131,5 @@ def _authors_place(error, loaded):
 def _schema(function):
     try:
         return json.dumps(input_schema(function), ensure_ascii=False)
-    except Exception as error:
-        raise CheckFailed("input-schema", str(error)) from None
+    except BaseException as error:
+        raise CheckFailed("input-schema", f"{type(error).__name__}: {error}") from None

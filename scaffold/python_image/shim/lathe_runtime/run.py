@@ -16,6 +16,9 @@ from . import bundle, loop
 # Files of the image itself and of its standard library: frames there are not the author's.
 NOT_THE_AUTHORS = ("/0/", "/world/", "/bundled/", "/python/", "<frozen ")
 
+# Characters, beyond the bytes that the host reads.
+OUTPUT_MAX = 1 << 20
+
 _running = None
 
 
@@ -54,14 +57,17 @@ def run_tool(data, context, send):
     )
     if hasattr(answer, "__await__"):
         answer = loop.run(_finish(answer))
-    return serialise(answer)
+    output = serialise(answer)
+    # The host refuses what is too large; it need not see all of it for that.
+    return output if len(output) <= OUTPUT_MAX else output[: OUTPUT_MAX + 1]
 
 
 def _input(function, value):
     """A function without annotations takes the dict as it is, and is spared their reading."""
-    if getattr(function, "__annotate__", None) is None and not hasattr(function, "__wrapped__"):
-        return value
-    return convert_input(function, value)
+    lazy = getattr(function, "__annotate__", None) is not None
+    if lazy or hasattr(function, "__wrapped__") or function.__annotations__:
+        return convert_input(function, value)
+    return value
 
 
 async def _finish(awaitable):
