@@ -36,7 +36,7 @@ bench:
 
 # Builds the benchmark's Rust guest again (needs `rustup target add wasm32-wasip2`)
 guest:
-    cd runner/benches/guests/echo && cargo build --release --target wasm32-wasip2
+    cd runner/benches/guests/echo && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2
     cp runner/benches/guests/echo/target/wasm32-wasip2/release/echo.wasm runner/benches/guests/echo.wasm
 
 # Licences, sources, bans and advisories of the dependencies (needs `cargo install --locked cargo-deny`)
