@@ -29,9 +29,6 @@ fn the_manifest_is_refused_with_file_line_and_key() {
 #[test]
 fn the_schema_file_is_refused_with_its_name() {
     let team = Team::new();
-    let schema = |text: &'static str, words: &[&str]| {
-        check(&team, |tool| tool.manifest("input_schema = 'in.json'").with_file("in.json", text), words);
-    };
     let line = |line: &'static str, words: &[&str]| check(&team, |tool| tool.manifest(line), words);
     line("input_schema = 'in.json'", &["manifest failed", "in.json: the file is missing"]);
     let chain = |times: usize| {
