@@ -100,9 +100,12 @@ fn execution(code: Code) -> Execution {
 
 /// An empty list where the machine has no Python: nothing to compare with.
 fn measure_subprocess() -> Vec<Duration> {
+    // The interpreter itself: what stands on the path may be a script around it.
+    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
+    let python = asked.map_or_else(|_| "python3".into(), |found| String::from_utf8_lossy(&found.stdout).into_owned());
     let once = || {
         let started = Instant::now();
-        let mut child = Command::new("python3")
+        let mut child = Command::new(&python)
             .args(["-I", "-c", PYTHON_SCRIPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

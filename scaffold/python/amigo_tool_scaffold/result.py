@@ -41,9 +41,13 @@ def serialise(value: object) -> str:
     return text
 
 
+# Made once: `json.dumps` with options makes an encoder for every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def _to_json(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return _encode(value)
     except RecursionError:
         raise UnserialisableResult("result", type(value).__name__, "it is nested too deeply") from None
     except (TypeError, ValueError) as error:

@@ -43,6 +43,10 @@ class Sent:
 SENT = Sent()
 
 
+# Made once: `json.dumps` with options makes an encoder for every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def checked_event(message: str, progress: float | None, total: float | None, data: object) -> StatusEvent:
     """Builds an event from what the tool passed, or raises `TypeError` or `ValueError` naming the argument."""
     if not isinstance(message, str):
@@ -50,7 +54,7 @@ def checked_event(message: str, progress: float | None, total: float | None, dat
     _check_number("progress", progress)
     _check_number("total", total)
     try:
-        json.dumps([message, data], ensure_ascii=False, allow_nan=False).encode()
+        _encode([message, data]).encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"send_status_event: message and data must be valid Unicode: {error.reason}") from None
     except (TypeError, ValueError, RecursionError) as error:

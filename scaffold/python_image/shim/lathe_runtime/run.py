@@ -19,6 +19,9 @@ NOT_THE_AUTHORS = ("/0/", "/world/", "/bundled/", "/python/", "<frozen ")
 # Characters, beyond the bytes that the host reads.
 OUTPUT_MAX = 1 << 20
 
+# Made once: `json.dumps` with options makes an encoder for every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
 _running = None
 
 
@@ -29,7 +32,7 @@ def _sender(send):
         checked_event(message, progress, total, data)
         event = {"message": message, "progress": progress, "total": total, "data": data}
         try:
-            send(json.dumps(event, ensure_ascii=False, allow_nan=False))
+            send(_encode(event))
         except Err:
             pass  # the host counts what it refuses; it never fails a run
         return SENT

@@ -41,9 +41,9 @@ def up(context_type):
     gc.freeze()
 
 
-# The interpreter serves requests of up to 512 bytes from pools by size.
-SMALL_BYTES_MAX = 512
-POOL_STEP_BYTES = 8
+# Requests of up to 512 bytes are served from pools by size, larger ones from
+# lists of free blocks.
+SIZES_BYTES = (*range(24, 512, 8), *range(512, 16_384, 64))
 FILLERS_MAX = 20_000
 _fillers = []
 
@@ -55,10 +55,8 @@ def _fill_holes():
     holes it would make every run copy a page of the image for each of them.
     """
     top = max(id(found) for found in gc.get_objects())
-    for size in range(POOL_STEP_BYTES, SMALL_BYTES_MAX + 1, POOL_STEP_BYTES):
-        empty = sys.getsizeof(b"")
-        if size < empty:
-            continue
+    empty = sys.getsizeof(b"")
+    for size in SIZES_BYTES:
         for _ in range(FILLERS_MAX):
             filler = bytes(size - empty)
             _fillers.append(filler)
