@@ -19,7 +19,7 @@ const WARM_UP: usize = 50;
 const SUBPROCESS_ROUNDS: usize = 40;
 
 const PYTHON_TOOL: &str = "
-async def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
+def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
     send_status_event('working')
     return {'text': tool_input['text'].upper()}
 ";
@@ -39,18 +39,21 @@ fn main() {
 
     let image = python_image::component().expect("the image");
     let python = keep(&compiled, &image);
-    let bundle = runtime.block_on(bundle(&compiled, &python));
+    let plain = runtime.block_on(bundle(&compiled, &python, PYTHON_TOOL));
+    let with_loop = runtime.block_on(bundle(&compiled, &python, &format!("async {}", PYTHON_TOOL.trim_start())));
     let rust = keep(&compiled, RUST_GUEST);
     let sandbox = Sandbox::start(&config, compiled).expect("the sandbox");
 
     let rust = runtime.block_on(measure(&sandbox, Code { component: rust, bundle: [].into() }));
-    let python = runtime.block_on(measure(&sandbox, Code { component: python, bundle }));
+    let plain = runtime.block_on(measure(&sandbox, Code { component: python, bundle: plain }));
+    let with_loop = runtime.block_on(measure(&sandbox, Code { component: python, bundle: with_loop }));
     let subprocess = measure_subprocess();
 
     println!("fresh instance and trivial run, {ROUNDS} rounds each, milliseconds");
     println!("{:<28}{:>10}{:>10}{:>12}", "", "p50", "p99", "of CPython");
     report("rust component", &rust, &subprocess);
-    report("python tool", &python, &subprocess);
+    report("python tool, def", &plain, &subprocess);
+    report("python tool, async def", &with_loop, &subprocess);
     report("cpython process per call", &subprocess, &subprocess);
 }
 
@@ -60,11 +63,11 @@ fn keep(compiled: &Compiled, component: &[u8]) -> Digest {
     digest
 }
 
-async fn bundle(compiled: &Compiled, image: &Digest) -> Arc<[u8]> {
+async fn bundle(compiled: &Compiled, image: &Digest, source: &str) -> Arc<[u8]> {
     let code = compiled.find(image).expect("it was kept");
     // SAFETY: `keep` wrote the file a moment ago.
     let interpreter = unsafe { Interpreter::load(&code) }.expect("it loads");
-    let file = SourceFile { path: "tool.py".into(), contents: PYTHON_TOOL.into() };
+    let file = SourceFile { path: "tool.py".into(), contents: source.into() };
     let project = Project { entry_point: "tool:run_tool".into(), files: vec![file], dependencies: Vec::new() };
     let bundle =
         interpreter.compile(project, true, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
