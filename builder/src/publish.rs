@@ -173,7 +173,8 @@ impl Builder {
         Ok(progress.step("publish", save).await?.version)
     }
 
-    /// Pins the commit, then makes the version visible; a pin without a version is taken back.
+    /// Pins the commit, then makes the version visible. The pin stays when that
+    /// is refused: another tool may have published the same commit meanwhile.
     async fn save(
         &self,
         lease: &Lease,
@@ -181,15 +182,8 @@ impl Builder {
         repository: Repository,
         commit: CommitId,
     ) -> Result<ToolVersion, Error> {
-        let of = repository.clone();
-        let fresh = blocking(move || pin(&of, commit)).await?;
-        let published = self.store.publish_version(lease, version).await;
-        // Only a refusal says for certain that there is no version.
-        let refused = published.as_ref().is_err_and(|error| error.kind() == registry::ErrorKind::Invalid);
-        if refused && fresh {
-            blocking(move || Ok(repository.unpin(&commit.to_string())?)).await?;
-        }
-        Ok(published?)
+        blocking(move || Ok(repository.pin(&commit, &commit.to_string())?)).await?;
+        Ok(self.store.publish_version(lease, version).await?)
     }
 
     /// Builds a branch for a test. Nothing of it is kept.
@@ -311,14 +305,6 @@ impl Drop for AbortOnDrop {
 /// Runs what waits for a disk away from the threads that answer requests.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
-}
-
-/// Keeps a commit alive by a reference of ours; whether it was not before.
-fn pin(repository: &Repository, commit: CommitId) -> Result<bool, Error> {
-    let name = commit.to_string();
-    let fresh = repository.pinned(&name)?.is_none();
-    repository.pin(&commit, &name)?;
-    Ok(fresh)
 }
 
 fn scaffold_commit(repository: &Repository) -> Result<String, Error> {
