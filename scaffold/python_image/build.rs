@@ -1,6 +1,6 @@
 //! Makes the Python image: the interpreter with the shim already imported,
-//! as one WebAssembly component. This happens once per release, here, so that
-//! running Lathe needs no Python and every node runs the same image.
+//! as one WebAssembly component with one core module. This happens once per
+//! release, here, so that running Lathe needs no Python and every node runs the same image.
 
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, env, fs};
@@ -29,7 +29,8 @@ fn main() -> Result<()> {
     generate(&sources[2], &path, &image)?;
 
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let packed = zstd::encode_all(fs::File::open(&image)?, ZSTD_LEVEL)?;
+    let image = flatten::flatten(&fs::read(&image)?)?;
+    let packed = zstd::encode_all(image.as_slice(), ZSTD_LEVEL)?;
     fs::write(out.join("image.wasm.zst"), packed)?;
     Ok(())
 }

@@ -7,11 +7,12 @@ use toml::Table;
 use super::{code, none, product, root};
 
 /// Every crate with the crates of this workspace that it may use.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("migrations", &[]),
     ("registry", &["migrations"]),
     ("scaffold", &[]),
-    ("scaffold/python_image", &[]),
+    ("scaffold/flatten", &[]),
+    ("scaffold/python_image", &["flatten"]),
     ("runner", &["registry", "scaffold"]),
     ("builder", &["registry", "runner", "scaffold", "python_image"]),
     ("api", &["registry", "runner", "builder", "scaffold"]),
