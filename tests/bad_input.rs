@@ -7,7 +7,7 @@ mod source;
 
 use serde_json::json;
 
-use crate::harness::{Bump, Team, Tool, failed_builds};
+use crate::harness::{Answer, Bump, Team, Tool, failed_builds};
 
 /// Publishes and tests a project that is refused, mends it, and publishes it.
 ///
@@ -35,8 +35,18 @@ fn refused(team: &Team, tool: &Tool<'_>, words: &[&str]) {
     let builds = failed_builds(team.server.data(), tool.id());
     let build = builds.last().unwrap_or_else(|| panic!("no failed build is kept: {answer}"));
     assert_eq!(build.message, answer.detail());
+    the_refusal_names_its_build(team, tool, &answer);
     let has_log = ["manifest", "dependencies", "compile"].contains(&build.stage.as_str());
     assert!(!has_log || build.log.contains("checkout: done") && build.log.contains(&build.message), "{build:?}");
+}
+
+/// What the refusal points to has the build's log.
+#[track_caller]
+fn the_refusal_names_its_build(team: &Team, tool: &Tool<'_>, answer: &Answer) {
+    let id = answer.json()["build_id"].as_str().unwrap_or_else(|| panic!("no build is named: {answer}")).to_owned();
+    let build = team.get(&format!("/tool/{}/build/{id}", tool.id()));
+    assert_eq!((&build["state"], &build["message"]), (&json!("failed"), &json!(answer.detail())));
+    assert_eq!(build["log"], failed_builds(team.server.data(), tool.id()).last().expect("a build").log);
 }
 
 /// The tool is free, and the next good commit is published.

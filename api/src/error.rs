@@ -9,7 +9,7 @@
 mod classify;
 mod render;
 
-use registry::Permission;
+use registry::{BuildId, Permission};
 
 use crate::extract::Problem;
 
@@ -49,6 +49,9 @@ pub enum Error {
     Builder(builder::Error),
     #[error(transparent)]
     Source(#[from] builder::source::SourceError),
+    /// What ended a build whose log is kept.
+    #[error("{error}")]
+    InBuild { build: BuildId, error: Box<Self> },
 }
 
 /// What a caller can do about it; each kind is one HTTP status.

@@ -10,7 +10,7 @@ use registry::Permission::{
     AccessRepo, CreateTool, DeleteTool, GetInvocation, GetTool, InvokeTool, ModifyTool, TestTool,
 };
 
-use crate::routes::{git, health, invocations, scaffold, signin, test, tools, versions};
+use crate::routes::{builds, git, health, invocations, scaffold, signin, test, tools, versions};
 
 pub use build::{RouteRefused, router};
 pub use route::Route;
@@ -39,6 +39,7 @@ pub fn routes() -> Vec<Route> {
         get("/v1/{organization}/tool/{tool_id}/version/{version}", Some(GetTool), versions::detail::handle),
         delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(DeleteTool), versions::deprecate::handle),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle),
+        get("/v1/{organization}/tool/{tool_id}/build/{build_id}", Some(GetTool), builds::show::handle),
 
         post("/v1/{organization}/tool/test", Some(TestTool), test::handle),
         get("/v1/{organization}/tool/invocation", Some(GetInvocation), invocations::list::handle),

@@ -1,5 +1,6 @@
 //! One file per operation: request, handler, response.
 
+pub(crate) mod builds;
 pub(crate) mod git;
 pub(crate) mod health;
 mod input;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use registry::BuildId;
+
 use crate::source::{SourceError, SourceErrorKind};
 
 /// Where in a project the author has to look.
@@ -49,6 +51,9 @@ pub enum Error {
     Runner(#[from] runner::Error),
     #[error("{message}")]
     Internal { message: String },
+    /// What ended the build of a publication; its log is kept.
+    #[error("{error}")]
+    Recorded { build: BuildId, error: Box<Self> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,7 @@ impl Error {
             Self::Store(_) => ErrorKind::Store,
             Self::Runner(_) => ErrorKind::Runner,
             Self::Internal { .. } => ErrorKind::Internal,
+            Self::Recorded { error, .. } => error.kind(),
         }
     }
 
@@ -95,6 +101,7 @@ impl Error {
             Self::Store(_) => "store",
             Self::Runner(error) => error.code(),
             Self::Internal { .. } => "internal",
+            Self::Recorded { error, .. } => error.code(),
         }
     }
 
@@ -104,6 +111,7 @@ impl Error {
         match self {
             Self::Failed { stage, .. } => stage,
             Self::Source(_) => "checkout",
+            Self::Recorded { error, .. } => error.stage(),
             _ => "publish",
         }
     }

@@ -103,8 +103,9 @@ impl Builder {
     /// Publishes the tip of a branch as the next version.
     ///
     /// # Errors
-    /// Busy when another operation runs on the tool; otherwise what refused the
-    /// build. No version exists then, and the tool is free again.
+    /// Busy when another operation runs on the tool; otherwise
+    /// [`Error::Recorded`] around what refused the build. No version exists
+    /// then, and the tool is free again.
     pub async fn publish(
         &self,
         principal: &Principal,
@@ -116,14 +117,20 @@ impl Builder {
         let renewal = self.keep_alive(lease.clone());
         let published = self.publish_under(&lease, principal, request, &progress).await;
         drop(renewal);
-        if let Err(error) = &published {
-            tracing::info!(%tool, %error, "a build failed");
-            let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
-            if let Err(error) = self.store.record_failed_build(&lease, failed).await {
-                tracing::error!(%tool, %error, "a failed build could not be recorded");
-            }
+        match published {
+            Ok(version) => Ok(version),
+            Err(error) => Err(self.recorded(lease, error, &progress).await),
         }
-        published
+    }
+
+    /// Keeps why a build failed, and says under which id.
+    async fn recorded(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
+        tracing::info!(tool = %lease.tool, build = %lease.build, %error, "a build failed");
+        let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
+        if let Err(error) = self.store.record_failed_build(&lease, failed).await {
+            tracing::error!(tool = %lease.tool, %error, "a failed build could not be recorded");
+        }
+        Error::Recorded { build: lease.build, error: Box::new(error) }
     }
 
     fn keep_alive(&self, lease: Lease) -> AbortOnDrop {

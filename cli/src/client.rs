@@ -3,6 +3,7 @@
 //! A call signs in when it has no token, and once more when its token is refused. Test, publish and invoke are asked for as
 //! server-sent events and followed to their result.
 
+mod builds;
 mod connection;
 mod invocations;
 mod request;
@@ -14,6 +15,7 @@ mod tools;
 mod versions;
 mod wire;
 
+pub use builds::Build;
 pub use connection::http_client;
 pub use invocations::{HistoryFilter, SearchField};
 pub use request::Client;

@@ -24,7 +24,10 @@ pub enum Failure {
     #[error("{url} does not answer: {reason}")]
     Unreachable { url: String, reason: String },
     #[error("{detail}")]
-    Server { status: u16, code: String, detail: String },
+    Server { status: u16, code: String, detail: String, build_id: Option<String> },
+    /// A refusal that ended a build, and the command that shows its log.
+    #[error("{refusal}")]
+    InBuild { refusal: Box<Self>, log_command: String },
     #[error("{url} gave an answer that this program does not understand: {reason}")]
     Strange { url: String, reason: String },
 }
@@ -38,9 +41,31 @@ impl Failure {
         Self::Refused { message: message.into(), hint: hint.into() }.into()
     }
 
-    fn hint(&self) -> Option<&str> {
+    /// Points from a refused publication to the log of its build, if there was one.
+    pub fn in_build_of(tool: &str, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast::<Self>() {
+            Ok(Self::Server { status, code, detail, build_id: Some(build_id) }) => {
+                let log_command = format!("lathe tool log {tool} {build_id}");
+                let refusal = Self::Server { status, code, detail, build_id: Some(build_id) };
+                Self::InBuild { refusal: Box::new(refusal), log_command }.into()
+            }
+            Ok(other) => other.into(),
+            Err(error) => error,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        if let Self::InBuild { refusal, log_command } = self {
+            let log = format!("`{log_command}` shows the build's log");
+            return Some(refusal.hint().map_or_else(|| log.clone(), |hint| format!("{hint}; {log}")));
+        }
+        self.plain_hint().map(str::to_owned)
+    }
+
+    fn plain_hint(&self) -> Option<&str> {
         match self {
             Self::Usage { hint, .. } | Self::Refused { hint, .. } => Some(hint),
+            Self::InBuild { .. } => None,
             Self::NotLoggedIn => Some(
                 "run `lathe login --url URL --org ORG --user USER --api-key-id ID`; `lathe org create` issues a key",
             ),
@@ -124,12 +149,14 @@ fn message(error: &anyhow::Error) -> String {
     })
 }
 
-fn hint(error: &anyhow::Error) -> Option<&str> {
+fn hint(error: &anyhow::Error) -> Option<String> {
     let of_registry = || error.chain().find_map(|cause| cause.downcast_ref::<registry::Error>());
     match failure_in(error) {
         Some(failure) => failure.hint(),
-        None if error.is::<api::ServerError>() => Some("choose another address with --listen, or stop what uses it"),
-        None => of_registry().and_then(|error| hint_for_code(error.code())),
+        None if error.is::<api::ServerError>() => {
+            Some("choose another address with --listen, or stop what uses it".to_owned())
+        }
+        None => of_registry().and_then(|error| hint_for_code(error.code())).map(str::to_owned),
     }
 }
 
@@ -172,8 +199,24 @@ mod tests {
     }
 
     #[test]
+    fn a_build_that_failed_points_to_its_log() {
+        let server = |build_id: Option<&str>| Failure::Server {
+            status: 400,
+            code: "variables_missing".to_owned(),
+            detail: "no".to_owned(),
+            build_id: build_id.map(str::to_owned),
+        };
+        let error = Failure::in_build_of("greet", server(Some("b1")).into());
+        let hint = hint(&error).expect("a hint");
+        assert!(hint.contains("lathe envvar set") && hint.contains("`lathe tool log greet b1`"), "{hint}");
+        assert_eq!(message(&error), "no");
+        let error = Failure::in_build_of("greet", server(None).into());
+        assert!(super::hint(&error).is_some_and(|hint| !hint.contains("log")));
+    }
+
+    #[test]
     fn the_hint_survives_context() {
         let error = Err::<(), _>(Failure::refused("no", "do this")).context("step").expect_err("an error");
-        assert_eq!(failure_in(&error).and_then(Failure::hint), Some("do this"));
+        assert_eq!(failure_in(&error).and_then(Failure::hint).as_deref(), Some("do this"));
     }
 }

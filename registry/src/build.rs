@@ -7,6 +7,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::error::InvalidValue;
 use crate::ids::{BuildId, ToolId, VersionId};
+use crate::version::Version;
 
 /// What may hold a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +83,7 @@ pub enum BuildReference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildState {
     Running,
-    Succeeded { version: VersionId },
+    Succeeded { version: VersionId, number: Version },
     Failed { stage: String, message: String },
 }
 

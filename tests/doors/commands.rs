@@ -75,6 +75,27 @@ fn deprecating(lathe: &Lathe<'_>) {
 }
 
 #[test]
+fn the_log_of_a_build() {
+    let team = Team::new();
+    let lathe = team.lathe();
+    let tool = team.tool("broken").body("return )").pushed();
+    tool.id();
+    let publish = ["tool", "publish", "broken", "--bump", "minor"];
+    let said = lathe.run(&publish);
+    let (_, hint) = said.stderr.split_once("`lathe tool log broken ").unwrap_or_else(|| panic!("{said:?}"));
+    let build = hint.split('`').next().expect("an id").to_owned();
+    said.refused(1, &["tool.py:4"]);
+    let log = lathe.ok(&["tool", "log", "broken", &build]);
+    assert!(log.contains("failed in compile") && log.contains("checkout: done") && log.contains("tool.py:4"), "{log}");
+    assert_eq!(lathe.json(&["tool", "log", "broken", &build])["id"], *build);
+    lathe.run(&["tool", "log", "broken", &"0".repeat(24)]).refused(1, &["build 0000"]);
+    lathe.run(&["tool", "log", "broken"]).refused(2, &["BUILD_ID", "--version"]);
+    drop(tool.renewed().pushed());
+    lathe.ok(&publish);
+    assert!(lathe.ok(&["tool", "log", "broken", "--version", "1.0.0"]).contains("compile: done"));
+}
+
+#[test]
 fn variables() {
     let team = Team::new();
     let lathe = team.lathe();

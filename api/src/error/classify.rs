@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use builder::source::SourceErrorKind;
+use registry::BuildId;
 
 use super::{Error, Kind};
 
@@ -26,6 +27,7 @@ impl Error {
             Self::Runner(error) => runner_kind(error.kind()),
             Self::Builder(error) => builder_kind(error.kind()),
             Self::Source(error) => source_kind(error.kind()),
+            Self::InBuild { error, .. } => error.kind(),
         }
     }
 
@@ -48,12 +50,21 @@ impl Error {
             Self::Runner(error) => error.code(),
             Self::Builder(error) => error.code(),
             Self::Source(error) => error.code(),
+            Self::InBuild { error, .. } => error.code(),
         }
     }
 
     /// Whether the text was written for callers. That of the registry may name paths of the machine.
     pub(super) const fn is_presentable(&self) -> bool {
         !matches!(self, Self::Registry(_))
+    }
+
+    /// The build whose log says more, and what ended it.
+    pub(super) fn with_build(self) -> (Self, Option<BuildId>) {
+        match self {
+            Self::InBuild { build, error } => (*error, Some(build)),
+            error => (error, None),
+        }
     }
 
     /// When a client that was refused for now should come back.
@@ -81,6 +92,7 @@ impl From<builder::Error> for Error {
             builder::Error::Store(error) => Self::Registry(error),
             builder::Error::Runner(error) => error.into(),
             builder::Error::Source(error) => Self::Source(error),
+            builder::Error::Recorded { build, error } => Self::InBuild { build, error: Box::new((*error).into()) },
             error => Self::Builder(error),
         }
     }

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
+use registry::BuildId;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,6 +20,9 @@ pub(crate) struct Refusal {
     retry_after_seconds: Option<u64>,
     pub(crate) detail: Value,
     pub(crate) code: &'static str,
+    /// The build that was refused: its log can be asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build_id: Option<BuildId>,
 }
 
 /// A fault on its way to [`crate::request_id::label`], which logs it and hides it.
@@ -49,9 +53,10 @@ impl Kind {
 impl Error {
     /// The refusal to show, or the fault to hide.
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
-        let (status, code) = (self.kind().status(), self.code());
-        let retry_after_seconds = (self.kind() == Kind::Unavailable).then(|| self.retry_after().as_secs().max(1));
-        let detail = match (self.kind(), self) {
+        let (error, build_id) = self.with_build();
+        let (status, code) = (error.kind().status(), error.code());
+        let retry_after_seconds = (error.kind() == Kind::Unavailable).then(|| error.retry_after().as_secs().max(1));
+        let detail = match (error.kind(), error) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
             (Kind::NotFound, _) => json!(Self::NotFound.to_string()),
@@ -61,7 +66,7 @@ impl Error {
             }
             (_, error) => json!(error.to_string()),
         };
-        Ok(Refusal { status, retry_after_seconds, detail, code })
+        Ok(Refusal { status, retry_after_seconds, detail, code, build_id })
     }
 }
 
@@ -74,7 +79,8 @@ impl Fault {
     pub(crate) fn log(self, request: &RequestId) -> Refusal {
         tracing::error!(request_id = request.as_str(), code = self.code, detail = self.detail, "request failed");
         let detail = json!(format!("Something went wrong here. Request id: {}", request.as_str()));
-        Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, retry_after_seconds: None, detail, code: "internal" }
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Refusal { status, retry_after_seconds: None, detail, code: "internal", build_id: None }
     }
 }
 

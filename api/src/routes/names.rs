@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use registry::{Constraint, InvalidValue, InvocationId, Tags, ToolId};
+use registry::{BuildId, Constraint, InvalidValue, InvocationId, Tags, ToolId};
 
 use crate::extract::{Node, PathParameter};
 
@@ -40,6 +40,15 @@ pub(crate) fn tags(node: &Node) -> Option<Tags> {
 
 impl PathParameter for ToolId {
     const NAME: &'static str = "tool_id";
+    type Invalid = InvalidValue;
+
+    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
+    }
+}
+
+impl PathParameter for BuildId {
+    const NAME: &'static str = "build_id";
     type Invalid = InvalidValue;
 
     fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {

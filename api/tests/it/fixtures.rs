@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Digest, EnvvarName, Finished, InvocationFinished, InvocationId, InvocationMetadata,
-    InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted, IssuedKey, Language, Lease,
-    NewOrganization, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput, SignIn, SignedIn, Store,
+    BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, InvocationFinished, InvocationId,
+    InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted, IssuedKey, Language,
+    Lease, NewOrganization, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput, SignIn, SignedIn, Store,
     ToolId, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
@@ -53,10 +53,23 @@ impl TestApp {
         self.store.acquire_lease(&self.principal, &tool, operation, LEASE_TIME).await.unwrap()
     }
 
+    /// A build of a tool that failed, with its log.
+    pub async fn failed_build(&self, tool: &str, log: &str) -> String {
+        let lease = self.lease(tool, Operation::Publish).await;
+        let failed = FailedBuild { stage: "compile".into(), message: "tool.py:3: no".into(), log: log.into() };
+        self.store.record_failed_build(&lease, failed).await.unwrap();
+        lease.build.to_string()
+    }
+
     /// Publishes the next minor version of a tool without building anything.
     pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
         let lease = self.lease(tool, Operation::Publish).await;
         self.store.publish_version(&lease, new_version(required_secrets)).await.unwrap();
+    }
+
+    /// Ends a build with a version.
+    pub async fn publish_under(&self, lease: &Lease) {
+        self.store.publish_version(lease, new_version(&[])).await.unwrap();
     }
 
     /// Records a run of some tool that answered, or failed with, `text`.

@@ -12,12 +12,14 @@ async fn foreign_objects_answer_like_unknown_ones() {
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
     let run = app.run("words", true).await;
+    let build = app.failed_build(&tool, "made wrong").await;
     let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
     let unknown = "f".repeat(24);
     let input = json!({
         "input_parameters": {}, "invocation_mode": "regular",
         "nonsensitive_user_variables": {}, "sensitive_user_variables": {}
     });
+    let of_tool = format!("/tool/{tool}/build/ID");
     let cases = [
         ("POST", "/tool/ID", &tool, json!({"description": "mine"})),
         ("DELETE", "/tool/ID", &tool, json!(null)),
@@ -27,6 +29,7 @@ async fn foreign_objects_answer_like_unknown_ones() {
         ("DELETE", "/tool/ID/version/1.0.0", &tool, json!(null)),
         ("POST", "/tool/ID/version/1.0.0/invoke", &tool, json!({"inputs": [input]})),
         ("GET", "/tool/invocation/ID", &run, json!(null)),
+        ("GET", &of_tool, &build, json!(null)),
     ];
     for (method, path, id, body) in cases {
         let mut answers = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! What needs a built tool is tested end to end, with the real `git`; here are the door, the shapes and the refusals.
 
+mod builds;
 mod fixtures;
 mod git;
 mod harness;

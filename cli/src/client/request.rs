@@ -174,6 +174,7 @@ pub async fn refusal(response: Response) -> Failure {
         status: status.as_u16(),
         code: body.get("code").and_then(Value::as_str).unwrap_or_default().to_owned(),
         detail: detail_text(body.get("detail")).unwrap_or_else(|| format!("the server answered {status}")),
+        build_id: body.get("build_id").and_then(Value::as_str).map(str::to_owned),
     }
 }
 

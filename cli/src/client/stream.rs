@@ -29,6 +29,7 @@ pub enum Event {
         status: u16,
         code: String,
         detail: String,
+        build_id: Option<String>,
     },
     Done,
     /// An event of a newer server.
@@ -97,7 +98,9 @@ impl EventStream {
         while let Some(event) = self.next().await? {
             show(&event);
             match event {
-                Event::Error { status, code, detail } => return Err(Failure::Server { status, code, detail }.into()),
+                Event::Error { status, code, detail, build_id } => {
+                    return Err(Failure::Server { status, code, detail, build_id }.into());
+                }
                 Event::Result(document) => result = Some(document),
                 Event::Done => break,
                 _ => {}
@@ -141,6 +144,7 @@ fn read_error(data: &Value) -> Event {
         status: status.unwrap_or_default(),
         code: data["code"].as_str().unwrap_or_default().to_owned(),
         detail: detail_text(data.get("detail")).unwrap_or_else(|| "the server gave no reason".to_owned()),
+        build_id: data["build_id"].as_str().map(str::to_owned),
     }
 }
 
@@ -163,8 +167,13 @@ mod tests {
             matches!(read("status", r#"{"invocation_id":"a","input_index":3,"message":"m"}"#), Event::Status(status) if status.input_index == 3)
         );
         assert_eq!(
-            read("error", r#"{"status":409,"code":"busy","detail":"publish runs"}"#),
-            Event::Error { status: 409, code: "busy".to_owned(), detail: "publish runs".to_owned() }
+            read("error", r#"{"status":409,"code":"busy","detail":"publish runs","build_id":"b1"}"#),
+            Event::Error {
+                status: 409,
+                code: "busy".to_owned(),
+                detail: "publish runs".to_owned(),
+                build_id: Some("b1".to_owned())
+            }
         );
         assert_eq!(read("done", "{}"), Event::Done);
         assert_eq!(read("later", "?"), Event::Unknown);

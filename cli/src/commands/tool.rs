@@ -4,6 +4,7 @@ mod create;
 mod deprecate;
 mod invoke;
 mod list;
+mod log;
 mod new;
 mod project;
 mod publish;
@@ -34,6 +35,8 @@ pub enum ToolCommand {
     List(list::ListArguments),
     /// List the versions of a tool, or show one with its build log
     Versions(versions::VersionsArguments),
+    /// Show the log of a build, also of one that failed
+    Log(log::LogArguments),
     /// Take a tool, or some of its versions, out of use
     Deprecate(deprecate::DeprecateArguments),
 }
@@ -51,6 +54,7 @@ pub async fn run(command: ToolCommand, screen: Screen) -> anyhow::Result<Outcome
         ToolCommand::Invoke(arguments) => invoke::run(&client, &arguments, screen).await,
         ToolCommand::List(arguments) => list::run(&client, arguments, screen).await,
         ToolCommand::Versions(arguments) => versions::run(&client, arguments, screen).await,
+        ToolCommand::Log(arguments) => log::run(&client, &arguments, screen).await,
         ToolCommand::Deprecate(arguments) => deprecate::run(&client, &arguments, screen).await,
     }
 }

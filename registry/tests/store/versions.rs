@@ -49,7 +49,10 @@ async fn a_version_comes_back_as_it_was_published() {
     assert_eq!(world.store.latest_commit(&acme.organization, &tool).await.unwrap(), Some(new.commit));
     let build =
         world.store.get_build(&acme.organization, &BuildReference::Version(found.id.clone())).await.unwrap().unwrap();
-    assert_eq!((build.state, build.log), (BuildState::Succeeded { version: found.id }, new.build_log));
+    assert_eq!(
+        (build.state, build.log),
+        (BuildState::Succeeded { version: found.id, number: found.version }, new.build_log)
+    );
     assert_eq!(build.id, lease.build);
 }
 

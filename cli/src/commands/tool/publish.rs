@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::project;
 use crate::client::{Bump, Client, PublishRequest};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
 
 #[derive(Debug, Args)]
@@ -32,8 +32,9 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
     };
     let request = PublishRequest { project_path, bump_type: arguments.bump, commit_branch: arguments.branch.clone() };
     let display = BuildDisplay::start(&format!("publishing {}", tool.name));
-    let answer = client.publish(&tool.id, &request, |event| display.show(event)).await?;
+    let answer = client.publish(&tool.id, &request, |event| display.show(event)).await;
     drop(display);
+    let answer = answer.map_err(|error| Failure::in_build_of(&tool.name, error))?;
     screen.answer(&answer.document, || format!("published {} {}", tool.name, answer.body.new_version))?;
     Ok(Outcome::Done)
 }

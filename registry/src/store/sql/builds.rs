@@ -2,7 +2,7 @@
 
 use super::dialect::Row;
 use super::leases::release;
-use super::row::{exact_text, get, parsed, parsed_option, timestamp};
+use super::row::{exact_text, get, parsed, parsed_option, timestamp, version};
 use crate::account::OrganizationId;
 use crate::build::{Build, BuildReference, BuildState, FailedBuild, Lease};
 use crate::clock::Timestamp;
@@ -12,9 +12,21 @@ use crate::store::Store;
 const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
     WHERE organization = $1 AND build = $2";
 
-const BY_BUILD: &str = "SELECT * FROM builds WHERE organization = $1 AND build = $2";
+/// A build with the number of the version that it made, if it made one.
+macro_rules! select_build {
+    ($condition:literal) => {
+        concat!(
+            "SELECT b.*, v.major, v.minor, v.patch FROM builds b
+            LEFT JOIN versions v ON v.organization = b.organization AND v.version_id = b.version_id
+            WHERE b.organization = $1 AND ",
+            $condition
+        )
+    };
+}
 
-const BY_VERSION: &str = "SELECT * FROM builds WHERE organization = $1 AND version_id = $2";
+const BY_BUILD: &str = select_build!("b.build = $2");
+
+const BY_VERSION: &str = select_build!("b.version_id = $2");
 
 impl Store {
     /// Keeps why a build failed and releases its lease. [`Error::LeaseLost`] when another operation took over.
@@ -57,10 +69,10 @@ fn read(row: &Row) -> Result<Build> {
 }
 
 fn state(row: &Row) -> Result<BuildState> {
-    let version = parsed_option(row, "version_id")?;
-    match (get::<&str>(row, "state")?, version) {
+    let made = parsed_option(row, "version_id")?;
+    match (get::<&str>(row, "state")?, made) {
         ("running", None) => Ok(BuildState::Running),
-        ("succeeded", Some(version)) => Ok(BuildState::Succeeded { version }),
+        ("succeeded", Some(made)) => Ok(BuildState::Succeeded { version: made, number: version(row)? }),
         ("failed", None) => Ok(BuildState::Failed { stage: get(row, "stage")?, message: exact_text(row, "message")? }),
         (state, _) => Err(Error::Corrupt { what: "build", detail: format!("state {state}") }),
     }

@@ -1,0 +1,3 @@
+//! Attempts to build a version.
+
+pub(crate) mod show;

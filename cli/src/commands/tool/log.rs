@@ -1,0 +1,53 @@
+//! `lathe tool log`: the log of a build, whether it made a version or not.
+
+use anyhow::Context;
+use clap::{ArgGroup, Args};
+use serde_json::{Value, json};
+
+use crate::client::{Build, Client};
+use crate::failure::Outcome;
+use crate::output::{Screen, printable};
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("which").required(true)))]
+pub struct LogArguments {
+    /// The tool's name or id
+    tool: String,
+    /// The build's id, which a publish that fails names
+    #[arg(value_name = "BUILD_ID", group = "which")]
+    build: Option<String>,
+    /// The build of this version
+    #[arg(long, value_name = "VERSION", group = "which")]
+    version: Option<String>,
+}
+
+pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let tool = client.find_tool(&arguments.tool).await?;
+    if let Some(version) = &arguments.version {
+        let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
+        let log = detail["build_log"].as_str().unwrap_or_default();
+        screen.answer(&json!({ "version": version, "log": log }), || shown(log))?;
+        return Ok(Outcome::Done);
+    }
+    let build = arguments.build.as_deref().unwrap_or_default();
+    let answer = client.show_build(&tool.id, build).await.with_context(|| format!("build {build}"))?;
+    screen.answer(&answer.document, || text(&answer.body, &answer.document))?;
+    Ok(Outcome::Done)
+}
+
+fn text(build: &Build, document: &Value) -> String {
+    let said = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
+    let state = match build.state.as_str() {
+        "failed" => format!("failed in {}", said("stage")),
+        "succeeded" => format!("made version {}", said("version")),
+        "running" => "running; its log is kept when it ends".to_owned(),
+        other => other.to_owned(),
+    };
+    let finished_at = build.finished_at.as_deref().unwrap_or("not yet");
+    let head = format!("state     {state}\nstarted   {}\nfinished  {finished_at}\n", build.started_at);
+    printable(&format!("{head}\n{}", build.log.trim_end()))
+}
+
+fn shown(log: &str) -> String {
+    printable(log.trim_end())
+}
