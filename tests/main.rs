@@ -8,6 +8,7 @@
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `doors` | the commands of `lathe` |
+//! | `identity` | users, roles and keys, and what they open |
 //! | `tidy` | the rules of the house |
 
 mod bad_input;
@@ -16,5 +17,6 @@ mod doors;
 mod durability;
 mod git;
 mod harness;
+mod identity;
 mod tidy;
 mod walk;

@@ -1,20 +1,27 @@
-//! Who is asking, and may they: the one check in front of every route that is not public.
+//! Who is asking, and may they: the one check in front of every route that is not public, whatever the form of the
+//! credentials.
 //!
-//! Credentials are valid in one organisation. In the path of another one they are as good as none, whether that
-//! organisation exists or not. Handlers receive the [`Caller`] and cannot be reached without one.
+//! 1. No credentials, or wrong ones: 401, in whichever path.
+//! 2. Credentials of another organisation than the path's (or than `X-ORG-ID`): 404, the same for an organisation that
+//!    exists, for one that does not, and for an unknown id. The path's organisation is only compared, never looked up.
+//! 3. The right user without the route's permission: 403 ([`permit`]).
+//!
+//! Handlers receive the [`Caller`] and cannot be reached without one.
 
 mod credentials;
+mod permit;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
-use registry::{OrganizationId, Permission, Principal};
+use registry::{Permission, Principal};
 
 use crate::app::App;
 use crate::error::Error;
 use crate::extract;
-use credentials::Credentials;
+use credentials::{Credentials, names_only};
+use permit::Subject;
 
 /// The signed-in user of a request, with the permission of its route checked.
 #[derive(Clone)]
@@ -23,28 +30,34 @@ pub(crate) struct Caller(pub(crate) Principal);
 /// What a route's guard needs.
 #[derive(Clone)]
 pub(crate) struct Guard {
-    pub(crate) app: App,
-    pub(crate) permission: Permission,
+    app: App,
+    permission: Permission,
+    subject: Subject,
+}
+
+impl Guard {
+    /// The guard of the route with this path.
+    pub(crate) fn new(app: App, permission: Permission, path: &str) -> Self {
+        Self { app, permission, subject: Subject::of(path) }
+    }
 }
 
 /// Lets a request through to its handler when its credentials, organisation and permission are right.
 pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
     let (mut parts, body) = request.into_parts();
     let principal = identify(&guard.app, &mut parts).await?;
-    if !principal.may(guard.permission) {
-        return Err(Error::Forbidden { permission: guard.permission });
-    }
+    permit::check(&guard, &principal, &mut parts).await?;
     parts.extensions.insert(Caller(principal));
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
 async fn identify(app: &App, parts: &mut Parts) -> Result<Principal, Error> {
     let credentials = Credentials::read(&parts.headers).ok_or(Error::Unauthenticated)?;
+    let principal = app.store().authenticate(credentials.id_token()).await?;
+    let principal = principal.filter(|principal| credentials.name(principal)).ok_or(Error::Unauthenticated)?;
     let organization = extract::parameter(parts, app, "organization").await?;
-    let organization = OrganizationId::parse(&organization).map_err(|_| Error::Unauthenticated)?;
-    let principal = app.store().authenticate(&organization, credentials.id_token()).await?;
-    let named = principal.filter(|principal| credentials.name(principal));
-    named.ok_or(Error::Unauthenticated)
+    let is_own = organization == principal.organization.as_str();
+    if is_own && names_only(&parts.headers, &organization) { Ok(principal) } else { Err(Error::NotFound) }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

@@ -7,10 +7,13 @@ mod build;
 mod route;
 
 use registry::Permission::{
-    AccessRepo, CreateTool, DeleteTool, GetInvocation, GetTool, InvokeTool, ModifyTool, TestTool,
+    AccessRepo, Administer, CreateTool, DeleteTool, GetInvocation, GetTool, InvokeTool, ModifyTool, OwnAccount,
+    TestTool,
 };
 
-use crate::routes::{builds, git, health, invocations, scaffold, signin, test, tools, versions};
+use crate::routes::{
+    api_keys, builds, git, health, invocations, me, roles, scaffold, signin, test, tools, users, versions,
+};
 
 pub use build::{RouteRefused, router};
 pub use route::Route;
@@ -27,6 +30,27 @@ pub fn routes() -> Vec<Route> {
         get("/health/live", None, health::live),
         get("/health/ready", None, health::ready),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle),
+
+        get("/v1/{organization}/user/me", Some(OwnAccount), me::show::handle),
+        get("/v1/{organization}/user/me/api_key", Some(OwnAccount), me::list_keys::handle),
+        post("/v1/{organization}/user/me/api_key", Some(OwnAccount), me::create_key::handle),
+        delete("/v1/{organization}/user/me/api_key/{api_key_id}", Some(OwnAccount), me::revoke_key::handle),
+
+        get("/v1/{organization}/user", Some(Administer), users::list::handle),
+        post("/v1/{organization}/user", Some(Administer), users::create::handle),
+        get("/v1/{organization}/user/{user_id}", Some(Administer), users::show::handle),
+        post("/v1/{organization}/user/{user_id}", Some(Administer), users::set_role::handle),
+        delete("/v1/{organization}/user/{user_id}", Some(Administer), users::remove::handle),
+
+        get("/v1/{organization}/role", Some(Administer), roles::list::handle),
+        post("/v1/{organization}/role", Some(Administer), roles::create::handle),
+        get("/v1/{organization}/role/{role_name}", Some(Administer), roles::show::handle),
+        post("/v1/{organization}/role/{role_name}", Some(Administer), roles::modify::handle),
+        delete("/v1/{organization}/role/{role_name}", Some(Administer), roles::delete::handle),
+
+        get("/v1/{organization}/api_key", Some(Administer), api_keys::list::handle),
+        post("/v1/{organization}/api_key", Some(Administer), api_keys::create::handle),
+        delete("/v1/{organization}/api_key/{api_key_id}", Some(Administer), api_keys::revoke::handle),
 
         post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle),
         get("/v1/{organization}/tool", Some(GetTool), tools::list::handle),

@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     completions::CompletionsArguments, envvar::EnvvarCommand, git_credential::GitCredentialArguments,
-    history::HistoryCommand, internal::InternalCommand, login::LoginArguments, org::OrgCommand, tool::ToolCommand,
+    history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
+    role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::server::{DataArguments, ServeArguments};
@@ -40,6 +41,15 @@ pub enum Command {
     /// Look into the record of every run
     #[command(subcommand)]
     History(HistoryCommand),
+    /// Manage the users of the organisation
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Manage what users may do
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Make, list and revoke API keys, your own or everybody's
+    #[command(subcommand)]
+    Key(KeyCommand),
     /// Answer git's question for credentials
     GitCredential(GitCredentialArguments),
     /// Check what this machine has and lacks

@@ -5,7 +5,9 @@
 
 mod builds;
 mod connection;
+mod identity;
 mod invocations;
+mod pages;
 mod request;
 mod runs;
 mod session;
@@ -17,6 +19,7 @@ mod wire;
 
 pub use builds::Build;
 pub use connection::http_client;
+pub use identity::{ApiKey, Condition, Grant, KeysOf, Me, Role, User};
 pub use invocations::{HistoryFilter, SearchField};
 pub use request::Client;
 pub use runs::{Bump, Input, Mode, PublishRequest, TestRequest};
@@ -24,4 +27,4 @@ pub use session::{Credentials, SecretText, TokenCache};
 pub use stream::{Event, Status, StepState};
 pub use tools::{ToolFilter, read_tool};
 pub use versions::{VersionFilter, read_version};
-pub use wire::{Invocation, InvocationResult, ResultStatus, Tag, Tool, ToolVersion};
+pub use wire::{Answer, Invocation, InvocationResult, ResultStatus, Tag, Tool, ToolVersion};

@@ -1,5 +1,6 @@
 //! One file per command. A command reads its arguments, calls the client, prints its answer and says how it ended.
 
+mod absent;
 pub mod completions;
 pub mod doctor;
 pub mod envvar;
@@ -7,10 +8,13 @@ pub mod git_credential;
 pub mod history;
 mod input;
 pub mod internal;
+pub mod key;
 pub mod login;
 pub mod org;
 mod prompt;
+pub mod role;
 pub mod tool;
+pub mod user;
 
 use std::time::Duration;
 
@@ -43,6 +47,9 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Login(arguments) => login::run(arguments, screen).await,
         Command::Tool(command) => tool::run(command, screen).await,
         Command::Envvar(command) => envvar::run(command, screen).await,
+        Command::User(command) => user::run(command, screen).await,
+        Command::Role(command) => role::run(command, screen).await,
+        Command::Key(command) => key::run(command, screen).await,
         Command::History(command) => history::run(command, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, screen).await,

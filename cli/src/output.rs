@@ -10,5 +10,5 @@ mod text;
 pub use build::BuildDisplay;
 pub use results::{RunDisplay, is_all_succeeded, show_results};
 pub use screen::Screen;
-pub use table::table;
-pub use text::{DIM, GREEN, RED, RESET, clipped, duration, printable};
+pub use table::{read_all, table};
+pub use text::{DIM, GREEN, RED, RESET, clipped, duration, printable, to_the_second};

@@ -5,6 +5,9 @@
 //! | `live_versions_max` | versions of one tool that are not deprecated | 50 |
 //! | `token_lifetime` | how long a token is accepted | 12 hours |
 //! | `reader_connections` | reads that run at the same time | 4 |
+//! | `users_max` | users of one organisation | 10,000 |
+//! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
+//! | `keys_max` | API keys of one organisation that have not ended; as many ended ones are remembered | 20,000 |
 //! | `database_bytes_max` | size of the database, beyond which writes are refused | none |
 
 use std::time::Duration;
@@ -14,6 +17,9 @@ pub struct Config {
     pub live_versions_max: u32,
     pub token_lifetime: Duration,
     pub reader_connections: u32,
+    pub users_max: u32,
+    pub roles_max: u32,
+    pub keys_max: u32,
     pub database_bytes_max: Option<u64>,
 }
 
@@ -23,6 +29,9 @@ impl Default for Config {
             live_versions_max: 50,
             token_lifetime: Duration::from_hours(12),
             reader_connections: 4,
+            users_max: 10_000,
+            roles_max: 100,
+            keys_max: 20_000,
             database_bytes_max: None,
         }
     }
@@ -35,6 +44,9 @@ impl Config {
             live_versions_max: 5,
             token_lifetime: Duration::from_mins(10),
             reader_connections: 2,
+            users_max: 100,
+            roles_max: 60,
+            keys_max: 120,
             database_bytes_max: None,
         }
     }

@@ -6,9 +6,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::account::UserId;
 use crate::build::Busy;
 use crate::ids::InvocationId;
 use crate::names::EnvvarName;
+use crate::role::RoleName;
 use crate::version::Version;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -67,6 +69,16 @@ pub enum Error {
     VariableRequired { name: EnvvarName, version: Version },
     #[error("the tool lacks required variables: {}", listed(.names))]
     VariablesMissing { names: Vec<EnvvarName> },
+    #[error("user `{user}` does not exist")]
+    UserUnknown { user: UserId },
+    #[error("role `{name}` does not exist")]
+    RoleUnknown { name: RoleName },
+    #[error("role `{name}` is built in and stays as it is")]
+    RoleBuiltIn { name: RoleName },
+    #[error("role `{name}` is that of {users} users; give them another one first")]
+    RoleInUse { name: RoleName, users: u64 },
+    #[error("nobody would be left with Organization:Admin; give it to another user first")]
+    LastAdministrator,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
     #[error("storage is full or failing: {detail}")]
@@ -102,6 +114,8 @@ impl Error {
         match self {
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
+            Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
+            Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::SearchTooSlow { .. } => {
@@ -131,6 +145,11 @@ impl Error {
             Self::VariableUnknown { .. } => "variable_unknown",
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",
+            Self::UserUnknown { .. } => "user_unknown",
+            Self::RoleUnknown { .. } => "role_unknown",
+            Self::RoleBuiltIn { .. } => "role_built_in",
+            Self::RoleInUse { .. } => "role_in_use",
+            Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
             Self::StorageFailing { .. } => "storage_failing",
             Self::DatabaseBusy { .. } => "database_busy",

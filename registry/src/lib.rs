@@ -1,13 +1,15 @@
 //! What a tool is, and where it is remembered: tools, their versions and variables, builds, the history of runs,
-//! the users who may touch them, and the bytes that they run.
+//! the users who may touch them with their roles and keys, and the bytes that they run.
 //!
 //! The domain is in one file per concept and knows neither SQL nor HTTP. [`Store`] keeps rows, [`Artifacts`] keeps
 //! bytes by digest, [`KeyRing`] seals variables, [`DataDir`] says where all of that lies.
 
 mod account;
+mod api_key;
 mod artifacts;
 mod build;
 mod clock;
+mod condition;
 mod config;
 mod constraint;
 mod credentials;
@@ -15,15 +17,18 @@ mod data_dir;
 mod digest;
 mod durable;
 mod error;
+mod grant;
 mod history;
 mod ids;
 mod invocation;
 mod invocation_source;
 mod names;
 mod page;
+mod pattern;
 mod permission;
 mod principal;
 mod random;
+mod role;
 mod secrets;
 mod source_names;
 mod store;
@@ -31,19 +36,23 @@ mod tags;
 mod text_type;
 mod tool;
 mod tool_version;
+mod user;
 mod variables;
 mod version;
 
 pub use account::{OrganizationId, UserId};
+pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::Artifacts;
 pub use build::{Build, BuildReference, BuildState, Busy, FailedBuild, Lease, Operation};
 pub use clock::{Clock, Timestamp};
+pub use condition::Condition;
 pub use config::Config;
 pub use constraint::Constraint;
 pub use credentials::{IssuedKey, IssuedToken, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, InvalidValue, Result};
+pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
     SearchQuery, ToolSelection,
@@ -58,11 +67,13 @@ pub use names::{Description, EnvvarName, ToolName};
 pub use page::{Direction, Page, Slice};
 pub use permission::{Permission, PermissionSet};
 pub use principal::Principal;
+pub use role::{Role, RoleName, RoleTimes};
 pub use secrets::{DataKey, KeyRing, SealedFor};
 pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
 pub use tool_version::{Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
+pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::InvalidValue;
+
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {
         /// One right of a user within an organisation. Displays by its wire name.
@@ -35,10 +37,35 @@ permissions! {
     TestTool = "Tool:TestTool",
     /// Read and search the history of runs.
     GetInvocation = "Tool:GetInvocation",
+    /// Manage users, roles and everybody's keys.
     Administer = "Organization:Admin",
+    /// One's own account and keys. Everybody who is signed in has it; no role gives or takes it.
+    OwnAccount = "User:Self",
 }
 
 impl Permission {
+    /// Reads a permission that a role can give.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let found = Self::grantable().find(|permission| permission.as_str() == text);
+        found.ok_or(InvalidValue::new(
+            "permission",
+            "must be one that docs/permissions.md lists, such as Tool:InvokeTool",
+        ))
+    }
+
+    /// Those that roles give.
+    pub fn grantable() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|permission| *permission != Self::OwnAccount)
+    }
+
+    /// Whether there are operations on one tool that it opens, so that a condition on the tool can mean something.
+    pub const fn can_be_conditional(self) -> bool {
+        match self {
+            Self::ModifyTool | Self::DeleteTool | Self::InvokeTool | Self::GetTool | Self::GetInvocation => true,
+            Self::CreateTool | Self::AccessRepo | Self::TestTool | Self::Administer | Self::OwnAccount => false,
+        }
+    }
+
     const fn bit(self) -> u32 {
         1 << self as u32
     }
@@ -51,38 +78,17 @@ impl fmt::Display for Permission {
 }
 
 /// A set of rights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Permission>", into = "Vec<Permission>")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PermissionSet(u32);
 
 impl PermissionSet {
-    pub fn all() -> Self {
-        Permission::ALL.iter().copied().collect()
-    }
-
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
-    }
-
-    pub fn iter(self) -> impl Iterator<Item = Permission> {
-        Permission::ALL.iter().copied().filter(move |permission| self.contains(*permission))
     }
 }
 
 impl FromIterator<Permission> for PermissionSet {
     fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
         Self(permissions.into_iter().fold(0, |bits, permission| bits | permission.bit()))
-    }
-}
-
-impl From<Vec<Permission>> for PermissionSet {
-    fn from(permissions: Vec<Permission>) -> Self {
-        permissions.into_iter().collect()
-    }
-}
-
-impl From<PermissionSet> for Vec<Permission> {
-    fn from(permissions: PermissionSet) -> Self {
-        permissions.iter().collect()
     }
 }

@@ -37,7 +37,8 @@ impl Tags {
     }
 }
 
-fn tag_text(text: &str) -> Result<String, InvalidValue> {
+/// A key or value as it is kept.
+pub(crate) fn tag_text(text: &str) -> Result<String, InvalidValue> {
     let trimmed = text.trim();
     let allowed = trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace());
     if trimmed.is_empty() || trimmed.len() > TAG_BYTES_MAX || !allowed {

@@ -37,18 +37,25 @@ impl Team {
         let lathe = Lathe { home, directory: home };
         let key = lathe.json(&["org", "create", &organization, "--user", "ada", "--data", data]);
         let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
-        let token =
-            sign_in(server, &organization, &text("api_key_id"), &text("api_key")).expect(200)["id_token"].clone();
-        Self {
-            server: server.clone(),
-            organization: text("organization"),
-            user: text("user_id"),
-            api_key_id: text("api_key_id"),
-            api_key: text("api_key"),
-            token: token.as_str().expect("a token").to_owned(),
-            repository: Repository::new(home),
-            directory,
-        }
+        assert_eq!(text("organization"), organization);
+        Self::with_key(server, organization, &key, directory)
+    }
+
+    /// The same organisation in the hands of a new user who has this role, with a repository of their own.
+    pub fn joined_by(&self, user: &str, role: &str) -> Self {
+        self.post("/user", &json!({"user_id": user, "role": role})).expect(201);
+        let key = self.post("/api_key", &json!({"user_id": user})).expect(201);
+        let directory = TempDir::new().expect("a directory");
+        Self::with_key(&self.server, self.organization.clone(), &key, directory)
+    }
+
+    fn with_key(server: &Arc<Server>, organization: String, key: &Value, directory: TempDir) -> Self {
+        let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
+        let (user, api_key_id, api_key) = (text("user_id"), text("api_key_id"), text("api_key"));
+        let token = sign_in_as(server, &organization, &user, [&api_key_id, &api_key]).expect(200)["id_token"].clone();
+        let token = token.as_str().expect("a token").to_owned();
+        let repository = Repository::new(directory.path());
+        Self { server: server.clone(), organization, user, api_key_id, api_key, token, repository, directory }
     }
 
     /// The same team after its server was started again.
@@ -138,7 +145,12 @@ impl Team {
 }
 
 pub fn sign_in(server: &Server, organization: &str, api_key_id: &str, api_key: &str) -> Answer {
+    sign_in_as(server, organization, "ada", [api_key_id, api_key])
+}
+
+/// Signs a user in with the id of a key and the key.
+pub fn sign_in_as(server: &Server, organization: &str, user: &str, [api_key_id, api_key]: [&str; 2]) -> Answer {
     let path = format!("/v1/{organization}/user/signin_with_api_key");
-    let request = server.request("POST", &path).header("x-user-id", "ada");
+    let request = server.request("POST", &path).header("x-user-id", user);
     request.header("x-api-key-id", api_key_id).header("x-api-key", api_key).send()
 }

@@ -1,11 +1,13 @@
 //! The two forms of credentials: `Bearer <id_token>`, and Basic with `<organisation>_<user>` as name and the
-//! id token as password, which git and package installers use.
+//! id token as password, which git and package installers use. `X-ORG-ID` may say the organisation once more.
 
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use registry::Principal;
+
+const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
 /// Longer than any name and token of ours; more is not worth decoding.
 const HEADER_BYTES_MAX: usize = 1024;
@@ -48,12 +50,17 @@ impl Credentials {
     }
 }
 
+/// Whether the headers that name an organisation, if there are any, name this one.
+pub(super) fn names_only(headers: &HeaderMap, organization: &str) -> bool {
+    headers.get_all(ORGANIZATION).iter().all(|value| value.as_bytes() == organization.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
-    use registry::{OrganizationId, PermissionSet, Principal, UserId};
+    use registry::{Grants, OrganizationId, Principal, UserId};
 
-    use super::{Credentials, STANDARD};
+    use super::{Credentials, ORGANIZATION, STANDARD, names_only};
     use base64::Engine;
 
     fn read(values: &[&str]) -> Option<Credentials> {
@@ -68,7 +75,7 @@ mod tests {
         Principal {
             organization: OrganizationId::parse("acme_labs").unwrap(),
             user: UserId::parse("eve_1").unwrap(),
-            permissions: PermissionSet::default(),
+            grants: Grants::default(),
         }
     }
 
@@ -96,6 +103,19 @@ mod tests {
     fn unreadable_credentials_are_none() {
         for values in [&["Token x"][..], &["Basic !"], &["Basic YQ=="], &["Bearer"], &["Bearer a", "Bearer b"], &[]] {
             assert!(read(values).is_none(), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn an_organization_that_is_named_must_be_the_one() {
+        for (values, expected) in
+            [(&[][..], true), (&["acme"], true), (&["acme", "other"], false), (&["ACME"], false), (&[""], false)]
+        {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(ORGANIZATION, HeaderValue::from_static(value));
+            }
+            assert_eq!(names_only(&headers, "acme"), expected, "{values:?}");
         }
     }
 }

@@ -88,6 +88,15 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A whole number within `bounds`.
+    pub(crate) fn whole_number(&self, bounds: RangeInclusive<u64>) -> Option<u64> {
+        match self.value.as_u64() {
+            Some(number) if bounds.contains(&number) => Some(number),
+            Some(_) => self.note("range", &format!("Input should be from {} to {}", bounds.start(), bounds.end())),
+            None => self.note("int_type", "Input should be a whole number"),
+        }
+    }
+
     /// A string that `parse` accepts.
     pub(crate) fn parsed<T, E: Display>(&self, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
         match parse(self.text()?) {

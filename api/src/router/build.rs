@@ -56,7 +56,7 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
 fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
     let handler = route.handler.clone();
     let Some(permission) = route.permission else { return handler };
-    handler.route_layer(from_fn_with_state(Guard { app: app.clone(), permission }, admit))
+    handler.route_layer(from_fn_with_state(Guard::new(app.clone(), permission, route.path), admit))
 }
 
 fn check(table: &[Route]) -> Result<(), RouteRefused> {

@@ -7,7 +7,7 @@
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use builder::source::{GitRequest, GitResponse, Repositories};
 use futures_util::TryStreamExt;
@@ -32,7 +32,9 @@ pub(crate) async fn handle(
     let (parts, body) = request.into_parts();
     let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
     ensure_repository(&app, &principal.organization).await?;
-    let request = git_request(&principal, parts.method.as_str(), path, parts.uri.query(), &parts.headers);
+    // What answers a GET answers HEAD too; the body is left out further out.
+    let method = if parts.method == Method::HEAD { Method::GET } else { parts.method };
+    let request = git_request(&principal, method.as_str(), path, parts.uri.query(), &parts.headers);
     let body = StreamReader::new(body.into_data_stream().map_err(std::io::Error::other));
     respond(app.git().serve(request, Box::pin(body)).await?)
 }

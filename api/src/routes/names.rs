@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use registry::{BuildId, Constraint, InvalidValue, InvocationId, Tags, ToolId};
+use registry::{ApiKeyId, BuildId, Constraint, InvalidValue, InvocationId, RoleName, Tags, ToolId, UserId};
 
 use crate::extract::{Node, PathParameter};
 
@@ -38,38 +38,26 @@ pub(crate) fn tags(node: &Node) -> Option<Tags> {
     }
 }
 
-impl PathParameter for ToolId {
-    const NAME: &'static str = "tool_id";
-    type Invalid = InvalidValue;
+/// Path parameters that the registry's parser reads.
+macro_rules! path_parameters {
+    ($($name:ident = $parameter:literal,)*) => {$(
+        impl PathParameter for $name {
+            const NAME: &'static str = $parameter;
+            type Invalid = InvalidValue;
 
-    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
-    }
+            fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+                Self::parse(text)
+            }
+        }
+    )*};
 }
 
-impl PathParameter for BuildId {
-    const NAME: &'static str = "build_id";
-    type Invalid = InvalidValue;
-
-    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
-    }
-}
-
-impl PathParameter for InvocationId {
-    const NAME: &'static str = "invocation_id";
-    type Invalid = InvalidValue;
-
-    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
-    }
-}
-
-impl PathParameter for Constraint {
-    const NAME: &'static str = "version";
-    type Invalid = InvalidValue;
-
-    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
-    }
+path_parameters! {
+    ToolId = "tool_id",
+    BuildId = "build_id",
+    InvocationId = "invocation_id",
+    Constraint = "version",
+    UserId = "user_id",
+    RoleName = "role_name",
+    ApiKeyId = "api_key_id",
 }

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, InvocationFinished, InvocationId,
+    BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants, InvocationFinished, InvocationId,
     InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted, IssuedKey, Language,
-    Lease, NewOrganization, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput, SignIn, SignedIn, Store,
-    ToolId, UserId, Version, VersionSettings,
+    Lease, NewApiKey, NewOrganization, NewUser, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput,
+    RoleName, SignIn, SignedIn, Store, ToolId, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -32,16 +32,44 @@ pub fn assert_shape(name: &str, body: &Value) {
 /// An organisation with its key, and a token of its user.
 pub async fn organization(store: &Store, organization: &str, user: &str) -> (IssuedKey, String) {
     let organization = OrganizationId::parse(organization).unwrap();
-    let new = NewOrganization { organization: organization.clone(), user: UserId::parse(user).unwrap() };
-    let key = store.create_organization(new).await.unwrap();
-    let sign_in =
-        SignIn { organization: &organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
-    let SignedIn::Issued(token) = store.sign_in(sign_in).await.unwrap() else { panic!("refused") };
-    let token = token.id_token.expose().to_owned();
+    let key = store.create_organization(NewOrganization { organization, user: UserId::parse(user).unwrap() });
+    let key = key.await.unwrap();
+    let token = token(store, &key).await.unwrap();
     (key, token)
 }
 
+/// A token for a key, if it is accepted.
+pub async fn token(store: &Store, key: &IssuedKey) -> Option<String> {
+    let (organization, user) = (&key.organization, key.user.as_str());
+    let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
+    match store.sign_in(sign_in).await.unwrap() {
+        SignedIn::Issued(token) => Some(token.id_token.expose().to_owned()),
+        SignedIn::Refused(_) => None,
+    }
+}
+
 impl TestApp {
+    /// A key of a new user of `acme` who has this role.
+    pub async fn member_key(&self, user: &str, role: &str) -> IssuedKey {
+        let id = UserId::parse(user).unwrap();
+        let new = NewUser { id: id.clone(), role: RoleName::parse(role).unwrap() };
+        self.store.create_user(&self.principal.organization, new).await.unwrap();
+        let new = NewApiKey { user: id, name: None, expires_at: None };
+        self.store.create_api_key(&self.principal.organization, new).await.unwrap()
+    }
+
+    /// A token of a new user of `acme` who has this role.
+    pub async fn member(&self, user: &str, role: &str) -> String {
+        token(&self.store, &self.member_key(user, role).await).await.unwrap()
+    }
+
+    /// A token of a new user of `acme` with these grants; the role has the user's name.
+    pub async fn member_with(&self, user: &str, grants: Grants) -> String {
+        let role = RoleName::parse(user).unwrap();
+        self.store.create_role(&self.principal.organization, role, grants).await.unwrap();
+        self.member(user, user).await
+    }
+
     /// Creates a tool through the API.
     pub async fn tool(&self, name: &str) -> String {
         let answer = self.post("/tool", &json!({"name": name, "description": "A tool.", "tags": {}})).await;

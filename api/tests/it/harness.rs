@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, request};
 use http_body_util::BodyExt;
-use registry::{IssuedKey, OrganizationId, Principal, Store};
+use registry::{IssuedKey, Principal, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -42,8 +42,7 @@ impl TestApp {
         let app = App::new(parts);
         let router = router(app.clone()).unwrap();
         let (key, token) = fixtures::organization(&store, "acme", "ada").await;
-        let acme = OrganizationId::parse("acme").unwrap();
-        let principal = store.authenticate(&acme, &token).await.unwrap().unwrap();
+        let principal = store.authenticate(&token).await.unwrap().unwrap();
         Self { router, app, store, key, token, principal, _directory: directory }
     }
 
@@ -53,8 +52,13 @@ impl TestApp {
 
     /// A request of `ada`; `path` is below the organisation.
     pub fn signed(&self, method: &str, path: &str) -> RequestBuilder<'_> {
+        self.signed_as(&self.token, method, path)
+    }
+
+    /// A request of whoever has the token.
+    pub fn signed_as(&self, token: &str, method: &str, path: &str) -> RequestBuilder<'_> {
         let request = self.request(method, &format!("/v1/acme{path}"));
-        request.header("authorization", &format!("Bearer {}", self.token))
+        request.header("authorization", &format!("Bearer {token}"))
     }
 
     pub async fn get(&self, path: &str) -> Answer {

@@ -2,18 +2,23 @@
 //!
 //! What needs a built tool is tested end to end, with the real `git`; here are the door, the shapes and the refusals.
 
+mod api_keys;
 mod builds;
+mod conditions;
 mod fixtures;
 mod git;
 mod harness;
 mod invocations;
 mod isolation;
 mod parts;
+mod permissions;
+mod roles;
 mod server;
 mod sign_in;
 mod streams;
 mod table;
 mod tools;
+mod users;
 mod validation;
 mod variables;
 mod versions;

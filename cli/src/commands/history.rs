@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use crate::client::{Client, HistoryFilter, Invocation, ResultStatus, SearchField};
 use crate::failure::Outcome;
 use crate::home::Home;
-use crate::output::{Screen, clipped, printable, table};
+use crate::output::{Screen, clipped, printable, table, to_the_second};
 
 /// The length of a summary that leaves room for the other columns on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
@@ -157,14 +157,6 @@ fn summary(status: Option<&ResultStatus>) -> String {
     }
 }
 
-/// A timestamp without its fraction; anything else stays as it is.
-fn to_the_second(timestamp: &str) -> String {
-    match timestamp.split_once('.') {
-        Some((seconds, _)) => format!("{seconds}Z"),
-        None => timestamp.to_owned(),
-    }
-}
-
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = client.show_invocation(&arguments.invocation).await;
     let answer = answer.with_context(|| format!("record {}", arguments.invocation))?;
@@ -191,15 +183,4 @@ fn record_text(invocation: &Invocation) -> String {
     }
     lines.extend(invocation.logs.lines().map(|line| format!("printed   {line}")));
     printable(&lines.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn timestamps_are_shown_to_the_second() {
-        assert_eq!(to_the_second("2026-11-20T18:00:00.123Z"), "2026-11-20T18:00:00Z");
-        assert_eq!(to_the_second("2026-11-20T18:00:00Z"), "2026-11-20T18:00:00Z");
-    }
 }

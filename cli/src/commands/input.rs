@@ -105,7 +105,8 @@ pub fn read_secret(name: &str) -> anyhow::Result<String> {
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
 
-fn read_stdin() -> anyhow::Result<String> {
+/// All of stdin, up to a bound.
+pub fn read_stdin() -> anyhow::Result<String> {
     let mut text = String::new();
     std::io::stdin().take(STDIN_BYTES_MAX).read_to_string(&mut text).context("reading stdin")?;
     Ok(text)

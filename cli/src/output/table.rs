@@ -2,7 +2,11 @@
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::text::{clipped, printable};
+use crate::client::Answer;
 
 /// The most characters of one cell, so that one long value does not push the others off the screen.
 const CELL_CHARACTERS_MAX: usize = 100;
@@ -18,6 +22,11 @@ pub fn table<const COLUMNS: usize>(
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
+}
+
+/// The items of a list, as far as a table shows them.
+pub fn read_all<T: DeserializeOwned>(documents: Vec<Value>) -> anyhow::Result<Vec<T>> {
+    documents.into_iter().map(|document| Ok(Answer::read(document, "the server")?.body)).collect()
 }
 
 #[cfg(test)]

@@ -27,6 +27,14 @@ pub fn clipped(text: &str, characters_max: usize) -> String {
     start
 }
 
+/// A timestamp without its fraction; anything else stays as it is.
+pub fn to_the_second(timestamp: &str) -> String {
+    match timestamp.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => timestamp.to_owned(),
+    }
+}
+
 pub fn duration(duration: Duration) -> String {
     match duration.as_millis() {
         milliseconds @ 0..1_000 => format!("{milliseconds} ms"),
@@ -53,5 +61,11 @@ mod tests {
     fn durations_read_well() {
         assert_eq!(duration(Duration::from_millis(12)), "12 ms");
         assert_eq!(duration(Duration::from_millis(2_345)), "2.3 s");
+    }
+
+    #[test]
+    fn timestamps_are_shown_to_the_second() {
+        assert_eq!(to_the_second("2026-11-20T18:00:00.123Z"), "2026-11-20T18:00:00Z");
+        assert_eq!(to_the_second("2026-11-20T18:00:00Z"), "2026-11-20T18:00:00Z");
     }
 }

@@ -1,19 +1,26 @@
 //! Principals of tokens checked a moment ago, so that a run does not pay a read for its caller.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::clock::Timestamp;
 use crate::principal::Principal;
 
-/// A revoked token or right is honoured no longer than this.
+/// What another process revoked is honoured here no longer than this.
 const FRESH: Duration = Duration::from_secs(1);
 /// Tokens remembered at once; beyond it the memory is emptied, which costs one read per caller.
 const ENTRIES_MAX: usize = 4096;
 
 #[derive(Default)]
-pub(super) struct TokenCache(Mutex<HashMap<[u8; 32], Entry>>);
+pub(super) struct TokenCache(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    entries: HashMap<[u8; 32], Entry>,
+    /// How often everything was forgotten.
+    generation: u64,
+}
 
 #[derive(Clone)]
 pub(super) struct Checked {
@@ -26,20 +33,76 @@ struct Entry {
     since: Instant,
 }
 
+/// Taken before the database is asked, so that an answer counts from then on, and not at all when rights changed while
+/// it was on its way.
+pub(super) struct Ticket {
+    generation: u64,
+    since: Instant,
+}
+
 impl TokenCache {
     pub fn get(&self, token_hash: &[u8; 32]) -> Option<Checked> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.get(token_hash).filter(|entry| entry.since.elapsed() < FRESH);
+        let state = self.state();
+        let entry = state.entries.get(token_hash).filter(|entry| entry.since.elapsed() < FRESH);
         entry.map(|entry| entry.checked.clone())
     }
 
-    pub fn put(&self, token_hash: [u8; 32], checked: Checked) {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.len() >= ENTRIES_MAX {
-            entries.clear();
-        }
+    pub fn ticket(&self) -> Ticket {
         #[expect(clippy::disallowed_methods, reason = "an age in memory, whatever the clock says")]
         let since = Instant::now();
-        entries.insert(token_hash, Entry { checked, since });
+        Ticket { generation: self.state().generation, since }
+    }
+
+    pub fn put(&self, ticket: &Ticket, token_hash: [u8; 32], checked: Checked) {
+        let mut state = self.state();
+        if state.generation != ticket.generation {
+            return;
+        }
+        if state.entries.len() >= ENTRIES_MAX {
+            state.entries.clear();
+        }
+        state.entries.insert(token_hash, Entry { checked, since: ticket.since });
+    }
+
+    /// To be called after rights or keys changed, which happens rarely.
+    pub fn forget_all(&self) {
+        let mut state = self.state();
+        state.generation += 1;
+        state.entries.clear();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held cannot have left the map half written.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Checked, TokenCache};
+    use crate::account::{OrganizationId, UserId};
+    use crate::clock::Timestamp;
+    use crate::grant::Grants;
+    use crate::principal::Principal;
+
+    fn checked() -> Checked {
+        let organization = OrganizationId::parse("acme").unwrap();
+        let user = UserId::parse("ann").unwrap();
+        let principal = Principal { organization, user, grants: Grants::default() };
+        Checked { principal, expires_at: Timestamp::from_milliseconds(0) }
+    }
+
+    #[test]
+    fn what_was_read_before_rights_changed_is_not_kept() {
+        let cache = TokenCache::default();
+        let early = cache.ticket();
+        cache.put(&cache.ticket(), [1; 32], checked());
+        assert!(cache.get(&[1; 32]).is_some());
+        cache.forget_all();
+        assert!(cache.get(&[1; 32]).is_none());
+        cache.put(&early, [1; 32], checked());
+        assert!(cache.get(&[1; 32]).is_none());
+        cache.put(&cache.ticket(), [1; 32], checked());
+        assert!(cache.get(&[1; 32]).is_some());
     }
 }

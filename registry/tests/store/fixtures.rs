@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
-    Finished, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted,
-    KeyRing, Language, Lease, NewOrganization, NewTool, NewVersion, Operation, OrganizationId, PermissionSet,
-    Principal, ProjectPath, RecordedInput, SecretValue, Store, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId,
-    Version, VersionSettings,
+    Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome, InvocationSource,
+    InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, Operation,
+    OrganizationId, Principal, ProjectPath, RecordedInput, SecretValue, SignIn, SignedIn, Store, Tags, Timestamp,
+    ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -58,7 +58,17 @@ impl World {
         let user = UserId::parse("ann").unwrap();
         let new = NewOrganization { organization: organization.clone(), user: user.clone() };
         self.store.create_organization(new).await.unwrap();
-        Principal { organization, user, permissions: PermissionSet::all() }
+        Principal { organization, user, grants: Grants::everything() }
+    }
+
+    /// A token of a user, by way of a fresh key.
+    pub async fn token_of(&self, organization: &OrganizationId, user: &str) -> String {
+        let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
+        let key = self.store.create_api_key(organization, new).await.unwrap();
+        let (api_key_id, api_key) = (key.api_key_id.as_str(), key.api_key.expose());
+        let signed_in = self.store.sign_in(SignIn { organization, api_key_id, api_key, user }).await.unwrap();
+        let SignedIn::Issued(token) = signed_in else { panic!("refused") };
+        token.id_token.expose().to_owned()
     }
 
     /// Each tool is a second younger than the one before.

@@ -1,7 +1,9 @@
 //! The store and what lies beside it, through the public interface, each test with a data directory of its own.
 
 mod accounts;
+mod api_keys;
 mod artifacts;
+mod conditions;
 mod data_dir;
 mod fixtures;
 mod group_commit;
@@ -10,8 +12,10 @@ mod insert_only;
 mod isolation;
 mod leases;
 mod properties;
+mod roles;
 mod search;
 mod secrets;
 mod tools;
+mod users;
 mod variables;
 mod versions;

@@ -37,6 +37,11 @@ pub(super) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
     Ok(Timestamp::from_milliseconds(get(row, column)?))
 }
 
+pub(super) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
+    let milliseconds: Option<i64> = get(row, column)?;
+    Ok(milliseconds.map(Timestamp::from_milliseconds))
+}
+
 /// A text kept as bytes, so that every character survives.
 pub(super) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
     String::from_utf8(get(row, column)?).map_err(|error| damaged(column, &error))

@@ -2,10 +2,12 @@
 
 use subtle::{Choice, ConstantTimeEq};
 
+use super::api_keys::api_key_hash;
 use super::dialect::Connection;
-use super::keys::api_key_hash;
-use super::row::{get, json, parsed, timestamp};
-use crate::account::{OrganizationId, UserId};
+use super::roles::grants_of;
+use super::row::{get, parsed, timestamp, timestamp_option};
+use crate::account::UserId;
+use crate::api_key;
 use crate::clock::Timestamp;
 use crate::credentials::{IssuedToken, SignIn, SignInRefused, SignedIn};
 use crate::error::Result;
@@ -16,13 +18,23 @@ use crate::store::Store;
 use crate::store::token_cache::Checked;
 use crate::variables::SecretValue;
 
-const FIND_KEY: &str = "SELECT user_id, key_hash FROM api_keys
-    WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL";
+/// How exactly it is remembered when a key was used: enough to find keys that nobody uses.
+const USE_GRAIN_MS: i64 = 60 * 60 * 1000;
 
-const FIND_TOKEN: &str = "SELECT t.user_id, t.expires_at, m.permissions FROM tokens t
+const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
+    WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
+
+const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants FROM tokens t
     JOIN members m ON m.organization = t.organization AND m.user_id = t.user_id
     JOIN api_keys k ON k.api_key_id = t.api_key_id AND k.revoked_at IS NULL
-    WHERE t.token_hash = $1 AND t.organization = $2";
+    LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
+    WHERE t.token_hash = $1";
+
+/// Who presented a key, and when it ends.
+struct KeyOwner {
+    user: UserId,
+    expires_at: Option<Timestamp>,
+}
 
 impl Store {
     /// Exchanges an API key for a token of its user.
@@ -30,69 +42,83 @@ impl Store {
         if !self.organization_exists(sign_in.organization).await? {
             return Ok(SignedIn::Refused(SignInRefused::UnknownOrganization));
         }
-        let Some(user) = self.key_owner(sign_in).await? else {
-            return Ok(SignedIn::Refused(SignInRefused::BadCredentials));
+        let owner = self.key_owner(sign_in).await?;
+        let issued = match owner {
+            Some(owner) => self.issue_token(sign_in, owner).await?,
+            None => None,
         };
-        let issued = self.issue_token(sign_in.organization.clone(), user, sign_in.api_key_id.to_owned()).await?;
-        Ok(SignedIn::Issued(issued))
+        Ok(issued.map_or(SignedIn::Refused(SignInRefused::BadCredentials), SignedIn::Issued))
     }
 
-    /// The user behind a token of this organisation, if it is valid. Checked against the database once a second.
-    pub async fn authenticate(&self, organization: &OrganizationId, id_token: &str) -> Result<Option<Principal>> {
+    /// The user behind a token, if it is valid; of which organisation they are is part of the answer. Checked against
+    /// the database once a second.
+    pub async fn authenticate(&self, id_token: &str) -> Result<Option<Principal>> {
+        if !api_key::is_secret(id_token) {
+            return Ok(None);
+        }
         let token_hash = token_hash(&self.0.keys, id_token);
         let checked = match self.0.tokens.get(&token_hash) {
             Some(checked) => Some(checked),
-            None => self.look_up(organization, token_hash).await?,
+            None => self.look_up(token_hash).await?,
         };
         let now = self.0.clock.now();
         let valid = checked.filter(|checked| checked.expires_at > now);
-        let own = valid.filter(|checked| checked.principal.organization == *organization);
-        Ok(own.map(|checked| checked.principal))
+        Ok(valid.map(|checked| checked.principal))
     }
 
     /// Takes the same time whether the key exists or not.
-    async fn key_owner(&self, sign_in: SignIn<'_>) -> Result<Option<UserId>> {
+    async fn key_owner(&self, sign_in: SignIn<'_>) -> Result<Option<KeyOwner>> {
+        if !api_key::is_well_formed(sign_in.api_key, sign_in.api_key_id) {
+            return Ok(None);
+        }
         let query = sqlx::query(FIND_KEY).bind(sign_in.organization.as_str()).bind(sign_in.api_key_id);
+        let query = query.bind(self.0.clock.now().as_milliseconds());
         let row = query.fetch_optional(self.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
-        let owner = row.as_ref().map(|row| parsed::<UserId>(row, "user_id")).transpose()?;
         let presented = api_key_hash(&self.0.keys, sign_in.api_key);
-        let same_user = owner.as_ref().is_some_and(|owner| owner.as_str() == sign_in.user);
-        let accepted = stored.ct_eq(&presented) & Choice::from(u8::from(same_user));
-        Ok(owner.filter(|_| accepted.into()))
+        let is_right = stored.ct_eq(&presented);
+        let Some(row) = row else { return Ok(None) };
+        let owner = KeyOwner { user: parsed(&row, "user_id")?, expires_at: timestamp_option(&row, "expires_at")? };
+        let is_same_user = Choice::from(u8::from(owner.user.as_str() == sign_in.user));
+        Ok(bool::from(is_right & is_same_user).then_some(owner))
     }
 
-    async fn issue_token(&self, organization: OrganizationId, user: UserId, api_key_id: String) -> Result<IssuedToken> {
+    /// Nothing, when the key was revoked in the meantime. A token ends with its key.
+    async fn issue_token(&self, sign_in: SignIn<'_>, owner: KeyOwner) -> Result<Option<IssuedToken>> {
         let text = random::base62(43);
         let now = self.0.clock.now();
-        let expires_at = now.after(self.0.config.token_lifetime);
+        let last = now.after(self.0.config.token_lifetime);
+        let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
         let hash = token_hash(&self.0.keys, &text);
-        self.write(move |connection| {
+        let api_key_id = sign_in.api_key_id.to_owned();
+        let inserted = self.write(move |connection| {
             Box::pin(async move {
                 forget_expired(connection, now).await?;
+                note_use(connection, &api_key_id, now).await?;
                 let insert =
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
-                    VALUES ($1, $2, $3, $4, $5, $6)";
-                let query = sqlx::query(insert).bind(hash.to_vec()).bind(organization.as_str()).bind(user.as_str());
-                let query = query.bind(api_key_id).bind(now.as_milliseconds()).bind(expires_at.as_milliseconds());
-                query.execute(connection).await?;
-                Ok(())
+                    SELECT $1, organization, user_id, api_key_id, $3, $4 FROM api_keys
+                    WHERE api_key_id = $2 AND revoked_at IS NULL";
+                let query = sqlx::query(insert).bind(hash.to_vec()).bind(api_key_id);
+                let query = query.bind(now.as_milliseconds()).bind(expires_at.as_milliseconds());
+                Ok(query.execute(connection).await?.rows_affected())
             })
-        })
-        .await?;
-        Ok(IssuedToken { id_token: SecretValue::new(text), expires_at })
+        });
+        let issued = IssuedToken { id_token: SecretValue::new(text), expires_at };
+        Ok((inserted.await? == 1).then_some(issued))
     }
 
-    async fn look_up(&self, organization: &OrganizationId, token_hash: [u8; 32]) -> Result<Option<Checked>> {
-        let query = sqlx::query(FIND_TOKEN).bind(token_hash.to_vec()).bind(organization.as_str());
+    async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
+        let ticket = self.0.tokens.ticket();
+        let query = sqlx::query(FIND_TOKEN).bind(token_hash.to_vec());
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
         };
-        let user = parsed(&row, "user_id")?;
-        let permissions = json(&row, "permissions")?;
-        let principal = Principal { organization: organization.clone(), user, permissions };
+        let grants = grants_of(&parsed(&row, "role")?, &row)?;
+        let principal =
+            Principal { organization: parsed(&row, "organization")?, user: parsed(&row, "user_id")?, grants };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
-        self.0.tokens.put(token_hash, checked.clone());
+        self.0.tokens.put(&ticket, token_hash, checked.clone());
         Ok(Some(checked))
     }
 }
@@ -104,5 +130,13 @@ fn token_hash(keys: &KeyRing, token: &str) -> [u8; 32] {
 /// Drops tokens that nobody can use any more, so that the table stays as small as the number of users.
 async fn forget_expired(connection: &mut Connection, now: Timestamp) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE expires_at <= $1").bind(now.as_milliseconds()).execute(connection).await?;
+    Ok(())
+}
+
+async fn note_use(connection: &mut Connection, api_key_id: &str, now: Timestamp) -> Result<()> {
+    let hour = now.as_milliseconds() / USE_GRAIN_MS * USE_GRAIN_MS;
+    let update = "UPDATE api_keys SET last_used_at = $2
+        WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+    sqlx::query(update).bind(api_key_id).bind(hour).execute(connection).await?;
     Ok(())
 }

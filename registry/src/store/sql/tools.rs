@@ -6,7 +6,7 @@ use super::row::{get, json, parsed, timestamp, to_json};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::ToolId;
+use crate::ids::{InvocationId, ToolId};
 use crate::names::ToolName;
 use crate::principal::Principal;
 use crate::store::Store;
@@ -48,6 +48,16 @@ impl Store {
     pub async fn get_tool(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Tool>> {
         let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
         let row = query.bind(organization.as_str()).bind(tool.as_str()).fetch_optional(self.readers()).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Finds the tool of a run; a branch test has none.
+    pub async fn get_tool_of(&self, organization: &OrganizationId, invocation: &InvocationId) -> Result<Option<Tool>> {
+        let query = sqlx::query(select_tools!(
+            "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
+            WHERE s.organization = $1 AND s.invocation = $2"
+        ));
+        let row = query.bind(organization.as_str()).bind(invocation.as_str()).fetch_optional(self.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 

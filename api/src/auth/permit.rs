@@ -1,0 +1,89 @@
+//! Is the permission of the route theirs? A grant without conditions says so by itself. One with conditions is looked
+//! at only where the path names a tool, or a run of one; the tool is read once then, and only then.
+//!
+//! Without a grant that fits, the answer is 403 also for a tool that does not exist, so that it tells nothing.
+
+use axum::http::request::Parts;
+use registry::{InvocationId, Principal, Tool, ToolId};
+
+use super::Guard;
+use crate::app::App;
+use crate::error::Error;
+use crate::extract::{self, PathParameter};
+
+/// What the path of a route names that conditions can look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Tool,
+    /// A run, and through it the tool that ran.
+    Invocation,
+    /// Lists, creating, git, the scaffold: they need a grant without conditions.
+    Nothing,
+}
+
+pub(super) async fn check(guard: &Guard, principal: &Principal, parts: &mut Parts) -> Result<(), Error> {
+    let permission = guard.permission;
+    if principal.may(permission) {
+        return Ok(());
+    }
+    if principal.may_for_some(permission) {
+        let tool = guard.subject.tool(&guard.app, principal, parts).await?;
+        if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
+            return Ok(());
+        }
+    }
+    Err(Error::Forbidden { permission })
+}
+
+impl Subject {
+    pub(crate) fn of(path: &str) -> Self {
+        let names = |parameter: &str| path.split('/').any(|segment| segment == format!("{{{parameter}}}"));
+        if names(ToolId::NAME) {
+            Self::Tool
+        } else if names(InvocationId::NAME) {
+            Self::Invocation
+        } else {
+            Self::Nothing
+        }
+    }
+
+    async fn tool(self, app: &App, principal: &Principal, parts: &mut Parts) -> Result<Option<Tool>, Error> {
+        let organization = &principal.organization;
+        match self {
+            Self::Tool => match ToolId::parse(&extract::parameter(parts, app, ToolId::NAME).await?) {
+                Ok(tool) => Ok(app.store().get_tool(organization, &tool).await?),
+                Err(_) => Ok(None),
+            },
+            Self::Invocation => match InvocationId::parse(&extract::parameter(parts, app, InvocationId::NAME).await?) {
+                Ok(invocation) => Ok(app.store().get_tool_of(organization, &invocation).await?),
+                Err(_) => Ok(None),
+            },
+            Self::Nothing => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::Permission;
+
+    use super::Subject;
+    use crate::router::routes;
+
+    #[test]
+    fn paths_name_tools_and_runs() {
+        assert_eq!(Subject::of("/v1/{organization}/tool/{tool_id}/version/{version}"), Subject::Tool);
+        assert_eq!(Subject::of("/v1/{organization}/tool/invocation/{invocation_id}"), Subject::Invocation);
+        assert_eq!(Subject::of("/v1/{organization}/tool"), Subject::Nothing);
+    }
+
+    /// What takes conditions has an operation where they can hold, and nothing else has.
+    #[test]
+    fn conditions_can_be_met_where_they_are_accepted() {
+        for permission in Permission::grantable() {
+            let mut own = routes().into_iter().filter(|route| route.permission == Some(permission));
+            let names_tool = own.any(|route| Subject::of(route.path) != Subject::Nothing);
+            assert_eq!(names_tool, permission.can_be_conditional(), "{permission}");
+        }
+    }
+}

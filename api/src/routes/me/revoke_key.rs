@@ -1,0 +1,19 @@
+//! `DELETE /v1/{organization}/user/me/api_key/{api_key_id}`: one of the caller's own keys ends, with its tokens.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::ApiKeyId;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+
+pub(crate) async fn handle(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    InPath(key): InPath<ApiKeyId>,
+) -> Result<StatusCode, Error> {
+    app.store().revoke_api_key(&principal.organization, Some(&principal.user), &key).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

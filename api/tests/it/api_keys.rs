@@ -1,0 +1,106 @@
+//! API keys over HTTP: everybody's for administrators, one's own for everybody.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::harness::{Answer, TestApp};
+
+async fn sign_in(app: &TestApp, key: &Value) -> Answer {
+    let text = |name: &str| key[name].as_str().unwrap();
+    let request = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", text("user_id"));
+    request.header("x-api-key-id", text("api_key_id")).header("x-api-key", text("api_key")).send().await
+}
+
+async fn token(app: &TestApp, key: &Value) -> String {
+    sign_in(app, key).await.json()["id_token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_administrator_makes_lists_and_revokes_keys() {
+    let app = TestApp::start().await;
+    app.post("/user", &json!({"user_id": "bob", "role": "author"})).await;
+    let made = app.post("/api_key", &json!({"user_id": "bob", "name": "ci", "expires_in": 3600})).await;
+    assert_eq!(made.status, StatusCode::CREATED);
+    let key = made.json();
+    let token = token(&app, &key).await;
+    assert_eq!(app.signed_as(&token, "GET", "/user/me").send().await.json()["user_id"], "bob");
+    let answer = app.get("/api_key?user_id=bob").await;
+    assert!(!String::from_utf8_lossy(&answer.body).contains(key["api_key"].as_str().unwrap()));
+    let shown = &answer.json()["api_keys"][0];
+    assert_eq!((&shown["api_key_id"], &shown["name"]), (&key["api_key_id"], &json!("ci")));
+    assert!(key["api_key"].as_str().unwrap().starts_with(shown["prefix"].as_str().unwrap()), "{shown}");
+    assert_eq!((&shown["expires_at"], &shown["revoked_at"]), (&key["expires_at"], &Value::Null));
+    assert!(shown["last_used_at"].as_str().unwrap().ends_with(":00:00.000Z"), "to the hour: {shown}");
+    assert_eq!(app.get("/api_key").await.json()["api_keys"].as_array().unwrap().len(), 2);
+    let path = format!("/api_key/{}", key["api_key_id"].as_str().unwrap());
+    assert_eq!(app.delete(&path).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.signed_as(&token, "GET", "/user/me").send().await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(sign_in(&app, &key).await.refusal(), (401, "unauthenticated".into()));
+    assert!(app.get("/api_key?user_id=bob").await.json()["api_keys"][0]["revoked_at"].is_string());
+}
+
+#[tokio::test]
+async fn everybody_has_their_own_keys_in_hand_and_no_others() {
+    let app = TestApp::start().await;
+    let bob = app.member("bob", "auditor").await;
+    let made = app.signed_as(&bob, "POST", "/user/me/api_key").json(&json!({"name": "laptop"})).await;
+    assert_eq!((made.status, &made.json()["user_id"]), (StatusCode::CREATED, &json!("bob")));
+    let list = app.signed_as(&bob, "GET", "/user/me/api_key").send().await.json();
+    let owners: Vec<&Value> = list["api_keys"].as_array().unwrap().iter().map(|key| &key["user_id"]).collect();
+    assert_eq!(owners, ["bob", "bob"]);
+    for (method, path) in [("GET", "/api_key"), ("POST", "/api_key"), ("DELETE", "/api_key/aaaaaaaaaaaa")] {
+        let answer = app.signed_as(&bob, method, path).json(&json!({"user_id": "bob"})).await;
+        assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{method} {path}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains("Organization:Admin"));
+    }
+    // Another user's key is as good as none.
+    let others = app.signed_as(&bob, "DELETE", &format!("/user/me/api_key/{}", app.key.api_key_id)).send().await;
+    let unknown = app.signed_as(&bob, "DELETE", "/user/me/api_key/aaaaaaaaaaaa").send().await;
+    assert_eq!((others.status, &others.body), (StatusCode::NOT_FOUND, &unknown.body));
+    assert!(fixtures::token(&app.store, &app.key).await.is_some());
+    let own = format!("/user/me/api_key/{}", made.json()["api_key_id"].as_str().unwrap());
+    assert_eq!(app.signed_as(&bob, "DELETE", &own).send().await.status, StatusCode::NO_CONTENT);
+    assert_eq!(sign_in(&app, &made.json()).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn keys_that_cannot_be_are_refused() {
+    let app = TestApp::start().await;
+    for (body, refusal) in [
+        (json!({"user_id": "nobody"}), (400, "user_unknown")),
+        (json!({"user_id": "ada", "expires_at": "2001-01-01T00:00:00Z"}), (400, "invalid_value")),
+        (json!({"user_id": "ada", "expires_at": "9001-01-01T00:00:00Z"}), (400, "invalid_value")),
+        (json!({"user_id": "ada", "expires_at": "2040-01-01T00:00:00"}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "expires_at": "soon"}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "expires_in": 0}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "expires_in": 1.5}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "expires_in": 9_999_999_999_u64}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "expires_in": 60, "expires_at": "2040-01-01T00:00:00Z"}), (422, "request_invalid")),
+        (json!({"user_id": "ada", "name": "two\nlines"}), (422, "request_invalid")),
+        (json!({}), (422, "request_invalid")),
+    ] {
+        let (status, code) = app.post("/api_key", &body).await.refusal();
+        assert_eq!((status, code.as_str()), refusal, "{body}");
+    }
+    assert_eq!(app.get("/api_key").await.json()["api_keys"].as_array().unwrap().len(), 1);
+    assert_eq!(app.delete("/api_key/short").await.refusal(), (422, "request_invalid".into()));
+    assert_eq!(app.delete("/api_key/aaaaaaaaaaaa").await.refusal(), (404, "not_found".into()));
+}
+
+#[tokio::test]
+async fn a_revoked_expired_or_mistyped_key_gets_one_answer() {
+    let app = TestApp::start().await;
+    let key = app.post("/api_key", &json!({"user_id": "ada"})).await.json();
+    let mut answers = Vec::new();
+    for change in ["lk_wrong", "", &format!("{}x", key["api_key"].as_str().unwrap())] {
+        let mut wrong = key.clone();
+        wrong["api_key"] = json!(change);
+        answers.push(sign_in(&app, &wrong).await);
+    }
+    app.delete(&format!("/api_key/{}", key["api_key_id"].as_str().unwrap())).await;
+    answers.push(sign_in(&app, &key).await);
+    for answer in &answers {
+        assert_eq!((answer.status, &answer.body), (StatusCode::UNAUTHORIZED, &answers[0].body));
+    }
+}

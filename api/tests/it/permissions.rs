@@ -1,0 +1,121 @@
+//! The table of permissions: each route asks for its own and for no other, and the document says the same.
+
+use std::fmt::Write;
+
+use api::{Route, routes};
+use axum::http::StatusCode;
+use registry::{Grants, Permission};
+use serde_json::json;
+
+use crate::harness::{Answer, TestApp};
+
+/// A path of the route below the organisation `acme`, with ids that nothing has.
+fn path(route: &Route) -> Option<String> {
+    let below = route.path.strip_prefix("/v1/{organization}")?;
+    let filled = below
+        .replace("{tool_id}", &"f".repeat(24))
+        .replace("{invocation_id}", &"f".repeat(24))
+        .replace("{version}", "1.0.0")
+        .replace("{user_id}", "nobody")
+        .replace("{role_name}", "nothing")
+        .replace("{api_key_id}", "aaaaaaaaaaaa")
+        .replace("{*git_path}", "tools.git/nothing");
+    assert!(!filled.contains('{'), "{filled}: a parameter that this test does not know");
+    Some(filled)
+}
+
+async fn answer(app: &TestApp, token: &str, route: &Route) -> Option<Answer> {
+    Some(app.signed_as(token, route.method, &path(route)?).json(&json!({})).await)
+}
+
+#[tokio::test]
+async fn every_permission_but_the_routes_own_is_not_enough() {
+    let app = TestApp::start().await;
+    for missing in Permission::grantable() {
+        let name = format!("without-{}", missing as u32);
+        let others = Permission::grantable().filter(|permission| *permission != missing);
+        let token = app.member_with(&name, Grants::of(others)).await;
+        for route in routes().into_iter().filter(|route| route.permission == Some(missing)) {
+            let answer = answer(&app, &token, &route).await.unwrap();
+            assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{} {}", route.method, route.path);
+            assert_eq!(answer.json()["detail"], format!("This needs the permission {missing}."));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_routes_own_permission_is_enough() {
+    let app = TestApp::start().await;
+    for only in Permission::grantable() {
+        let token = app.member_with(&format!("only-{}", only as u32), Grants::of([only])).await;
+        for route in routes().into_iter().filter(|route| route.permission == Some(only)) {
+            let status = answer(&app, &token, &route).await.unwrap().status;
+            let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
+            assert!(!refused && !status.is_server_error(), "{} {}: {status}", route.method, route.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_ones_own_needs_no_permission_and_a_user() {
+    let app = TestApp::start().await;
+    let token = app.member_with("powerless", Grants::default()).await;
+    let own = routes().into_iter().filter(|route| route.permission == Some(Permission::OwnAccount));
+    let mut seen = 0;
+    for route in own {
+        let status = answer(&app, &token, &route).await.unwrap().status;
+        let opened = status.is_success() || status == StatusCode::NOT_FOUND;
+        assert!(opened, "{} {}: {status}", route.method, route.path);
+        let anonymous = app.request(route.method, &format!("/v1/acme{}", path(&route).unwrap())).send().await;
+        assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED, "{} {}", route.method, route.path);
+        seen += 1;
+    }
+    assert!(seen >= 4, "who one is, and one's keys");
+}
+
+/// Built-in roles, as the document promises them.
+#[tokio::test]
+async fn the_built_in_roles_open_what_they_should() {
+    let app = TestApp::start().await;
+    let tokens = [
+        app.member("an-author", "author").await,
+        app.member("an-invoker", "invoker").await,
+        app.member("an-auditor", "auditor").await,
+    ];
+    for (permission, expected) in [
+        (Permission::CreateTool, [true, false, false]),
+        (Permission::ModifyTool, [true, false, false]),
+        (Permission::DeleteTool, [true, false, false]),
+        (Permission::TestTool, [true, false, false]),
+        (Permission::AccessRepo, [true, false, false]),
+        (Permission::InvokeTool, [true, true, false]),
+        (Permission::GetTool, [true, true, true]),
+        (Permission::GetInvocation, [true, false, true]),
+        (Permission::Administer, [false, false, false]),
+    ] {
+        for route in routes().into_iter().filter(|route| route.permission == Some(permission)) {
+            for (token, expected) in tokens.iter().zip(expected) {
+                let status = answer(&app, token, &route).await.unwrap().status;
+                assert_eq!(status != StatusCode::FORBIDDEN, expected, "{} {}", route.method, route.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_document_has_the_table() {
+    let mut table = String::from("| method | path | permission |\n|---|---|---|\n");
+    for route in routes() {
+        let permission = match route.permission {
+            None => "none: public".to_owned(),
+            Some(Permission::OwnAccount) => "none: any user, about themselves".to_owned(),
+            Some(permission) => format!("`{permission}`"),
+        };
+        writeln!(table, "| `{}` | `{}` | {permission} |", route.method, route.path).unwrap();
+    }
+    let document = include_str!("../../../docs/permissions.md");
+    assert!(document.contains(&table), "docs/permissions.md should have this table:\n\n{table}");
+    for permission in Permission::grantable() {
+        assert!(document.contains(&format!("| `{permission}` | ")), "{permission} has no row of its own");
+    }
+}

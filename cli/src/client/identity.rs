@@ -1,0 +1,143 @@
+//! Users, roles and API keys.
+
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::pages::list;
+use super::request::{Call, Client};
+use super::session::SecretText;
+use super::wire::Answer;
+
+#[derive(Debug, Deserialize)]
+pub struct User {
+    pub user_id: String,
+    pub role: String,
+    pub created_at: String,
+}
+
+/// Who is logged in.
+#[derive(Debug, Deserialize)]
+pub struct Me {
+    pub user_id: String,
+    pub org_id: String,
+    pub role: String,
+    pub permissions: Vec<Grant>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Role {
+    pub name: String,
+    pub built_in: bool,
+    pub grants: Vec<Grant>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Grant {
+    pub permission: String,
+    pub conditions: Vec<Condition>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Condition {
+    pub key: String,
+    pub operator: String,
+    pub value: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ApiKey {
+    pub api_key_id: String,
+    pub user_id: String,
+    pub name: Option<String>,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    pub last_used_at: Option<String>,
+    pub revoked_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CreatedKey {
+    pub api_key_id: String,
+    pub api_key: SecretText,
+    pub user_id: String,
+    pub expires_at: Option<String>,
+}
+
+/// Whose keys.
+#[derive(Clone, Copy, Debug)]
+pub enum KeysOf<'a> {
+    Me,
+    Everybody,
+    User(&'a str),
+}
+
+impl Client {
+    pub async fn me(&self) -> anyhow::Result<Answer<Me>> {
+        self.get(Call::new(Method::GET, &["user", "me"])).await
+    }
+
+    pub async fn list_users(&self) -> anyhow::Result<Vec<Value>> {
+        self.all_pages(&["user"], "users", None).await
+    }
+
+    pub async fn add_user(&self, user: &str, role: &str) -> anyhow::Result<()> {
+        let body = json!({"user_id": user, "role": role});
+        self.execute(Call::new(Method::POST, &["user"]).body(body)).await
+    }
+
+    pub async fn set_role(&self, user: &str, role: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["user", user]).body(json!({ "role": role }))).await
+    }
+
+    pub async fn remove_user(&self, user: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["user", user])).await
+    }
+
+    pub async fn list_roles(&self) -> anyhow::Result<Vec<Value>> {
+        let mut answer: Value = self.get(Call::new(Method::GET, &["role"])).await?.body;
+        list(answer["roles"].take())
+    }
+
+    pub async fn show_role(&self, role: &str) -> anyhow::Result<Answer<Role>> {
+        self.get(Call::new(Method::GET, &["role", role])).await
+    }
+
+    pub async fn create_role(&self, role: &str, grants: &Value) -> anyhow::Result<()> {
+        let body = json!({"name": role, "grants": grants});
+        self.execute(Call::new(Method::POST, &["role"]).body(body)).await
+    }
+
+    pub async fn replace_role(&self, role: &str, grants: &Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["role", role]).body(json!({ "grants": grants }))).await
+    }
+
+    pub async fn delete_role(&self, role: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["role", role])).await
+    }
+
+    pub async fn list_keys(&self, of: KeysOf<'_>) -> anyhow::Result<Vec<Value>> {
+        match of {
+            KeysOf::Me => self.all_pages(&["user", "me", "api_key"], "api_keys", None).await,
+            KeysOf::Everybody => self.all_pages(&["api_key"], "api_keys", None).await,
+            KeysOf::User(user) => self.all_pages(&["api_key"], "api_keys", Some(("user_id", user))).await,
+        }
+    }
+
+    /// Makes a key for a user, or for whoever is logged in.
+    pub async fn create_key(&self, user: Option<&str>, mut terms: Value) -> anyhow::Result<Answer<CreatedKey>> {
+        let path: &[&str] = if user.is_some() { &["api_key"] } else { &["user", "me", "api_key"] };
+        if let Some(user) = user {
+            terms["user_id"] = json!(user);
+        }
+        self.get(Call::new(Method::POST, path).body(terms)).await
+    }
+
+    pub async fn revoke_key(&self, of: KeysOf<'_>, api_key_id: &str) -> anyhow::Result<()> {
+        let path: &[&str] = match of {
+            KeysOf::Me => &["user", "me", "api_key", api_key_id],
+            KeysOf::Everybody | KeysOf::User(_) => &["api_key", api_key_id],
+        };
+        self.execute(Call::new(Method::DELETE, path)).await
+    }
+}

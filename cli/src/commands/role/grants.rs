@@ -1,0 +1,92 @@
+//! Grants as people write them: `PERMISSION`, or `PERMISSION if KEY OPERATOR VALUE and KEY OPERATOR VALUE`.
+//!
+//! The server checks what the words mean; here they are only told apart. What this form cannot spell (a tag's key with
+//! a space in it, a value with ` and `) can be written as JSON in a file.
+
+use anyhow::Context;
+use serde_json::{Value, json};
+
+use crate::client::{Condition, Grant};
+use crate::commands::input;
+use crate::failure::Failure;
+
+const HINT: &str = "write 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name startsWith search_', or use --file";
+
+/// The grants of a command line as the server takes them.
+pub fn read(texts: &[String], file: Option<&str>) -> anyhow::Result<Value> {
+    match file {
+        Some(file) => from_file(file),
+        None if texts.is_empty() => Err(Failure::usage("the role would allow nothing", HINT)),
+        None => texts.iter().map(|text| grant(text)).collect(),
+    }
+}
+
+/// A grant in the form that [`read`] takes.
+pub fn grant_text(grant: &Grant) -> String {
+    let text = |Condition { key, operator, value }: &Condition| format!("{key} {operator} {value}");
+    let conditions: Vec<String> = grant.conditions.iter().map(text).collect();
+    if conditions.is_empty() {
+        return grant.permission.clone();
+    }
+    format!("{} if {}", grant.permission, conditions.join(" and "))
+}
+
+fn from_file(file: &str) -> anyhow::Result<Value> {
+    let text = match file {
+        "-" => input::read_stdin()?,
+        file => std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?,
+    };
+    match serde_json::from_str(&text) {
+        Ok(grants @ Value::Array(_)) => Ok(grants),
+        Ok(_) => {
+            Err(Failure::usage(format!("{file} is JSON, but no list"), "give a list of grants: [{\"permission\": …}]"))
+        }
+        Err(error) => Err(Failure::usage(format!("{file} is not JSON: {error}"), "give a list of grants")),
+    }
+}
+
+fn grant(text: &str) -> anyhow::Result<Value> {
+    let Some((permission, conditions)) = text.split_once(" if ") else {
+        return Ok(json!({"permission": text.trim(), "conditions": []}));
+    };
+    let conditions = conditions.split(" and ").map(condition).collect::<anyhow::Result<Vec<Value>>>()?;
+    Ok(json!({"permission": permission.trim(), "conditions": conditions}))
+}
+
+fn condition(text: &str) -> anyhow::Result<Value> {
+    let mut words = text.trim().splitn(3, ' ');
+    match (words.next(), words.next(), words.next()) {
+        (Some(key), Some(operator), Some(value)) => Ok(json!({"key": key, "operator": operator, "value": value})),
+        _ => Err(Failure::usage(format!("`{text}` is no condition: KEY OPERATOR VALUE"), HINT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read() {
+        let texts = ["Tool:GetTool", "Tool:InvokeTool if tool_name startsWith search_ and tag.team equal red blue"];
+        let read = read(&texts.map(str::to_owned), None).expect("grants");
+        let conditions = json!([
+            {"key": "tool_name", "operator": "startsWith", "value": "search_"},
+            {"key": "tag.team", "operator": "equal", "value": "red blue"}
+        ]);
+        let expected = json!([
+            {"permission": "Tool:GetTool", "conditions": []},
+            {"permission": "Tool:InvokeTool", "conditions": conditions}
+        ]);
+        assert_eq!(read, expected);
+        let shown: Vec<Grant> = serde_json::from_value(read).expect("grants");
+        assert_eq!(shown.iter().map(grant_text).collect::<Vec<_>>(), texts);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for text in ["Tool:InvokeTool if tool_name", "Tool:InvokeTool if a equal b and c"] {
+            assert!(grant(text).is_err(), "{text}");
+        }
+        assert!(read(&[], None).is_err());
+    }
+}

@@ -1,0 +1,107 @@
+//! `lathe user add|list|set-role|remove|me`
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::absent::absent;
+use super::role::grant_text;
+use crate::client::{Client, Me, User};
+use crate::failure::Outcome;
+use crate::home::Home;
+use crate::output::{Screen, printable, read_all, table, to_the_second};
+
+const HINT: &str = "`lathe user list` shows who there is";
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Add a user; they get in with a key from `lathe key create --user USER`
+    Add(AddArguments),
+    /// List users with their roles
+    List,
+    /// Give a user another role, from their next request on
+    SetRole(SetRoleArguments),
+    /// Remove a user with their keys; what they made stays
+    Remove(RemoveArguments),
+    /// Show who is logged in, and what they may do
+    Me,
+}
+
+#[derive(Debug, Args)]
+pub struct AddArguments {
+    /// The user: letters, digits and . _ @ -
+    user: String,
+    /// admin, author, invoker, auditor, or a role of your own
+    #[arg(long)]
+    role: String,
+}
+
+#[derive(Debug, Args)]
+pub struct SetRoleArguments {
+    user: String,
+    /// admin, author, invoker, auditor, or a role of your own
+    role: String,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveArguments {
+    user: String,
+}
+
+pub async fn run(command: UserCommand, screen: Screen) -> anyhow::Result<Outcome> {
+    let client = Home::of_user()?.client()?;
+    match command {
+        UserCommand::Add(arguments) => add(&client, &arguments, screen).await,
+        UserCommand::List => list(&client, screen).await,
+        UserCommand::SetRole(arguments) => set_role(&client, &arguments, screen).await,
+        UserCommand::Remove(arguments) => remove(&client, &arguments, screen).await,
+        UserCommand::Me => me(&client, screen).await,
+    }
+}
+
+async fn add(client: &Client, AddArguments { user, role }: &AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    client.add_user(user, role).await?;
+    let people = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
+    screen.answer(&json!({"user_id": user, "role": role}), people)?;
+    Ok(Outcome::Done)
+}
+
+async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
+    let documents = client.list_users().await?;
+    if screen.is_json() {
+        screen.document(&json!({ "users": documents }))?;
+        return Ok(Outcome::Done);
+    }
+    let row = |user: User| [user.user_id, user.role, to_the_second(&user.created_at)];
+    screen.line(table(["user", "role", "since"], read_all(documents)?.into_iter().map(row)))?;
+    Ok(Outcome::Done)
+}
+
+async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let SetRoleArguments { user, role } = arguments;
+    absent(client.set_role(user, role).await, &format!("user `{user}`"), HINT)?;
+    screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} is {role} now"))?;
+    Ok(Outcome::Done)
+}
+
+async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let user = &arguments.user;
+    absent(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
+    screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))?;
+    Ok(Outcome::Done)
+}
+
+async fn me(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
+    let answer = client.me().await?;
+    screen.answer(&answer.document, || people_text(&answer.body))?;
+    Ok(Outcome::Done)
+}
+
+fn people_text(me: &Me) -> String {
+    let mut lines = vec![
+        format!("user          {}", me.user_id),
+        format!("organization  {}", me.org_id),
+        format!("role          {}", me.role),
+    ];
+    lines.extend(me.permissions.iter().map(|grant| format!("may           {}", grant_text(grant))));
+    printable(&lines.join("\n"))
+}

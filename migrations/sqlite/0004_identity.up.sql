@@ -1,0 +1,25 @@
+-- Roles beside those that are built in, a role for every user, and what is known of a key besides its hash.
+
+CREATE TABLE roles (
+    organization TEXT NOT NULL REFERENCES organizations,
+    name         TEXT NOT NULL,
+    grants       TEXT NOT NULL,
+    administers  INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, name)
+) STRICT;
+
+-- Until now every user had every permission.
+ALTER TABLE members ADD COLUMN role TEXT NOT NULL DEFAULT '';
+UPDATE members SET role = 'admin';
+ALTER TABLE members DROP COLUMN permissions;
+CREATE INDEX members_by_role ON members (organization, role);
+
+ALTER TABLE api_keys ADD COLUMN name TEXT;
+ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
+ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+CREATE INDEX api_keys_by_user ON api_keys (organization, user_id);
+
+CREATE INDEX tokens_by_key ON tokens (api_key_id);
+CREATE INDEX tokens_by_user ON tokens (organization, user_id);

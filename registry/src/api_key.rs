@@ -1,0 +1,152 @@
+//! API keys: `lk_{id}_{secret}_{checksum}`.
+//!
+//! The id of 12 characters finds the key, the secret of 43 carries 256 bits, and the checksum of 6 tells a mistyped or
+//! cut key from a wrong one without a look into the database. Keys of earlier releases end after the secret.
+
+use crate::account::UserId;
+use crate::clock::Timestamp;
+use crate::random;
+use crate::text_type::{made_of, text_type};
+use crate::variables::SecretValue;
+
+const PREFIX: &str = "lk";
+const ID_CHARACTERS: usize = 12;
+const SECRET_CHARACTERS: usize = 43;
+/// Enough for the 32 bits of a CRC.
+const CHECKSUM_CHARACTERS: usize = 6;
+
+/// Bytes of a key's name; a line in a list.
+const NAME_BYTES_MAX: usize = 100;
+
+text_type! {
+    /// The public part of a key, which names it.
+    ApiKeyId = "api key id", "must be 12 characters of A-Z a-z 0-9", |text| {
+        is_base62(text, ID_CHARACTERS).then(|| text.to_owned())
+    };
+}
+
+text_type! {
+    /// What a key is for, in a few words. Surrounding white space is dropped.
+    ApiKeyName = "key name", "must have 1 to 100 bytes without control characters", |text| {
+        made_of(text.trim(), NAME_BYTES_MAX, |c| !c.is_control())
+    };
+}
+
+/// A key as it is shown: all but its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: ApiKeyId,
+    pub user: UserId,
+    pub name: Option<ApiKeyName>,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// The hour in which a token was last issued for it.
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A key to be made.
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    pub user: UserId,
+    pub name: Option<ApiKeyName>,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl ApiKeyId {
+    /// How the key begins, for people who look for it.
+    pub fn prefix(&self) -> String {
+        format!("{PREFIX}_{self}")
+    }
+}
+
+/// A fresh id, and the key that carries it.
+pub(crate) fn generate() -> (String, SecretValue) {
+    let id = random::base62(ID_CHARACTERS);
+    let body = format!("{PREFIX}_{id}_{}", random::base62(SECRET_CHARACTERS));
+    let key = format!("{body}_{}", checksum(&body));
+    (id, SecretValue::new(key))
+}
+
+/// Whether a text can be a key of this id at all.
+pub(crate) fn is_well_formed(key: &str, id: &str) -> bool {
+    let parts: Vec<&str> = key.splitn(5, '_').collect();
+    let (prefix, key_id, secret, rest) = match parts[..] {
+        [prefix, key_id, secret] => (prefix, key_id, secret, None),
+        [prefix, key_id, secret, rest] => (prefix, key_id, secret, Some(rest)),
+        _ => return false,
+    };
+    let is_summed = rest.is_none_or(|sum| sum == checksum(&format!("{prefix}_{key_id}_{secret}")));
+    let is_spelled = is_base62(key_id, ID_CHARACTERS) && is_base62(secret, SECRET_CHARACTERS);
+    prefix == PREFIX && key_id == id && is_spelled && is_summed
+}
+
+/// Whether a text has the form of a token or of a key's secret.
+pub(crate) fn is_secret(text: &str) -> bool {
+    is_base62(text, SECRET_CHARACTERS)
+}
+
+fn is_base62(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The CRC-32 in base 62, most significant digit first.
+fn checksum(body: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut rest = crc32fast::hash(body.as_bytes());
+    let mut digits = [b'0'; CHECKSUM_CHARACTERS];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.iter().map(|digit| char::from(*digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiKeyId, ApiKeyName, checksum, generate, is_well_formed};
+
+    #[test]
+    fn a_key_has_its_form() {
+        let (id, key) = generate();
+        let parts: Vec<&str> = key.expose().split('_').collect();
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 12, 43, 6]);
+        assert!(is_well_formed(key.expose(), &id));
+        assert_eq!(ApiKeyId::parse(&id).unwrap().prefix(), key.expose()[..15]);
+    }
+
+    #[test]
+    fn any_changed_character_is_noticed() {
+        let (id, key) = generate();
+        for index in 0..key.expose().len() {
+            let mut bytes = key.expose().as_bytes().to_vec();
+            bytes[index] = if bytes[index] == b'x' { b'y' } else { b'x' };
+            let changed = String::from_utf8(bytes).unwrap();
+            assert!(!is_well_formed(&changed, &id), "{index}");
+        }
+    }
+
+    #[test]
+    fn keys_of_earlier_releases_have_no_checksum() {
+        let (id, key) = generate();
+        let old = &key.expose()[..59];
+        assert!(is_well_formed(old, &id) && !is_well_formed(old, "another_id00"));
+        for wrong in [&old[..58], &format!("{old}_"), &format!("{old}_000000_"), "", "lk__", "lk_wrong_key"] {
+            assert!(!is_well_formed(wrong, &id), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_the_usual_crc() {
+        // 0xCBF43926, the check value of CRC-32.
+        assert_eq!(checksum("123456789"), "3jZRME");
+    }
+
+    #[test]
+    fn names_are_one_line() {
+        assert_eq!(ApiKeyName::parse(" ci ").unwrap().as_str(), "ci");
+        for name in ["", "  ", "a\nb", &"x".repeat(101)] {
+            assert!(ApiKeyName::parse(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! API keys: making, listing and revoking them. Only a keyed hash of a key is stored.
+
+use std::time::Duration;
+
+use super::dialect::{Connection, Row};
+use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option};
+use crate::account::{OrganizationId, UserId};
+use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
+use crate::clock::Timestamp;
+use crate::credentials::IssuedKey;
+use crate::error::{Error, InvalidValue, Result};
+use crate::page::{Page, Slice};
+use crate::secrets::{KeyRing, keyed_hash};
+use crate::store::Store;
+
+/// Keys of one user that can be used: one per machine and purpose, with room to replace them one by one.
+const KEYS_PER_USER_MAX: u64 = 50;
+/// The furthest end of a key; a key that shall last longer has none.
+const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
+
+/// Keys of the organisation `$1`, all of them or those of the user `$2`.
+const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
+    ORDER BY created_at DESC, api_key_id LIMIT $3 OFFSET $4";
+
+/// Keys of the organisation `$1` that had ended at `$2`, but for the youngest `$3`.
+macro_rules! long_ended {
+    ($action:literal) => {
+        concat!(
+            $action,
+            " WHERE api_key_id IN (SELECT api_key_id FROM api_keys
+                WHERE organization = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
+                ORDER BY created_at DESC, api_key_id LIMIT 9223372036854775807 OFFSET $3)"
+        )
+    };
+}
+
+/// What [`insert_key`] writes beside the key itself.
+pub(super) struct Insert<'a> {
+    pub keys: &'a KeyRing,
+    pub now: Timestamp,
+    pub new: &'a NewApiKey,
+}
+
+impl Store {
+    /// Makes a key for a user; this is the only time that it can be read.
+    pub async fn create_api_key(&self, organization: &OrganizationId, new: NewApiKey) -> Result<IssuedKey> {
+        let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
+        require_expiry(new.expires_at, now)?;
+        let key = issue(organization, &new.user);
+        let (issued, keys_max) = (key.clone(), self.0.config.keys_max);
+        self.write(move |connection| {
+            Box::pin(async move {
+                require_user(connection, &key.organization, &new.user).await?;
+                insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
+                require_room(connection, &key, keys_max, now).await?;
+                forget_long_ended(connection, &key.organization, keys_max, now).await
+            })
+        })
+        .await?;
+        Ok(issued)
+    }
+
+    /// Lists keys of one user or of all, the youngest first, with those that ended.
+    pub async fn list_api_keys(
+        &self,
+        organization: &OrganizationId,
+        user: Option<&UserId>,
+        page: Page,
+    ) -> Result<Slice<ApiKey>> {
+        let query = sqlx::query(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
+        let query = query.bind(i64::from(page.limit) + 1).bind(signed(page.offset));
+        let rows = query.fetch_all(self.readers()).await?;
+        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page))
+    }
+
+    /// Revokes a key and ends its tokens, at once in this process and within a second in others. With an owner, the
+    /// key must be theirs. A key that was revoked before stays so.
+    pub async fn revoke_api_key(
+        &self,
+        organization: &OrganizationId,
+        owner: Option<&UserId>,
+        id: &ApiKeyId,
+    ) -> Result<()> {
+        let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
+        let now = self.0.clock.now();
+        let revoked = self.write(move |connection| {
+            Box::pin(async move { revoke(connection, &organization, owner.as_ref(), &id, now).await })
+        });
+        revoked.await?;
+        self.0.tokens.forget_all();
+        Ok(())
+    }
+}
+
+/// How an API key is remembered.
+pub(super) fn api_key_hash(keys: &KeyRing, api_key: &str) -> [u8; 32] {
+    keyed_hash(&keys.derive("api keys"), api_key.as_bytes())
+}
+
+pub(super) fn issue(organization: &OrganizationId, user: &UserId) -> IssuedKey {
+    let (api_key_id, api_key) = api_key::generate();
+    IssuedKey { organization: organization.clone(), user: user.clone(), api_key_id, api_key }
+}
+
+pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, insert: Insert<'_>) -> Result<()> {
+    let Insert { keys, now, new } = insert;
+    sqlx::query(
+        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(key.api_key_id.as_str())
+    .bind(key.organization.as_str())
+    .bind(key.user.as_str())
+    .bind(api_key_hash(keys, key.api_key.expose()).to_vec())
+    .bind(now.as_milliseconds())
+    .bind(new.name.as_ref().map(|name| name.as_str()))
+    .bind(new.expires_at.map(Timestamp::as_milliseconds))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn require_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<()> {
+    let fits = expires_at.is_none_or(|end| end > now && end <= now.after(EXPIRY_MAX));
+    let rule = "must lie in the future, and at most ten years ahead";
+    if fits { Ok(()) } else { Err(InvalidValue::new("the key's expiry", rule).into()) }
+}
+
+async fn require_user(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
+    let query = sqlx::query("SELECT user_id FROM members WHERE organization = $1 AND user_id = $2");
+    let found = query.bind(organization.as_str()).bind(user.as_str()).fetch_optional(connection).await?;
+    found.map(|_| ()).ok_or_else(|| Error::UserUnknown { user: user.clone() })
+}
+
+/// Counts what can be used, with the key just made.
+async fn require_room(connection: &mut Connection, key: &IssuedKey, keys_max: u32, now: Timestamp) -> Result<()> {
+    let count = "SELECT count(*) FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
+        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
+    let bounds = [
+        (Some(key.user.as_str()), KEYS_PER_USER_MAX, "keys of a user that have not ended"),
+        (None, keys_max.into(), "keys of an organization that have not ended"),
+    ];
+    for (user, limit, what) in bounds {
+        let query = sqlx::query_scalar(count).bind(key.organization.as_str()).bind(user);
+        let keys: i64 = query.bind(now.as_milliseconds()).fetch_one(&mut *connection).await?;
+        if keys.unsigned_abs() > limit {
+            return Err(Error::TooMany { what, limit });
+        }
+    }
+    Ok(())
+}
+
+/// Keeps as many ended keys as there may be others, so that making and revoking does not fill the disk.
+async fn forget_long_ended(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    kept: u32,
+    now: Timestamp,
+) -> Result<()> {
+    for statement in [long_ended!("DELETE FROM tokens"), long_ended!("DELETE FROM api_keys")] {
+        let query = sqlx::query(statement).bind(organization.as_str()).bind(now.as_milliseconds());
+        query.bind(i64::from(kept)).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn revoke(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    owner: Option<&UserId>,
+    id: &ApiKeyId,
+    now: Timestamp,
+) -> Result<()> {
+    let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
+        WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
+    let query = sqlx::query(update).bind(organization.as_str()).bind(id.as_str()).bind(owner.map(UserId::as_str));
+    let revoked = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
+    if revoked.rows_affected() == 0 {
+        return Err(Error::NotFound { what: "api key" });
+    }
+    sqlx::query("DELETE FROM tokens WHERE api_key_id = $1").bind(id.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: parsed(row, "api_key_id")?,
+        user: parsed(row, "user_id")?,
+        name: parsed_option(row, "name")?,
+        created_at: timestamp(row, "created_at")?,
+        expires_at: timestamp_option(row, "expires_at")?,
+        last_used_at: timestamp_option(row, "last_used_at")?,
+        revoked_at: timestamp_option(row, "revoked_at")?,
+    })
+}

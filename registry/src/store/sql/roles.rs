@@ -1,0 +1,155 @@
+//! An organisation's own roles. Those built in are code, and answer to the same names everywhere.
+
+use sqlx::Row as _;
+
+use super::dialect::{Connection, Row, is_conflict};
+use super::row::{json, parsed, timestamp, to_json};
+use super::users::require_administrator;
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::grant::Grants;
+use crate::permission::Permission;
+use crate::role::{Role, RoleName, RoleTimes};
+use crate::store::Store;
+
+impl Store {
+    /// Makes a role. A conflict when the name is taken, also by a built-in role.
+    pub async fn create_role(&self, organization: &OrganizationId, name: RoleName, grants: Grants) -> Result<()> {
+        if Role::find_built_in(&name).is_some() {
+            return Err(Error::Exists { what: "role", name: name.into() });
+        }
+        let (organization, now) = (organization.clone(), self.0.clock.now());
+        let roles_max = self.0.config.roles_max;
+        self.write(move |connection| {
+            Box::pin(async move {
+                insert(connection, &organization, &name, &grants, now).await?;
+                require_room(connection, &organization, roles_max).await
+            })
+        })
+        .await
+    }
+
+    /// All roles: those built in, then the organisation's own by name.
+    pub async fn list_roles(&self, organization: &OrganizationId) -> Result<Vec<Role>> {
+        let statement = "SELECT * FROM roles WHERE organization = $1 ORDER BY name";
+        let rows = sqlx::query(statement).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let own = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
+        Ok(Role::built_in().into_iter().chain(own).collect())
+    }
+
+    pub async fn get_role(&self, organization: &OrganizationId, name: &RoleName) -> Result<Option<Role>> {
+        if let Some(role) = Role::find_built_in(name) {
+            return Ok(Some(role));
+        }
+        let query = sqlx::query("SELECT * FROM roles WHERE organization = $1 AND name = $2");
+        let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Replaces the grants of an organisation's own role, which counts from the next request of its users on.
+    pub async fn modify_role(&self, organization: &OrganizationId, name: &RoleName, grants: Grants) -> Result<()> {
+        require_own(name)?;
+        let (organization, name, now) = (organization.clone(), name.clone(), self.0.clock.now());
+        let modified = self.write(move |connection| {
+            Box::pin(async move {
+                let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
+                    WHERE organization = $1 AND name = $2";
+                let query = sqlx::query(update).bind(organization.as_str()).bind(name.as_str());
+                let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
+                let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
+                require_one(modified.rows_affected())?;
+                require_administrator(connection, &organization).await
+            })
+        });
+        modified.await?;
+        self.0.tokens.forget_all();
+        Ok(())
+    }
+
+    /// Deletes an organisation's own role, once no user has it.
+    pub async fn delete_role(&self, organization: &OrganizationId, name: &RoleName) -> Result<()> {
+        require_own(name)?;
+        let (organization, name) = (organization.clone(), name.clone());
+        self.write(move |connection| {
+            Box::pin(async move {
+                let query = sqlx::query("DELETE FROM roles WHERE organization = $1 AND name = $2");
+                let query = query.bind(organization.as_str()).bind(name.as_str());
+                require_one(query.execute(&mut *connection).await?.rows_affected())?;
+                require_unused(connection, &organization, name).await
+            })
+        })
+        .await
+    }
+}
+
+/// Refuses a role that the organisation does not have.
+pub(super) async fn require_role(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    name: &RoleName,
+) -> Result<()> {
+    if Role::find_built_in(name).is_some() {
+        return Ok(());
+    }
+    let query = sqlx::query("SELECT name FROM roles WHERE organization = $1 AND name = $2");
+    let found = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(connection).await?;
+    found.map(|_| ()).ok_or_else(|| Error::RoleUnknown { name: name.clone() })
+}
+
+/// The grants of a role whose own grants, if it has some, stand in the column `grants`.
+pub(super) fn grants_of(name: &RoleName, row: &Row) -> Result<Grants> {
+    if let Some(role) = Role::find_built_in(name) {
+        return Ok(role.grants);
+    }
+    let is_missing = row.try_get::<Option<&str>, _>("grants")?.is_none();
+    if is_missing { Ok(Grants::default()) } else { json(row, "grants") }
+}
+
+async fn insert(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    name: &RoleName,
+    grants: &Grants,
+    now: Timestamp,
+) -> Result<()> {
+    let statement = "INSERT INTO roles (organization, name, grants, administers, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $5)";
+    let query = sqlx::query(statement).bind(organization.as_str()).bind(name.as_str()).bind(to_json(grants)?);
+    let query = query.bind(grants.allow(Permission::Administer)).bind(now.as_milliseconds());
+    match query.execute(connection).await {
+        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "role", name: name.to_string() }),
+        other => other.map(|_| ()).map_err(Error::from),
+    }
+}
+
+async fn require_room(connection: &mut Connection, organization: &OrganizationId, roles_max: u32) -> Result<()> {
+    let query = sqlx::query_scalar("SELECT count(*) FROM roles WHERE organization = $1").bind(organization.as_str());
+    let roles: i64 = query.fetch_one(connection).await?;
+    if roles > i64::from(roles_max) {
+        return Err(Error::TooMany { what: "roles of an organization", limit: roles_max.into() });
+    }
+    Ok(())
+}
+
+async fn require_unused(connection: &mut Connection, organization: &OrganizationId, name: RoleName) -> Result<()> {
+    let query = sqlx::query_scalar("SELECT count(*) FROM members WHERE organization = $1 AND role = $2");
+    let users: i64 = query.bind(organization.as_str()).bind(name.as_str()).fetch_one(connection).await?;
+    if users == 0 { Ok(()) } else { Err(Error::RoleInUse { name, users: users.unsigned_abs() }) }
+}
+
+fn require_own(name: &RoleName) -> Result<()> {
+    match Role::find_built_in(name) {
+        Some(role) => Err(Error::RoleBuiltIn { name: role.name }),
+        None => Ok(()),
+    }
+}
+
+fn require_one(rows: u64) -> Result<()> {
+    if rows == 0 { Err(Error::NotFound { what: "role" }) } else { Ok(()) }
+}
+
+fn read(row: &Row) -> Result<Role> {
+    let times = RoleTimes { created_at: timestamp(row, "created_at")?, updated_at: timestamp(row, "updated_at")? };
+    Ok(Role { name: parsed(row, "name")?, grants: json(row, "grants")?, custom: Some(times) })
+}

@@ -1,0 +1,126 @@
+//! Users: adding, listing, giving another role, removing. Somebody always remains who may administer.
+
+use super::dialect::{Connection, Row, is_conflict};
+use super::roles::require_role;
+use super::row::{parsed, signed, timestamp};
+use crate::account::{OrganizationId, UserId};
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::page::{Page, Slice};
+use crate::role::{ADMINISTRATOR, RoleName};
+use crate::store::Store;
+use crate::user::{NewUser, User};
+
+const LIST: &str = "SELECT user_id, role, created_at FROM members WHERE organization = $1
+    ORDER BY created_at, user_id LIMIT $2 OFFSET $3";
+
+impl Store {
+    /// Adds a user. They get in once they have a key.
+    pub async fn create_user(&self, organization: &OrganizationId, new: NewUser) -> Result<()> {
+        let (organization, now) = (organization.clone(), self.0.clock.now());
+        let users_max = self.0.config.users_max;
+        self.write(move |connection| {
+            Box::pin(async move {
+                require_role(connection, &organization, &new.role).await?;
+                insert_member(connection, &organization, &new, now).await?;
+                require_room(connection, &organization, users_max).await
+            })
+        })
+        .await
+    }
+
+    /// Lists users, those who came first at the top.
+    pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
+        let query = sqlx::query(LIST).bind(organization.as_str()).bind(i64::from(page.limit) + 1);
+        let rows = query.bind(signed(page.offset)).fetch_all(self.readers()).await?;
+        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page))
+    }
+
+    pub async fn get_user(&self, organization: &OrganizationId, user: &UserId) -> Result<Option<User>> {
+        let statement = "SELECT user_id, role, created_at FROM members WHERE organization = $1 AND user_id = $2";
+        let query = sqlx::query(statement).bind(organization.as_str()).bind(user.as_str());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// Gives a user another role, which counts from their next request on.
+    pub async fn set_user_role(&self, organization: &OrganizationId, user: &UserId, role: RoleName) -> Result<()> {
+        let (organization, user) = (organization.clone(), user.clone());
+        let changed = self.write(move |connection| {
+            Box::pin(async move {
+                require_role(connection, &organization, &role).await?;
+                let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2";
+                let query = sqlx::query(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
+                require_one(query.execute(&mut *connection).await?.rows_affected())?;
+                require_administrator(connection, &organization).await
+            })
+        });
+        changed.await?;
+        self.0.tokens.forget_all();
+        Ok(())
+    }
+
+    /// Removes a user with their keys and tokens. What they made stays, and keeps their name.
+    pub async fn remove_user(&self, organization: &OrganizationId, user: &UserId) -> Result<()> {
+        let (organization, user) = (organization.clone(), user.clone());
+        let removed =
+            self.write(move |connection| Box::pin(async move { remove(connection, &organization, &user).await }));
+        removed.await?;
+        self.0.tokens.forget_all();
+        Ok(())
+    }
+}
+
+pub(super) async fn insert_member(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    new: &NewUser,
+    now: Timestamp,
+) -> Result<()> {
+    let statement = "INSERT INTO members (organization, user_id, role, created_at) VALUES ($1, $2, $3, $4)";
+    let query = sqlx::query(statement).bind(organization.as_str()).bind(new.id.as_str()).bind(new.role.as_str());
+    match query.bind(now.as_milliseconds()).execute(connection).await {
+        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "user", name: new.id.to_string() }),
+        other => other.map(|_| ()).map_err(Error::from),
+    }
+}
+
+/// To be called at the end of every change that can take the right to administer from somebody.
+pub(super) async fn require_administrator(connection: &mut Connection, organization: &OrganizationId) -> Result<()> {
+    let statement = "SELECT count(*) FROM members m
+        LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
+        WHERE m.organization = $1 AND (m.role = $2 OR r.administers = 1)";
+    let query = sqlx::query_scalar(statement).bind(organization.as_str()).bind(ADMINISTRATOR);
+    let administrators: i64 = query.fetch_one(connection).await?;
+    if administrators == 0 { Err(Error::LastAdministrator) } else { Ok(()) }
+}
+
+async fn require_room(connection: &mut Connection, organization: &OrganizationId, users_max: u32) -> Result<()> {
+    let query = sqlx::query_scalar("SELECT count(*) FROM members WHERE organization = $1").bind(organization.as_str());
+    let users: i64 = query.fetch_one(connection).await?;
+    if users > i64::from(users_max) {
+        return Err(Error::TooMany { what: "users of an organization", limit: users_max.into() });
+    }
+    Ok(())
+}
+
+async fn remove(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
+    for statement in [
+        "DELETE FROM tokens WHERE organization = $1 AND user_id = $2",
+        "DELETE FROM api_keys WHERE organization = $1 AND user_id = $2",
+    ] {
+        let query = sqlx::query(statement).bind(organization.as_str()).bind(user.as_str());
+        query.execute(&mut *connection).await?;
+    }
+    let query = sqlx::query("DELETE FROM members WHERE organization = $1 AND user_id = $2");
+    let removed = query.bind(organization.as_str()).bind(user.as_str()).execute(&mut *connection).await?;
+    require_one(removed.rows_affected())?;
+    require_administrator(connection, organization).await
+}
+
+fn require_one(rows: u64) -> Result<()> {
+    if rows == 0 { Err(Error::NotFound { what: "user" }) } else { Ok(()) }
+}
+
+fn read(row: &Row) -> Result<User> {
+    Ok(User { id: parsed(row, "user_id")?, role: parsed(row, "role")?, created_at: timestamp(row, "created_at")? })
+}

@@ -1,0 +1,20 @@
+//! The users of an organisation.
+
+use crate::account::UserId;
+use crate::clock::Timestamp;
+use crate::role::RoleName;
+
+/// A user with their role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    pub id: UserId,
+    pub role: RoleName,
+    pub created_at: Timestamp,
+}
+
+/// A user to be added.
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    pub id: UserId,
+    pub role: RoleName,
+}

@@ -1,0 +1,208 @@
+//! API keys: made, listed, ended, revoked, and what becomes of their tokens.
+
+use std::time::Duration;
+
+use hmac::{Hmac, Mac};
+use registry::{
+    ApiKeyId, ApiKeyName, ErrorKind, IssuedKey, NewApiKey, NewUser, OrganizationId, Page, RoleName, SignIn, SignedIn,
+    UserId,
+};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::fixtures::{World, holds};
+
+fn ann() -> UserId {
+    UserId::parse("ann").unwrap()
+}
+
+fn new(user: &UserId) -> NewApiKey {
+    NewApiKey { user: user.clone(), name: None, expires_at: None }
+}
+
+fn id(key: &IssuedKey) -> ApiKeyId {
+    ApiKeyId::parse(&key.api_key_id).unwrap()
+}
+
+async fn token(world: &World, key: &IssuedKey) -> Option<String> {
+    let (organization, user) = (&key.organization, key.user.as_str());
+    let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
+    match world.store.sign_in(sign_in).await.unwrap() {
+        SignedIn::Issued(token) => Some(token.id_token.expose().to_owned()),
+        SignedIn::Refused(_) => None,
+    }
+}
+
+async fn acme(world: &World) -> OrganizationId {
+    world.organization("acme").await.organization
+}
+
+#[tokio::test]
+async fn a_key_is_listed_without_its_secret() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let name = ApiKeyName::parse("ci").unwrap();
+    let end = world.clock.now().after(Duration::from_hours(48));
+    let new = NewApiKey { user: ann(), name: Some(name.clone()), expires_at: Some(end) };
+    world.clock.advance(Duration::from_mins(90));
+    let key = world.store.create_api_key(&acme, new).await.unwrap();
+    let list = async || world.store.list_api_keys(&acme, None, Page::first(9)).await.unwrap().items;
+    let shown = list().await.remove(0);
+    assert_eq!((shown.id.clone(), shown.name, shown.expires_at), (id(&key), Some(name), Some(end)));
+    assert_eq!((shown.last_used_at, shown.revoked_at), (None, None));
+    assert!(key.api_key.expose().starts_with(&shown.id.prefix()));
+    token(&world, &key).await.unwrap();
+    let used = list().await[0].last_used_at.unwrap().as_milliseconds();
+    let age = world.clock.now().as_milliseconds() - used;
+    assert!(used % 3_600_000 == 0 && (0..3_600_000).contains(&age), "used in this hour: {used}");
+    assert!(!holds(&world.stored_bytes().await, key.api_key.expose().as_bytes()));
+}
+
+#[tokio::test]
+async fn an_expired_key_opens_nothing_and_its_tokens_end_with_it() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let end = world.clock.now().after(Duration::from_mins(3));
+    let key = world.store.create_api_key(&acme, NewApiKey { expires_at: Some(end), ..new(&ann()) }).await.unwrap();
+    let token_before = token(&world, &key).await.unwrap();
+    world.clock.advance(Duration::from_mins(3) - Duration::from_millis(1));
+    assert!(world.store.authenticate(&token_before).await.unwrap().is_some());
+    assert!(token(&world, &key).await.is_some());
+    world.clock.advance(Duration::from_millis(1));
+    assert!(world.store.authenticate(&token_before).await.unwrap().is_none());
+    assert!(token(&world, &key).await.is_none());
+}
+
+#[tokio::test]
+async fn an_expiry_lies_ahead_and_not_too_far() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let now = world.clock.now();
+    for end in [now, registry::Timestamp::from_milliseconds(0), now.after(Duration::from_hours(24 * 366 * 11))] {
+        let refused = world.store.create_api_key(&acme, NewApiKey { expires_at: Some(end), ..new(&ann()) }).await;
+        assert_eq!(refused.unwrap_err().code(), "invalid_value", "{end}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_key_ends_with_its_tokens_at_once_and_for_other_processes_too() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let kept = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let (ended, going_on) = (token(&world, &key).await.unwrap(), token(&world, &kept).await.unwrap());
+    assert!(world.store.authenticate(&ended).await.unwrap().is_some());
+    world.store.revoke_api_key(&acme, None, &id(&key)).await.unwrap();
+    assert!(world.store.authenticate(&ended).await.unwrap().is_none());
+    assert!(token(&world, &key).await.is_none());
+    assert!(world.store.authenticate(&going_on).await.unwrap().is_some());
+    // Again changes nothing.
+    let listed = async || world.store.list_api_keys(&acme, None, Page::first(9)).await.unwrap().items;
+    let revoked_at = listed().await.iter().find(|shown| shown.id == id(&key)).unwrap().revoked_at;
+    world.clock.advance(Duration::from_secs(5));
+    world.store.revoke_api_key(&acme, None, &id(&key)).await.unwrap();
+    assert_eq!(listed().await.iter().find(|shown| shown.id == id(&key)).unwrap().revoked_at, revoked_at);
+}
+
+#[tokio::test]
+async fn another_process_learns_of_a_revocation_within_a_second() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let token = token(&world, &key).await.unwrap();
+    let config = registry::Config::for_tests();
+    let other = registry::Store::open(&world.data, &world.keys, world.clock.clone(), config).await.unwrap();
+    assert!(other.authenticate(&token).await.unwrap().is_some());
+    world.store.revoke_api_key(&acme, None, &id(&key)).await.unwrap();
+    let revoked = tokio::time::Instant::now();
+    while other.authenticate(&token).await.unwrap().is_some() {
+        assert!(revoked.elapsed() < Duration::from_millis(1_100), "still accepted");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn only_an_owner_or_an_administrator_revokes() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let other = world.organization("other").await.organization;
+    let bob = UserId::parse("bob").unwrap();
+    let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    for (organization, owner) in [(&acme, Some(&bob)), (&other, None), (&other, Some(&ann()))] {
+        let refused = world.store.revoke_api_key(organization, owner, &id(&key)).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::NotFound);
+    }
+    assert!(token(&world, &key).await.is_some());
+    world.store.revoke_api_key(&acme, Some(&ann()), &id(&key)).await.unwrap();
+    assert!(token(&world, &key).await.is_none());
+}
+
+#[tokio::test]
+async fn keys_are_for_users_that_there_are() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    world.organization("other").await;
+    let refused = world.store.create_api_key(&acme, new(&UserId::parse("bob").unwrap())).await.unwrap_err();
+    assert_eq!((refused.kind(), refused.code()), (ErrorKind::Invalid, "user_unknown"));
+}
+
+#[tokio::test]
+async fn keys_are_bounded_per_user_and_per_organization() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    // One came with the organisation.
+    for _ in 1..50 {
+        world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    }
+    let refused = world.store.create_api_key(&acme, new(&ann())).await.unwrap_err();
+    assert_eq!(refused.to_string(), "at most 50 keys of a user that have not ended");
+    for name in ["bob", "cy"] {
+        let user = NewUser { id: UserId::parse(name).unwrap(), role: RoleName::parse("invoker").unwrap() };
+        world.store.create_user(&acme, user).await.unwrap();
+    }
+    for number in 50..120 {
+        let user = UserId::parse(if number < 90 { "bob" } else { "cy" }).unwrap();
+        world.store.create_api_key(&acme, new(&user)).await.unwrap();
+    }
+    let refused = world.store.create_api_key(&acme, new(&UserId::parse("cy").unwrap())).await.unwrap_err();
+    assert_eq!(refused.to_string(), "at most 120 keys of an organization that have not ended");
+}
+
+#[tokio::test]
+async fn only_so_many_ended_keys_are_remembered() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    for _ in 0..125 {
+        world.clock.advance(Duration::from_secs(1));
+        let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+        world.store.revoke_api_key(&acme, None, &id(&key)).await.unwrap();
+    }
+    let last = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let listed = world.store.list_api_keys(&acme, None, Page::first(1000)).await.unwrap().items;
+    let ended = listed.iter().filter(|key| key.revoked_at.is_some()).count();
+    assert_eq!((ended, listed.len()), (120, 122), "all but the oldest, the first key and the last");
+    assert!(token(&world, &last).await.is_some());
+}
+
+#[tokio::test]
+async fn a_key_of_an_earlier_release_stays_valid() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let (api_key_id, secret) = ("a".repeat(12), "b".repeat(43));
+    let api_key = format!("lk_{api_key_id}_{secret}");
+    let mut hash = Hmac::<sha2::Sha256>::new_from_slice(&world.keys.derive("api keys")).unwrap();
+    hash.update(api_key.as_bytes());
+    let mut connection =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
+    sqlx::query("INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at) VALUES ($1, 'acme', 'ann', $2, 0)")
+        .bind(&api_key_id)
+        .bind(hash.finalize().into_bytes().to_vec())
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let sign_in = SignIn { organization: &acme, api_key_id: &api_key_id, api_key: &api_key, user: "ann" };
+    assert!(matches!(world.store.sign_in(sign_in).await.unwrap(), SignedIn::Issued(_)));
+    let with_a_sum = format!("{api_key}_000000");
+    let sign_in = SignIn { api_key: &with_a_sum, ..sign_in };
+    assert!(matches!(world.store.sign_in(sign_in).await.unwrap(), SignedIn::Refused(_)));
+}

@@ -1,0 +1,106 @@
+//! Users: added, given other roles, removed; somebody always remains who may administer.
+
+use registry::{ErrorKind, NewUser, OrganizationId, Page, Permission, RoleName, UserId};
+
+use crate::fixtures::World;
+
+fn user(id: &str) -> UserId {
+    UserId::parse(id).unwrap()
+}
+
+fn role(name: &str) -> RoleName {
+    RoleName::parse(name).unwrap()
+}
+
+async fn add(world: &World, organization: &OrganizationId, id: &str, name: &str) -> Result<(), registry::Error> {
+    world.store.create_user(organization, NewUser { id: user(id), role: role(name) }).await
+}
+
+#[tokio::test]
+async fn users_are_listed_with_their_roles() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    let other = world.organization("other").await.organization;
+    add(&world, &acme, "bob", "author").await.unwrap();
+    add(&world, &acme, "cy", "invoker").await.unwrap();
+    let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
+    let rest = world.store.list_users(&acme, Page { limit: 2, offset: first.next.unwrap() }).await.unwrap();
+    let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.id.as_str(), u.role.as_str())).collect();
+    assert_eq!(all, [("ann", "admin"), ("bob", "author"), ("cy", "invoker")]);
+    assert!(rest.next.is_none());
+    assert_eq!(world.store.list_users(&other, Page::first(9)).await.unwrap().items.len(), 1);
+    assert!(world.store.get_user(&other, &user("bob")).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_user_is_added_once_and_with_a_role_that_there_is() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    let again = add(&world, &acme, "ann", "author").await.unwrap_err();
+    assert_eq!((again.kind(), again.code()), (ErrorKind::Conflict, "already_exists"));
+    let unknown = add(&world, &acme, "bob", "baker").await.unwrap_err();
+    assert_eq!((unknown.kind(), unknown.code()), (ErrorKind::Invalid, "role_unknown"));
+    assert!(world.store.get_user(&acme, &user("bob")).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn users_are_bounded() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    for number in 1..100 {
+        add(&world, &acme, &format!("user{number}"), "invoker").await.unwrap();
+    }
+    assert_eq!(add(&world, &acme, "one-more", "invoker").await.unwrap_err().code(), "too_many");
+    world.store.remove_user(&acme, &user("user7")).await.unwrap();
+    add(&world, &acme, "one-more", "invoker").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_role_change_and_a_removal_count_at_once() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    add(&world, &acme, "bob", "author").await.unwrap();
+    let token = world.token_of(&acme, "bob").await;
+    let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+    assert!(principal.may(Permission::CreateTool) && !principal.may(Permission::Administer));
+    world.store.set_user_role(&acme, &user("bob"), role("auditor")).await.unwrap();
+    let principal = world.store.authenticate(&token).await.unwrap().unwrap();
+    assert!(!principal.may(Permission::CreateTool) && principal.may(Permission::GetInvocation));
+    world.store.remove_user(&acme, &user("bob")).await.unwrap();
+    assert!(world.store.authenticate(&token).await.unwrap().is_none());
+    // Who comes back under the name gets nothing of what the first one had.
+    add(&world, &acme, "bob", "admin").await.unwrap();
+    assert!(world.store.authenticate(&token).await.unwrap().is_none());
+    assert!(world.store.list_api_keys(&acme, Some(&user("bob")), Page::first(9)).await.unwrap().items.is_empty());
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    world.organization("other").await;
+    add(&world, &acme, "bob", "author").await.unwrap();
+    let demoted = world.store.set_user_role(&acme, &user("ann"), role("author")).await.unwrap_err();
+    assert_eq!((demoted.kind(), demoted.code()), (ErrorKind::Conflict, "last_administrator"));
+    let removed = world.store.remove_user(&acme, &user("ann")).await.unwrap_err();
+    assert_eq!(removed.code(), "last_administrator");
+    assert_eq!(world.store.get_user(&acme, &user("ann")).await.unwrap().unwrap().role, role("admin"));
+    world.store.set_user_role(&acme, &user("bob"), role("admin")).await.unwrap();
+    world.store.remove_user(&acme, &user("ann")).await.unwrap();
+    assert_eq!(world.store.remove_user(&acme, &user("bob")).await.unwrap_err().code(), "last_administrator");
+}
+
+#[tokio::test]
+async fn strangers_are_not_found() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    let other = world.organization("other").await.organization;
+    add(&world, &acme, "bob", "author").await.unwrap();
+    let store = &world.store;
+    let kinds = [
+        store.set_user_role(&other, &user("bob"), role("admin")).await.unwrap_err().kind(),
+        store.remove_user(&other, &user("bob")).await.unwrap_err().kind(),
+    ];
+    assert_eq!(kinds, [ErrorKind::NotFound; 2]);
+    assert_eq!(store.get_user(&acme, &user("bob")).await.unwrap().unwrap().role, role("author"));
+}
