@@ -9,6 +9,7 @@ use runner::Invoker;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use crate::config::Config;
 use crate::error::Error;
 
 /// The parts of which an [`App`] is made.
@@ -19,6 +20,7 @@ pub struct Parts {
     pub repositories: Repositories,
     pub git: GitServer,
     pub clock: Clock,
+    pub config: Config,
 }
 
 /// The state of every handler; clones share it.
@@ -57,6 +59,10 @@ impl App {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.0.parts.clock
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.parts.config
     }
 
     /// Starts work that ends by itself, whatever becomes of the request; refused once the shutdown has begun.

@@ -37,6 +37,14 @@ pub enum Error {
     TooSlow,
     #[error("The body was cut off.")]
     CutOff,
+    #[error("The headers arrived too slowly.")]
+    HeadersTooSlow,
+    #[error("Path and query should have at most {bytes_max} bytes.")]
+    UriTooLong { bytes_max: usize },
+    #[error("A request should have at most {headers_max} headers of {bytes_max} bytes together.")]
+    HeadersTooLarge { headers_max: usize, bytes_max: usize },
+    #[error("The server has as many connections as it can hold; try again shortly.")]
+    TooManyConnections,
     #[error("The server is shutting down.")]
     ShuttingDown,
     #[error("{detail}")]
@@ -69,6 +77,8 @@ pub enum Kind {
     /// Another thing or a running operation is in the way.
     Conflict,
     TooLarge,
+    UriTooLong,
+    HeadersTooLarge,
     /// The form of the request is wrong.
     Invalid,
     /// A fault of ours.

@@ -39,6 +39,8 @@ impl Kind {
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Conflict => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UriTooLong => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -99,6 +101,11 @@ impl IntoResponse for Error {
 }
 
 impl Refusal {
+    /// When to come back, where that is told.
+    pub(crate) const fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after_seconds
+    }
+
     /// Git asks its credential helper only when told of Basic, so that it comes first.
     fn extra_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();

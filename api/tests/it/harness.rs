@@ -1,6 +1,6 @@
 //! An API over a fresh data directory with the organisation `acme` and its user `ada`.
 
-use api::{App, router};
+use api::{App, Config, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, request};
@@ -36,8 +36,12 @@ pub struct RequestBuilder<'a> {
 
 impl TestApp {
     pub async fn start() -> Self {
+        Self::configured(Config::default()).await
+    }
+
+    pub async fn configured(config: Config) -> Self {
         let directory = TempDir::new().unwrap();
-        let parts = parts(directory.path()).await;
+        let parts = parts(directory.path(), config).await;
         let store = parts.store.clone();
         let app = App::new(parts);
         let router = router(app.clone()).unwrap();

@@ -10,6 +10,7 @@ mod isolation;
 mod parts;
 mod server;
 mod sign_in;
+mod slow;
 mod streams;
 mod table;
 mod tools;

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::file::SettingsFile;
+use super::limits::Limits;
 use super::logging::LogFormat;
 
 /// Only this machine reaches the server unless its operator says otherwise.
@@ -65,6 +66,8 @@ pub struct ServeArguments {
     /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     python_index: Option<String>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// What a server is assembled from. `None` leaves the default to the crate that owns it.
@@ -79,6 +82,7 @@ pub struct Settings {
     pub live_versions: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
+    pub limits: Limits,
 }
 
 impl Settings {
@@ -98,6 +102,7 @@ impl Settings {
             live_versions: arguments.live_versions.or(file.live_versions),
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
+            limits: arguments.limits.or(file.limits),
         })
     }
 
