@@ -22,6 +22,7 @@ impl Error {
             Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
+            Self::RateLimited { .. } => Kind::RateLimited,
             Self::ShuttingDown | Self::TooManyConnections => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
@@ -45,6 +46,7 @@ impl Error {
             Self::HeadersTooSlow => "headers_too_slow",
             Self::UriTooLong { .. } => "uri_too_long",
             Self::HeadersTooLarge { .. } => "headers_too_large",
+            Self::RateLimited { .. } => "rate_limited",
             Self::TooManyConnections => "too_many_connections",
             Self::ShuttingDown => "shutting_down",
             Self::Internal { .. } => "internal",
@@ -65,7 +67,7 @@ impl Error {
     /// When a client that was refused for now should come back.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
-            Self::Runner(runner::Error::Busy { retry_after }) => *retry_after,
+            Self::RateLimited { retry_after, .. } | Self::Runner(runner::Error::Busy { retry_after }) => *retry_after,
             _ => RETRY_AFTER,
         }
     }

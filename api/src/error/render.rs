@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Error, Kind};
+use super::{Error, Kind, whole_seconds};
 use crate::request_id::RequestId;
 
 /// A refusal as the caller sees it.
@@ -42,6 +42,7 @@ impl Kind {
             Self::UriTooLong => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -52,7 +53,8 @@ impl Error {
     /// The refusal to show, or the fault to hide.
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
         let (status, code) = (self.kind().status(), self.code());
-        let retry_after_seconds = (self.kind() == Kind::Unavailable).then(|| self.retry_after().as_secs().max(1));
+        let is_for_now = matches!(self.kind(), Kind::RateLimited | Kind::Unavailable);
+        let retry_after_seconds = is_for_now.then(|| whole_seconds(self.retry_after()).max(1));
         let detail = match (self.kind(), self) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::auth::{Guard, admit};
 use crate::error::{Error, Fault};
 use crate::head;
+use crate::rate;
 use crate::request_id::{RequestIds, label};
 
 /// Paths below this one belong to an organisation.
@@ -56,7 +57,7 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
 }
 
 fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
-    let handler = route.handler.clone();
+    let handler = rate::limited(app, (route.method, route.path), route.handler.clone());
     let Some(permission) = route.permission else { return handler };
     handler.route_layer(from_fn_with_state(Guard { app: app.clone(), permission }, admit))
 }

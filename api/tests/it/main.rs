@@ -8,6 +8,7 @@ mod harness;
 mod invocations;
 mod isolation;
 mod parts;
+mod rate;
 mod server;
 mod sign_in;
 mod slow;

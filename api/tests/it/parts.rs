@@ -10,12 +10,11 @@ use runner::Invoker;
 
 const ABSENT: &str = "/absent";
 
-pub async fn parts(root: &Path, config: ApiConfig) -> Parts {
+pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     // The builder's client wants a provider; a second test finds the first one's in place.
     rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
     let data = DataDir::open(root).unwrap();
     let keys = KeyRing::load(&data).unwrap();
-    let clock = Clock::system();
     let store = Store::open(&data, &keys, clock.clone(), Config::for_tests()).await.unwrap();
     let artifacts = Artifacts::open(&data).unwrap();
     let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use api::{Config, ConnectionLimits, Server};
+use registry::Clock;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -39,7 +40,7 @@ pub async fn start(app: &TestApp) -> Running {
 pub async fn limited(change: impl FnOnce(&mut ConnectionLimits)) -> (TestApp, Running) {
     let mut connections = ConnectionLimits::default();
     change(&mut connections);
-    let app = TestApp::configured(Config { connections }).await;
+    let app = TestApp::configured(Config { connections, ..Config::default() }, Clock::system()).await;
     let running = start(&app).await;
     (app, running)
 }

@@ -81,7 +81,8 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     )
     .await?;
     let git = GitServer::new(repositories.clone(), git)?;
-    let config = api::Config { connections: settings.limits.of_connections() };
+    let config =
+        api::Config { connections: settings.limits.of_connections(), rate_limits: settings.rate_limits.clone() };
     let parts = Parts { store: store.clone(), invoker, builder: builder.clone(), repositories, git, clock, config };
     Ok(Assembled { server, app: App::new(parts), builder, store, _lock: lock })
 }

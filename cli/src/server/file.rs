@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::limits::Limits;
 use super::logging::LogFormat;
+use super::rate_limits::RateLimitSettings;
 use crate::failure::Failure;
 
 const FILE_NAME: &str = "lathe.toml";
@@ -27,6 +28,7 @@ pub struct SettingsFile {
     pub python_index: Option<String>,
     #[serde(default)]
     pub limits: Limits,
+    pub rate_limits: Option<RateLimitSettings>,
 }
 
 impl SettingsFile {
