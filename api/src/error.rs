@@ -85,8 +85,8 @@ pub enum Kind {
     HeadersTooLarge,
     /// The form of the request is wrong.
     Invalid,
-    /// The caller has had its share for now.
-    RateLimited,
+    /// The caller, or its organisation, has had its share for now.
+    TooManyRequests,
     /// A fault of ours.
     Internal,
     /// Later may work.

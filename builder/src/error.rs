@@ -1,6 +1,7 @@
 //! Why a build ended, and where.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::source::{SourceError, SourceErrorKind};
 
@@ -41,6 +42,10 @@ pub enum Error {
     Failed { stage: &'static str, check: String, message: String, place: Place },
     #[error("no live tool with this id")]
     ToolNotFound,
+    #[error("too many builds are waiting; try again in {} s", retry_after.as_secs())]
+    Overloaded { retry_after: Duration },
+    #[error("too many builds of this organization are waiting; try again in {} s", retry_after.as_secs())]
+    TooManyBuilds { retry_after: Duration },
     #[error(transparent)]
     Source(SourceError),
     #[error(transparent)]
@@ -55,6 +60,9 @@ pub enum Error {
 pub enum ErrorKind {
     BadRequest,
     NotFound,
+    /// The caller's organisation has had its share for now.
+    TooMany,
+    Unavailable,
     Store,
     Runner,
     Internal,
@@ -74,6 +82,8 @@ impl Error {
         match self {
             Self::Failed { .. } => ErrorKind::BadRequest,
             Self::ToolNotFound => ErrorKind::NotFound,
+            Self::Overloaded { .. } => ErrorKind::Unavailable,
+            Self::TooManyBuilds { .. } => ErrorKind::TooMany,
             Self::Source(error) => match error.kind() {
                 SourceErrorKind::BadRequest => ErrorKind::BadRequest,
                 SourceErrorKind::NotFound => ErrorKind::NotFound,
@@ -91,6 +101,8 @@ impl Error {
         match self {
             Self::Failed { .. } => "build_failed",
             Self::ToolNotFound => "tool_not_found",
+            Self::Overloaded { .. } => "overloaded",
+            Self::TooManyBuilds { .. } => "too_many_builds",
             Self::Source(error) => error.code(),
             Self::Store(_) => "store",
             Self::Runner(error) => error.code(),

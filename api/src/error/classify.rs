@@ -22,7 +22,7 @@ impl Error {
             Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
-            Self::RateLimited { .. } => Kind::RateLimited,
+            Self::RateLimited { .. } => Kind::TooManyRequests,
             Self::ShuttingDown | Self::TooManyConnections => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
@@ -67,7 +67,13 @@ impl Error {
     /// When a client that was refused for now should come back.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
-            Self::RateLimited { retry_after, .. } | Self::Runner(runner::Error::Busy { retry_after }) => *retry_after,
+            Self::RateLimited { retry_after, .. } => *retry_after,
+            Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after }) => {
+                *retry_after
+            }
+            Self::Builder(
+                builder::Error::Overloaded { retry_after } | builder::Error::TooManyBuilds { retry_after },
+            ) => *retry_after,
             _ => RETRY_AFTER,
         }
     }
@@ -108,6 +114,7 @@ fn runner_kind(kind: runner::ErrorKind) -> Kind {
     match kind {
         runner::ErrorKind::NotFound => Kind::NotFound,
         runner::ErrorKind::Invalid => Kind::BadRequest,
+        runner::ErrorKind::TooMany => Kind::TooManyRequests,
         runner::ErrorKind::Unavailable => Kind::Unavailable,
         runner::ErrorKind::Internal => Kind::Internal,
     }
@@ -117,6 +124,8 @@ fn builder_kind(kind: builder::ErrorKind) -> Kind {
     match kind {
         builder::ErrorKind::BadRequest => Kind::BadRequest,
         builder::ErrorKind::NotFound => Kind::NotFound,
+        builder::ErrorKind::TooMany => Kind::TooManyRequests,
+        builder::ErrorKind::Unavailable => Kind::Unavailable,
         builder::ErrorKind::Store | builder::ErrorKind::Runner | builder::ErrorKind::Internal => Kind::Internal,
     }
 }

@@ -42,7 +42,7 @@ impl Kind {
             Self::UriTooLong => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -53,7 +53,7 @@ impl Error {
     /// The refusal to show, or the fault to hide.
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
         let (status, code) = (self.kind().status(), self.code());
-        let is_for_now = matches!(self.kind(), Kind::RateLimited | Kind::Unavailable);
+        let is_for_now = matches!(self.kind(), Kind::TooManyRequests | Kind::Unavailable);
         let retry_after_seconds = is_for_now.then(|| whole_seconds(self.retry_after()).max(1));
         let detail = match (self.kind(), self) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),

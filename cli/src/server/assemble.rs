@@ -118,16 +118,17 @@ fn registry_config(settings: &Settings) -> registry::Config {
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
     let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
     runner::Config {
-        parallel_runs_max: settings.parallel_runs.unwrap_or(default.parallel_runs_max),
-        queued_runs_max: settings.queued_runs.unwrap_or(default.queued_runs_max),
+        runs: settings.limits.of_runs(default.runs, settings.parallel_runs, settings.queued_runs),
         ..default
     }
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
+    let default = builder::Config::new(cache(settings, data), program);
     builder::Config {
         python_index: settings.python_index.clone(),
-        ..builder::Config::new(cache(settings, data), program)
+        builds: settings.limits.of_builds(default.builds),
+        ..default
     }
 }
 
