@@ -7,6 +7,7 @@
 //! | `bad_input` | what authors get wrong, and what they are told |
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
+//! | `operations` | what operators see and set |
 //! | `doors` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and what they open |
 //! | `tidy` | the rules of the house |
@@ -18,5 +19,6 @@ mod durability;
 mod git;
 mod harness;
 mod identity;
+mod operations;
 mod tidy;
 mod walk;

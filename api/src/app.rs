@@ -9,7 +9,9 @@ use runner::Invoker;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use crate::config::Config;
 use crate::error::Error;
+use crate::rate::Usage;
 
 /// The parts of which an [`App`] is made.
 pub struct Parts {
@@ -19,6 +21,7 @@ pub struct Parts {
     pub repositories: Repositories,
     pub git: GitServer,
     pub clock: Clock,
+    pub config: Config,
 }
 
 /// The state of every handler; clones share it.
@@ -28,11 +31,12 @@ pub struct App(Arc<Shared>);
 struct Shared {
     parts: Parts,
     tasks: TaskTracker,
+    usage: Usage,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Shared { parts, tasks: TaskTracker::new() }))
+        Self(Arc::new(Shared { parts, tasks: TaskTracker::new(), usage: Usage::default() }))
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -57,6 +61,14 @@ impl App {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.0.parts.clock
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.parts.config
+    }
+
+    pub(crate) fn usage(&self) -> &Usage {
+        &self.0.usage
     }
 
     /// Starts work that ends by itself, whatever becomes of the request; refused once the shutdown has begun.

@@ -9,6 +9,8 @@
 mod classify;
 mod render;
 
+use std::time::Duration;
+
 use registry::{BuildId, Permission};
 
 use crate::extract::Problem;
@@ -37,6 +39,16 @@ pub enum Error {
     TooSlow,
     #[error("The body was cut off.")]
     CutOff,
+    #[error("The headers arrived too slowly.")]
+    HeadersTooSlow,
+    #[error("Path and query should have at most {bytes_max} bytes.")]
+    UriTooLong { bytes_max: usize },
+    #[error("A request should have at most {headers_max} headers of {bytes_max} bytes together.")]
+    HeadersTooLarge { headers_max: usize, bytes_max: usize },
+    #[error("A user may do this {per_minute} times a minute; try again in {} s.", whole_seconds(*.retry_after))]
+    RateLimited { per_minute: u32, retry_after: Duration },
+    #[error("The server has as many connections as it can hold; try again shortly.")]
+    TooManyConnections,
     #[error("The server is shutting down.")]
     ShuttingDown,
     #[error("{detail}")]
@@ -72,10 +84,19 @@ pub enum Kind {
     /// Another thing or a running operation is in the way.
     Conflict,
     TooLarge,
+    UriTooLong,
+    HeadersTooLarge,
     /// The form of the request is wrong.
     Invalid,
+    /// The caller, or its organisation, has had its share for now.
+    TooManyRequests,
     /// A fault of ours.
     Internal,
     /// Later may work.
     Unavailable,
+}
+
+/// Rounded up, so that who waits as long as told is not refused again.
+pub(crate) fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -5,8 +5,12 @@
 
 mod app;
 mod auth;
+mod config;
+mod ending;
 mod error;
 mod extract;
+mod head;
+mod rate;
 mod request_id;
 mod router;
 mod routes;
@@ -14,7 +18,9 @@ mod server;
 mod work;
 
 pub use app::{App, Parts};
+pub use config::Config;
 pub use error::{Error, Kind};
 pub use extract::{Place, Problem};
+pub use rate::{RateLimits, UnknownOperation};
 pub use router::{Route, RouteRefused, router, routes};
-pub use server::{Server, ServerError};
+pub use server::{BodyLimits, ConnectionLimits, Server, ServerError};

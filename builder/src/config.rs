@@ -5,17 +5,24 @@
 //! | `bundler` | program and arguments of the bundling child | this binary |
 //! | `cache_dir` | downloaded packages, by digest | `<data>/cache` |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
+//! | `builds` | builds at once and builds that wait, in the process and of one organisation | 2 and 16, of one 2 and 12 |
 //! | `limits_max` | no version may ask for more | see `runner::Limits` |
 
 use std::path::PathBuf;
 
-use runner::Limits;
+use runner::{Bounds, Limits};
+
+/// Each holds a child of up to a gigabyte and a core.
+const PARALLEL_BUILDS_MAX: usize = 2;
+/// A build takes a second or a few; who comes later would not get a turn in the time for which one is waited.
+const QUEUED_BUILDS_MAX: usize = 16;
 
 #[derive(Debug, Clone)]
 pub struct Config {
     pub bundler: Vec<String>,
     pub cache_dir: PathBuf,
     pub python_index: Option<String>,
+    pub builds: Bounds,
     pub limits_max: Limits,
 }
 
@@ -27,6 +34,7 @@ impl Config {
             bundler: vec![program.into(), "internal".into(), "bundle".into()],
             cache_dir,
             python_index: None,
+            builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
             limits_max: Limits::MAX,
         }
     }

@@ -1,6 +1,7 @@
 //! Why a build ended, and where.
 
 use std::fmt;
+use std::time::Duration;
 
 use registry::BuildId;
 
@@ -43,6 +44,10 @@ pub enum Error {
     Failed { stage: &'static str, check: String, message: String, place: Place },
     #[error("no live tool with this id")]
     ToolNotFound,
+    #[error("too many builds are waiting; try again in {} s", retry_after.as_secs())]
+    Overloaded { retry_after: Duration },
+    #[error("too many builds of this organization are waiting; try again in {} s", retry_after.as_secs())]
+    TooManyBuilds { retry_after: Duration },
     #[error(transparent)]
     Source(SourceError),
     #[error(transparent)]
@@ -60,6 +65,9 @@ pub enum Error {
 pub enum ErrorKind {
     BadRequest,
     NotFound,
+    /// The caller's organisation has had its share for now.
+    TooMany,
+    Unavailable,
     Store,
     Runner,
     Internal,
@@ -79,6 +87,8 @@ impl Error {
         match self {
             Self::Failed { .. } => ErrorKind::BadRequest,
             Self::ToolNotFound => ErrorKind::NotFound,
+            Self::Overloaded { .. } => ErrorKind::Unavailable,
+            Self::TooManyBuilds { .. } => ErrorKind::TooMany,
             Self::Source(error) => match error.kind() {
                 SourceErrorKind::BadRequest => ErrorKind::BadRequest,
                 SourceErrorKind::NotFound => ErrorKind::NotFound,
@@ -97,6 +107,8 @@ impl Error {
         match self {
             Self::Failed { .. } => "build_failed",
             Self::ToolNotFound => "tool_not_found",
+            Self::Overloaded { .. } => "overloaded",
+            Self::TooManyBuilds { .. } => "too_many_builds",
             Self::Source(error) => error.code(),
             Self::Store(_) => "store",
             Self::Runner(error) => error.code(),

@@ -10,8 +10,7 @@ use registry::{
     Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal,
     ProjectPath, SecretValue, Store, ToolId, ToolName, ToolVersion, Variables, Version,
 };
-use runner::{Candidate, Code, Compiler};
-use tokio::sync::Semaphore;
+use runner::{Admission, Admitted, Candidate, Code, Compiler, Full};
 
 use crate::Config;
 use crate::build::{Built, Toolchain, build};
@@ -27,10 +26,10 @@ const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Three chances to renew before it runs out.
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
-/// Builds at once in the process: each holds a child of up to a gigabyte and a core.
-const BUILDS_MAX: usize = 2;
 /// How long a build may wait for its turn.
 const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
+/// A build that waits before another takes some seconds.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// A build of many large packages from a slow index takes minutes.
 const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
 
@@ -60,7 +59,7 @@ pub struct Builder {
     compiler: Compiler,
     packages: Packages,
     image: Image,
-    builds: Arc<Semaphore>,
+    builds: Admission,
 }
 
 impl Builder {
@@ -82,7 +81,7 @@ impl Builder {
             artifacts.put(component).await?;
         }
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
-        let builds = Arc::new(Semaphore::new(BUILDS_MAX));
+        let builds = Admission::new(config.builds);
         Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image, builds })
     }
 
@@ -113,9 +112,10 @@ impl Builder {
         request: PublishRequest,
         progress: Progress,
     ) -> Result<Version, Error> {
+        let admitted = self.admit(principal)?;
         let lease = self.store.acquire_lease(principal, &tool, Operation::Publish, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
-        let published = self.publish_under(&lease, principal, request, &progress).await;
+        let published = self.publish_under(&lease, principal, request, &admitted, &progress).await;
         drop(renewal);
         match published {
             Ok(version) => Ok(version),
@@ -150,6 +150,7 @@ impl Builder {
         lease: &Lease,
         principal: &Principal,
         request: PublishRequest,
+        admitted: &Admitted,
         progress: &Progress,
     ) -> Result<Version, Error> {
         let branch = match request.commit_branch {
@@ -158,7 +159,7 @@ impl Builder {
         };
         let (repository, commit) = self.tip(principal, branch.clone()).await?;
         self.refuse_older(&repository, principal, lease, commit).await?;
-        let built = self.build(&repository, commit, &request.project_path, progress).await?;
+        let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
         let digest = progress.step("store", async { self.artifacts.put(built.bundle.clone()).await }).await?;
         let of = repository.clone();
         let version = NewVersion {
@@ -203,8 +204,9 @@ impl Builder {
         request: TestRequest,
         progress: Progress,
     ) -> Result<Candidate, Error> {
+        let admitted = self.admit(principal)?;
         let (repository, commit) = self.tip(principal, request.commit_branch).await?;
-        let built = self.build(&repository, commit, &request.project_path, &progress).await?;
+        let built = self.build(&repository, commit, &request.project_path, &admitted, &progress).await?;
         let name = built.manifest.name.replace('-', "_").to_lowercase();
         let tool = match ToolName::parse(&name) {
             Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
@@ -221,16 +223,25 @@ impl Builder {
         })
     }
 
+    /// Before anything is recorded or held: whether the build may wait for a place.
+    fn admit(&self, principal: &Principal) -> Result<Admitted, Error> {
+        self.builds.admit(&principal.organization, 1).map_err(|full| match full {
+            Full::Organization => Error::TooManyBuilds { retry_after: RETRY_AFTER },
+            Full::Process => Error::Overloaded { retry_after: RETRY_AFTER },
+        })
+    }
+
     async fn build(
         &self,
         repository: &Repository,
         commit: CommitId,
         project_path: &ProjectPath,
+        admitted: &Admitted,
         progress: &Progress,
     ) -> Result<Built, Error> {
-        let waiting = tokio::time::timeout(BUILD_WAIT_MAX, self.builds.acquire()).await;
-        let _turn =
-            waiting.map_err(|_| runner::Error::Busy { retry_after: BUILD_WAIT_MAX })?.map_err(Error::internal)?;
+        let waiting = tokio::time::timeout(BUILD_WAIT_MAX, admitted.place()).await;
+        let place = waiting.map_err(|_| Error::Overloaded { retry_after: RETRY_AFTER })?;
+        let _place = place.ok_or_else(|| Error::internal("the builder is shutting down"))?;
         tokio::time::timeout(BUILD_WALL_MAX, self.build_now(repository, commit, project_path, progress))
             .await
             .map_err(|_| Error::failed("build", "deadline", "the build took too long", Place::default()))?

@@ -12,12 +12,16 @@
 //! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
+//! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |
+//! | what is admitted at once | see `limits` | `LATHE_…` | `[limits]` | that of the crate that admits it |
 //!
 //! A flag wins over the environment, the environment over the file, the file over the default.
 
 mod assemble;
 mod file;
+mod limits;
 mod logging;
+mod rate_limits;
 mod serve;
 mod settings;
 mod signals;

@@ -1,79 +1,166 @@
-//! How many runs this process lets in, and how many may wait.
+//! How much work this process lets in at once, and how much may wait: for runs here, for builds in the crate above.
+//!
+//! Everything has two bounds, one of the process and one of each organisation. Beyond its own an organisation is
+//! refused although the process has room; that is what keeps the room. A place that becomes free goes to the
+//! organisations in turn, whoever came first, so that a long queue of one of them delays its own work only.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+mod bounds;
+mod queue;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::Error;
+use registry::OrganizationId;
+use tokio::sync::oneshot;
 
-/// A place frees up when a run ends; most end well within this.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+pub use bounds::Bounds;
+use queue::Queue;
 
+/// Which bound refused; nothing was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    Organization,
+    Process,
+}
+
+/// Lets work in. Clones share their places.
 #[derive(Debug, Clone)]
-pub struct Admission {
-    places: Arc<Semaphore>,
-    inside: Arc<AtomicUsize>,
-    inside_max: usize,
+pub struct Admission(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    bounds: Bounds,
+    queue: Mutex<Queue<oneshot::Sender<Place>>>,
 }
 
-impl Admission {
-    pub fn new(parallel_runs_max: u32, queued_runs_max: usize) -> Self {
-        let places = usize::try_from(parallel_runs_max).unwrap_or(usize::MAX);
-        Self {
-            places: Arc::new(Semaphore::new(places)),
-            inside: Arc::default(),
-            inside_max: places.saturating_add(queued_runs_max),
-        }
-    }
-
-    /// Lets `runs` wait for places, or refuses all of them at once.
-    ///
-    /// # Errors
-    /// `Busy` when too many wait already; nothing was recorded then.
-    pub fn admit(&self, runs: usize) -> Result<Admitted, Error> {
-        let before = self.inside.fetch_add(runs, Ordering::SeqCst);
-        let admitted = Admitted { admission: self.clone(), runs };
-        if before > 0 && before + runs > self.inside_max {
-            return Err(Error::Busy { retry_after: RETRY_AFTER });
-        }
-        Ok(admitted)
-    }
-}
-
-/// The right of some runs to wait for places.
+/// The right of some pieces of work to wait for places; given back when dropped.
 #[derive(Debug)]
 pub struct Admitted {
     admission: Admission,
-    runs: usize,
+    organization: OrganizationId,
+    pieces: usize,
+}
+
+/// A place, free again when dropped.
+#[derive(Debug)]
+pub struct Place {
+    admission: Admission,
+    organization: OrganizationId,
+}
+
+impl Admission {
+    #[must_use]
+    pub fn new(bounds: Bounds) -> Self {
+        Self(Arc::new(Shared { bounds, queue: Mutex::default() }))
+    }
+
+    /// Lets pieces of work wait for places, or refuses all of them at once.
+    ///
+    /// # Errors
+    /// Which bound is met.
+    pub fn admit(&self, organization: &OrganizationId, pieces: usize) -> Result<Admitted, Full> {
+        self.queue().enter(&self.0.bounds, organization, pieces)?;
+        Ok(Admitted { admission: self.clone(), organization: organization.clone(), pieces })
+    }
+
+    /// Gives what is free to whoever has the turn.
+    fn hand_out(&self) {
+        loop {
+            // The lock must not be held below: a place that nobody takes is dropped, and comes back here.
+            let next = self.queue().next(&self.0.bounds, oneshot::Sender::is_closed);
+            let Some((organization, waiter)) = next else { return };
+            drop(waiter.send(Place { admission: self.clone(), organization }));
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Place>>> {
+        // A panic while the lock was held cannot have left the queue half written.
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Admitted {
-    /// Waits for a place, which is held until it is dropped.
-    pub async fn place(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let places = self.admission.places.clone();
-        places.acquire_owned().await.map_err(|_| Error::internal("the runner is shutting down"))
+    /// Waits for a place; nothing only when the process ends.
+    pub async fn place(&self) -> Option<Place> {
+        let (waiter, place) = oneshot::channel();
+        self.admission.queue().wait(&self.organization, waiter);
+        self.admission.hand_out();
+        place.await.ok()
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.admission.inside.fetch_sub(self.runs, Ordering::SeqCst);
+        self.admission.queue().leave(&self.organization, self.pieces, oneshot::Sender::is_closed);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.admission.queue().free(&self.organization);
+        self.admission.hand_out();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
+    fn organization(name: &str) -> OrganizationId {
+        OrganizationId::parse(name).unwrap()
+    }
+
+    fn admission(parallel_max: usize, queued_max: usize) -> Admission {
+        let (organization_parallel_max, organization_queued_max) = (parallel_max, queued_max);
+        Admission::new(Bounds { parallel_max, queued_max, organization_parallel_max, organization_queued_max })
+    }
+
     #[tokio::test]
-    async fn runs_beyond_the_queue_are_refused_and_leave_no_trace() {
-        let admission = Admission::new(2, 1);
-        let first = admission.admit(3).unwrap();
-        let _place = first.place().await.unwrap();
-        assert!(matches!(admission.admit(1), Err(Error::Busy { .. })));
+    async fn work_beyond_the_queue_is_refused_and_leaves_no_trace() {
+        let (admission, acme) = (admission(2, 1), organization("acme"));
+        let first = admission.admit(&acme, 3).unwrap();
+        let place = first.place().await.unwrap();
+        assert_eq!(admission.admit(&acme, 1).unwrap_err(), Full::Process);
+        drop((place, first));
+        assert!(admission.admit(&acme, 3).is_ok());
+        assert!(admission.queue().is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_waits_gets_the_place_that_becomes_free() {
+        let (admission, acme) = (admission(1, 9), organization("acme"));
+        let admitted = admission.admit(&acme, 3).unwrap();
+        let first = admitted.place().await.unwrap();
+        let (mut second, mut third) = (Box::pin(admitted.place()), Box::pin(admitted.place()));
+        assert!(second.as_mut().now_or_never().is_none() && third.as_mut().now_or_never().is_none());
         drop(first);
-        assert!(admission.admit(3).is_ok());
+        let second = second.now_or_never().flatten().unwrap();
+        assert!(third.as_mut().now_or_never().is_none());
+        drop(second);
+        assert!(third.now_or_never().flatten().is_some());
+    }
+
+    #[tokio::test]
+    async fn who_gave_up_waiting_takes_no_place() {
+        let (admission, acme) = (admission(1, 9), organization("acme"));
+        let admitted = admission.admit(&acme, 3).unwrap();
+        let first = admitted.place().await.unwrap();
+        let mut gone = Box::pin(admitted.place());
+        assert!(gone.as_mut().now_or_never().is_none());
+        let mut stays = Box::pin(admitted.place());
+        assert!(stays.as_mut().now_or_never().is_none());
+        drop(gone);
+        drop(first);
+        drop(stays.now_or_never().flatten().unwrap());
+        // One that goes after it was given a place gives it back.
+        let first = admitted.place().await.unwrap();
+        let mut gone = Box::pin(admitted.place());
+        assert!(gone.as_mut().now_or_never().is_none());
+        drop(first);
+        drop(gone);
+        assert!(admitted.place().now_or_never().flatten().is_some());
+        drop(admitted);
+        assert!(admission.queue().is_empty());
     }
 }

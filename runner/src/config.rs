@@ -5,16 +5,15 @@
 //! | `cache_dir` | compiled code, node-local, made again when lost | `<data>/cache` |
 //! | `cache_key` | authenticates the compiled code | derived from the node's key |
 //! | `compiler` | program and arguments of the compiling child | this binary |
-//! | `parallel_runs_max` | runs at once in the process | 32 |
-//! | `queued_runs_max` | runs that wait for a place before 503 | 256 |
+//! | `runs` | runs at once and runs that wait, in the process and of one organisation | 32 and 256, of one 24 and 192 |
 //! | `limits_max` | no version may ask for more | see [`Limits`] |
 
 use std::path::PathBuf;
 
-use crate::Limits;
+use crate::{Bounds, Limits};
 
 /// One guest thread interleaves this many runs; each holds up to 256 MiB.
-const PARALLEL_RUNS_MAX: u32 = 32;
+const PARALLEL_RUNS_MAX: usize = 32;
 /// About a second of work for the guest thread; longer waits help nobody.
 const QUEUED_RUNS_MAX: usize = 256;
 
@@ -23,8 +22,7 @@ pub struct Config {
     pub cache_dir: PathBuf,
     pub cache_key: [u8; 32],
     pub compiler: Vec<String>,
-    pub parallel_runs_max: u32,
-    pub queued_runs_max: usize,
+    pub runs: Bounds,
     pub limits_max: Limits,
 }
 
@@ -36,8 +34,7 @@ impl Config {
             cache_dir,
             cache_key,
             compiler: vec![program.into(), "internal".into(), "compile".into()],
-            parallel_runs_max: PARALLEL_RUNS_MAX,
-            queued_runs_max: QUEUED_RUNS_MAX,
+            runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             limits_max: Limits::MAX,
         }
     }

@@ -34,7 +34,9 @@ pub enum Error {
     #[error("the variable {name} is declared by the version and not set on the tool")]
     VariableMissing { name: String },
     #[error("too many runs are waiting; try again in {} s", retry_after.as_secs())]
-    Busy { retry_after: Duration },
+    Overloaded { retry_after: Duration },
+    #[error("too many runs of this organization are waiting; try again in {} s", retry_after.as_secs())]
+    TooManyRuns { retry_after: Duration },
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -48,6 +50,8 @@ pub enum Error {
 pub enum ErrorKind {
     NotFound,
     Invalid,
+    /// The caller's organisation has had its share for now.
+    TooMany,
     Unavailable,
     Internal,
 }
@@ -78,7 +82,8 @@ impl Error {
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
-            Self::Busy { .. } => ErrorKind::Unavailable,
+            Self::Overloaded { .. } => ErrorKind::Unavailable,
+            Self::TooManyRuns { .. } => ErrorKind::TooMany,
             Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
     }
@@ -91,7 +96,8 @@ impl Error {
             Self::InvalidInput { .. } => "input_schema",
             Self::InputCount { .. } => "input_count",
             Self::VariableMissing { .. } => "variable_missing",
-            Self::Busy { .. } => "busy",
+            Self::Overloaded { .. } => "overloaded",
+            Self::TooManyRuns { .. } => "too_many_runs",
             Self::Rejected { .. } => "component_rejected",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",

@@ -5,6 +5,7 @@
 //! of the crate that touches the store.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dashmap::DashMap;
 use futures_util::future::join_all;
@@ -14,7 +15,7 @@ use registry::{
 };
 use serde_json::{Value, json};
 
-use crate::admission::{Admission, Admitted};
+use crate::admission::{Admission, Admitted, Full};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
 use crate::host::StatusDocument;
@@ -28,6 +29,8 @@ use crate::{
 const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
 /// Versions whose schema and bundle stay in memory.
 const VERSIONS_CACHED_MAX: usize = 1_024;
+/// A place becomes free when a run ends; most end well within this.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Runs tools and records every run.
 #[derive(Clone)]
@@ -71,7 +74,7 @@ impl Invoker {
             clock,
             sandbox,
             compiler: Compiler::new(&config.compiler, compiled),
-            admission: Admission::new(config.parallel_runs_max, config.queued_runs_max),
+            admission: Admission::new(config.runs),
             limits_max: config.limits_max,
             versions: Arc::default(),
         })
@@ -92,7 +95,7 @@ impl Invoker {
         let Call { subject, principal, inputs, source, result_persistence, conversation } = call;
         let resolved = self.resolve(&principal, subject).await?;
         validate(&resolved.loaded.schema, &inputs).await?;
-        let admitted = self.admission.admit(inputs.len())?;
+        let admitted = self.admission.admit(&principal.organization, inputs.len()).map_err(refused)?;
         let run = Run {
             invoker: self,
             resolved: &resolved,
@@ -256,7 +259,7 @@ impl Run<'_> {
         input: &Input,
         kept: Arc<Mutex<Vec<Value>>>,
     ) -> Result<Executed, Error> {
-        let _place = self.admitted.place().await?;
+        let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let execution = self.execution(id, input);
         self.invoker.sandbox.run(execution, self.sink(index, id.clone(), kept)).await
     }
@@ -318,6 +321,13 @@ impl Run<'_> {
             tracing::error!(invocation = %result.invocation_id, error = %second, "a record stays unfinished");
         }
         Err(error.into())
+    }
+}
+
+fn refused(full: Full) -> Error {
+    match full {
+        Full::Organization => Error::TooManyRuns { retry_after: RETRY_AFTER },
+        Full::Process => Error::Overloaded { retry_after: RETRY_AFTER },
     }
 }
 

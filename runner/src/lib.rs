@@ -25,6 +25,7 @@ mod schema_bounds;
 mod shape;
 mod ticker;
 
+pub use admission::{Admission, Admitted, Bounds, Full, Place};
 pub use cache::Compiled;
 pub use call::{
     Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, OUTPUT_CHARACTERS_MAX,

@@ -43,7 +43,8 @@ impl Sandbox {
     /// # Errors
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
-        let engine = engine::engine(config.parallel_runs_max, config.limits_max.memory_bytes);
+        let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
+        let engine = engine::engine(parallel_runs_max, config.limits_max.memory_bytes);
         let engine = engine.map_err(Error::engine)?;
         let components = Components::new(&engine, compiled)?;
         let (jobs, inbox) = mpsc::unbounded_channel();

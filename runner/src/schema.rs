@@ -73,7 +73,7 @@ impl InputSchema {
     async fn on_a_thread(&self, inputs: Vec<Map<String, Value>>) -> Result<Vec<Misfit>, Error> {
         if RECURSIVE_THREADS.fetch_add(1, Ordering::SeqCst) >= RECURSIVE_THREADS_MAX {
             RECURSIVE_THREADS.fetch_sub(1, Ordering::SeqCst);
-            return Err(Error::Busy { retry_after: RECURSIVE_WALL_MAX });
+            return Err(Error::Overloaded { retry_after: RECURSIVE_WALL_MAX });
         }
         let (answer, answered) = oneshot::channel();
         let schema = self.clone();

@@ -20,8 +20,11 @@ impl Error {
             Self::Invalid { .. } => Kind::Invalid,
             Self::Refused { .. } | Self::CutOff => Kind::BadRequest,
             Self::TooLarge { .. } => Kind::TooLarge,
-            Self::TooSlow => Kind::Timeout,
-            Self::ShuttingDown => Kind::Unavailable,
+            Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
+            Self::UriTooLong { .. } => Kind::UriTooLong,
+            Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
+            Self::RateLimited { .. } => Kind::TooManyRequests,
+            Self::ShuttingDown | Self::TooManyConnections => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
             Self::Registry(error) => registry_kind(error.kind()),
             Self::Runner(error) => runner_kind(error.kind()),
@@ -42,6 +45,11 @@ impl Error {
             Self::TooLarge { .. } => "body_too_large",
             Self::TooSlow => "body_too_slow",
             Self::CutOff => "body_cut_off",
+            Self::HeadersTooSlow => "headers_too_slow",
+            Self::UriTooLong { .. } => "uri_too_long",
+            Self::HeadersTooLarge { .. } => "headers_too_large",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::TooManyConnections => "too_many_connections",
             Self::ShuttingDown => "shutting_down",
             Self::Internal { .. } => "internal",
             _ if self.kind() == Kind::NotFound => "not_found",
@@ -70,7 +78,13 @@ impl Error {
     /// When a client that was refused for now should come back.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
-            Self::Runner(runner::Error::Busy { retry_after }) => *retry_after,
+            Self::RateLimited { retry_after, .. } => *retry_after,
+            Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after }) => {
+                *retry_after
+            }
+            Self::Builder(
+                builder::Error::Overloaded { retry_after } | builder::Error::TooManyBuilds { retry_after },
+            ) => *retry_after,
             _ => RETRY_AFTER,
         }
     }
@@ -112,6 +126,7 @@ fn runner_kind(kind: runner::ErrorKind) -> Kind {
     match kind {
         runner::ErrorKind::NotFound => Kind::NotFound,
         runner::ErrorKind::Invalid => Kind::BadRequest,
+        runner::ErrorKind::TooMany => Kind::TooManyRequests,
         runner::ErrorKind::Unavailable => Kind::Unavailable,
         runner::ErrorKind::Internal => Kind::Internal,
     }
@@ -121,6 +136,8 @@ fn builder_kind(kind: builder::ErrorKind) -> Kind {
     match kind {
         builder::ErrorKind::BadRequest => Kind::BadRequest,
         builder::ErrorKind::NotFound => Kind::NotFound,
+        builder::ErrorKind::TooMany => Kind::TooManyRequests,
+        builder::ErrorKind::Unavailable => Kind::Unavailable,
         builder::ErrorKind::Store | builder::ErrorKind::Runner | builder::ErrorKind::Internal => Kind::Internal,
     }
 }

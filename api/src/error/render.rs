@@ -8,7 +8,7 @@ use registry::BuildId;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Error, Kind};
+use super::{Error, Kind, whole_seconds};
 use crate::request_id::RequestId;
 
 /// A refusal as the caller sees it.
@@ -43,7 +43,10 @@ impl Kind {
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Conflict => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UriTooLong => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -55,7 +58,8 @@ impl Error {
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
         let (error, build_id) = self.with_build();
         let (status, code) = (error.kind().status(), error.code());
-        let retry_after_seconds = (error.kind() == Kind::Unavailable).then(|| error.retry_after().as_secs().max(1));
+        let is_for_now = matches!(error.kind(), Kind::TooManyRequests | Kind::Unavailable);
+        let retry_after_seconds = is_for_now.then(|| whole_seconds(error.retry_after()).max(1));
         let detail = match (error.kind(), error) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
@@ -105,6 +109,11 @@ impl IntoResponse for Error {
 }
 
 impl Refusal {
+    /// When to come back, where that is told.
+    pub(crate) const fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after_seconds
+    }
+
     /// Git asks its credential helper only when told of Basic, so that it comes first.
     fn extra_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();

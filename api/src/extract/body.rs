@@ -1,27 +1,22 @@
-//! A JSON body, read within bounds and parsed into the request type of a handler.
+//! A JSON body, read within bounds and parsed into the request type of a handler. How slowly it may come is the
+//! server's matter.
 
-use std::time::Duration;
+use std::error::Error as _;
 
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
-use tokio::time::timeout;
 
 use super::node::{Node, Problems};
 use super::problem::Problem;
 use super::strict;
 use crate::error::Error;
+use crate::server::BodyError;
 
 /// Ten inputs of 100 KiB fit; a larger body has no use in the contract.
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
-
-/// A client that sends nothing for this long while it owes a body holds a connection for nothing.
-const BODY_IDLE_MAX: Duration = Duration::from_secs(10);
-
-/// The largest body at 140 kbit/s; a client that drips single bytes does not get longer either.
-const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A request type that can be read from a JSON body.
 pub(crate) trait FromBody: Sized {
@@ -37,7 +32,8 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         expect_json(request.headers())?;
-        let bytes = timeout(BODY_TIME_MAX, read(request.into_body())).await.map_err(|_| Error::TooSlow)??;
+        expect_length(request.headers())?;
+        let bytes = read(request.into_body()).await?;
         let value = strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))?;
         let problems = Problems::default();
         let parsed = T::from_body(&Node::root(&value, &problems));
@@ -57,18 +53,34 @@ fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
     Err(invalid("content_type", "Content-Type should be application/json"))
 }
 
+/// Refuses a body that says itself that it is too large, before the client has sent it.
+fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|bytes| bytes > BODY_BYTES_MAX) {
+        return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });
+    }
+    Ok(())
+}
+
 async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    loop {
-        let frame = timeout(BODY_IDLE_MAX, body.frame()).await.map_err(|_| Error::TooSlow)?;
-        let Some(frame) = frame else { return Ok(bytes) };
-        let frame = frame.map_err(|_| Error::CutOff)?;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| unread(&error))?;
         if let Some(data) = frame.data_ref() {
             if bytes.len() + data.len() > BODY_BYTES_MAX {
                 return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });
             }
             bytes.extend_from_slice(data);
         }
+    }
+    Ok(bytes)
+}
+
+/// Why a body could not be read to its end.
+fn unread(error: &axum::Error) -> Error {
+    match error.source().and_then(|cause| cause.downcast_ref()) {
+        Some(BodyError::TooSlow) => Error::TooSlow,
+        Some(BodyError::CutOff(_)) | None => Error::CutOff,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -13,6 +13,8 @@ use super::{PUBLIC, Route, routes};
 use crate::app::App;
 use crate::auth::{Guard, admit};
 use crate::error::{Error, Fault};
+use crate::head;
+use crate::rate;
 use crate::request_id::{RequestIds, label};
 
 /// Paths below this one belong to an organisation.
@@ -49,12 +51,13 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(CatchPanicLayer::custom(after_panic))
+        .layer(from_fn(head::admit))
         .layer(from_fn_with_state(ids, label))
         .with_state(app))
 }
 
 fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
-    let handler = route.handler.clone();
+    let handler = rate::limited(app, (route.method, route.path), route.handler.clone());
     let Some(permission) = route.permission else { return handler };
     handler.route_layer(from_fn_with_state(Guard::new(app.clone(), permission, route.path), admit))
 }

@@ -1,11 +1,11 @@
 //! An API over a fresh data directory with the organisation `acme` and its user `ada`.
 
-use api::{App, router};
+use api::{App, Config, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, request};
 use http_body_util::BodyExt;
-use registry::{IssuedKey, Principal, Store};
+use registry::{Clock, IssuedKey, OrganizationId, Principal, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -36,8 +36,12 @@ pub struct RequestBuilder<'a> {
 
 impl TestApp {
     pub async fn start() -> Self {
+        Self::configured(Config::default(), Clock::system()).await
+    }
+
+    pub async fn configured(config: Config, clock: Clock) -> Self {
         let directory = TempDir::new().unwrap();
-        let parts = parts(directory.path()).await;
+        let parts = parts(directory.path(), config, clock).await;
         let store = parts.store.clone();
         let app = App::new(parts);
         let router = router(app.clone()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use api::Parts;
+use api::{Config as ApiConfig, Parts};
 use builder::Builder;
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
 use registry::{Artifacts, Clock, Config, DataDir, KeyRing, Store};
@@ -10,21 +10,20 @@ use runner::Invoker;
 
 const ABSENT: &str = "/absent";
 
-pub async fn parts(root: &Path) -> Parts {
+pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     // The builder's client wants a provider; a second test finds the first one's in place.
     rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
     let data = DataDir::open(root).unwrap();
     let keys = KeyRing::load(&data).unwrap();
-    let clock = Clock::system();
     let store = Store::open(&data, &keys, clock.clone(), Config::for_tests()).await.unwrap();
     let artifacts = Artifacts::open(&data).unwrap();
-    let config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
-    let invoker = Invoker::start(&config, store.clone(), artifacts.clone(), clock.clone()).unwrap();
+    let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
+    let invoker = Invoker::start(&runner_config, store.clone(), artifacts.clone(), clock.clone()).unwrap();
     let git = GitConfig { root: data.git(), hook_program: ABSENT.into() };
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap()).unwrap();
-    let config = builder::Config::new(data.cache(), ABSENT);
+    let builder_config = builder::Config::new(data.cache(), ABSENT);
     let compiler = invoker.compiler().clone();
-    let builder = Builder::new(config, store.clone(), artifacts, repositories.clone(), compiler).await.unwrap();
-    Parts { store, invoker, builder, repositories, git, clock }
+    let builder = Builder::new(builder_config, store.clone(), artifacts, repositories.clone(), compiler).await.unwrap();
+    Parts { store, invoker, builder, repositories, git, clock, config }
 }

@@ -1,17 +1,25 @@
 //! The accept loop: bounds on connections, and the end.
 
+use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use api::Server;
+use api::{Config, ConnectionLimits, Server};
+use registry::Clock;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::harness::TestApp;
 
+/// Longer than anything here takes on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
 pub struct Running {
-    pub address: std::net::SocketAddr,
+    pub address: SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
@@ -28,56 +36,164 @@ pub async fn start(app: &TestApp) -> Running {
     Running { address, stop, served }
 }
 
-async fn exchange(address: std::net::SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
+/// A server with bounds of the test's own.
+pub async fn limited(change: impl FnOnce(&mut ConnectionLimits)) -> (TestApp, Running) {
+    let mut connections = ConnectionLimits::default();
+    change(&mut connections);
+    let app = TestApp::configured(Config { connections, ..Config::default() }, Clock::system()).await;
+    let running = start(&app).await;
+    (app, running)
+}
+
+impl Running {
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Connects, sends, and reads to the end of the connection.
+    pub async fn exchange(&self, request: &str) -> String {
+        let mut stream = self.connect().await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        to_end(&mut stream).await
+    }
+}
+
+/// What the server says until it closes.
+pub async fn to_end(stream: &mut TcpStream) -> String {
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
+    timeout(PATIENCE, stream.read_to_string(&mut answer)).await.expect("the end of the connection").unwrap();
     answer
 }
+
+/// Asks over an open connection and reads the head of the answer, and its small body with it.
+pub async fn ask(stream: &mut TcpStream, request: &str) -> io::Result<String> {
+    stream.write_all(request.as_bytes()).await?;
+    let mut buffer = vec![0; 4096];
+    let bytes = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("an answer")?;
+    Ok(String::from_utf8_lossy(&buffer[..bytes]).into_owned())
+}
+
+/// Status and code of a refusal as it came over the wire.
+pub fn refusal(answer: &str) -> (u16, String) {
+    let status = answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    let body: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    (status.unwrap(), body["code"].as_str().unwrap_or_default().to_owned())
+}
+
+const LIVE: &str = "GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n";
+const LIVE_ONCE: &str = "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
 async fn it_answers_and_ends_in_order() {
     let app = TestApp::start().await;
     let running = start(&app).await;
-    let answer = exchange(running.address, "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let answer = running.exchange(LIVE_ONCE).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    let idle = TcpStream::connect(running.address).await.unwrap();
+    let fresh = running.connect().await;
+    let mut idle = running.connect().await;
+    ask(&mut idle, LIVE).await.unwrap();
+    let address = running.address;
     running.stop.send(()).unwrap();
-    tokio::time::timeout(Duration::from_secs(5), running.served).await.unwrap().unwrap();
-    drop(idle);
-    assert!(TcpStream::connect(running.address).await.is_err());
+    timeout(Duration::from_secs(5), running.served).await.unwrap().unwrap();
+    drop((fresh, idle));
+    assert!(TcpStream::connect(address).await.is_err());
 }
 
 #[tokio::test]
-async fn too_many_headers_are_refused() {
-    let app = TestApp::start().await;
-    let running = start(&app).await;
-    let headers: String = (0..100).map(|number| format!("x-{number}: 1\r\n")).collect();
-    let answer = exchange(running.address, &format!("GET /health/live HTTP/1.1\r\nhost: x\r\n{headers}\r\n")).await;
-    assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+async fn a_first_part_that_is_too_large_is_refused_in_words() {
+    let (_app, running) = limited(|_| {}).await;
+    let with = |line: &str, headers: &str| format!("{line}\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
+    let many: String = (0..70).map(|number| format!("x-{number}: 1\r\n")).collect();
+    let answer = running.exchange(&with("GET /health/live HTTP/1.1", &many)).await;
+    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    let large = format!("x: {}\r\n", "1".repeat(40 << 10));
+    let answer = running.exchange(&with("GET /health/live HTTP/1.1", &large)).await;
+    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    let line = format!("GET /health/live?{} HTTP/1.1", "x".repeat(9 << 10));
+    let answer = running.exchange(&with(&line, "")).await;
+    assert_eq!(refusal(&answer), (414, "uri_too_long".to_owned()));
+    assert!(answer.contains("x-request-id: "), "{answer}");
+    let monstrous = format!("x: {}\r\n", "1".repeat(70 << 10));
+    let answer = running.exchange(&with("GET /health/live HTTP/1.1", &monstrous)).await;
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
 }
 
-/// Takes ten seconds, as the bound does.
+/// The client is still sending when it is refused, and hears it nevertheless.
 #[tokio::test]
-async fn a_client_that_sends_no_headers_is_let_go() {
-    let app = TestApp::start().await;
-    let running = start(&app).await;
-    let answer = exchange(running.address, "GET /health/live HTTP/1.1\r\nhost:");
-    let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.unwrap();
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+async fn a_body_that_is_too_large_is_refused_in_words() {
+    let (app, running) = limited(|_| {}).await;
+    let body = vec![b' '; 4 << 20];
+    for framing in [format!("content-length: {}", body.len()), "transfer-encoding: chunked".to_owned()] {
+        let head = format!("POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n", app.token);
+        let head = format!("{head}content-type: application/json\r\n{framing}\r\n\r\n");
+        let mut stream = running.connect().await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        if framing.starts_with("transfer") {
+            stream.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await.unwrap();
+        }
+        stream.write_all(&body).await.unwrap();
+        let answer = to_end(&mut stream).await;
+        assert_eq!(refusal(&answer), (413, "body_too_large".to_owned()));
+    }
 }
 
 #[tokio::test]
 async fn a_body_that_is_cut_off_changes_nothing() {
-    let app = TestApp::start().await;
-    let running = start(&app).await;
+    let (app, running) = limited(|_| {}).await;
     let head = format!("POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n", app.token);
     let request = format!("{head}content-type: application/json\r\ncontent-length: 500\r\n\r\n{{\"name\":");
-    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    let mut stream = running.connect().await;
     stream.write_all(request.as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     assert_eq!(app.get("/tool").await.json()["tools"], serde_json::json!([]));
+}
+
+/// They have the seats of the house between them, twice over.
+#[tokio::test]
+async fn a_thousand_idle_sockets_stop_no_good_client() {
+    let (_app, running) = limited(|_| {}).await;
+    let (_, hard) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).unwrap();
+    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE, hard, hard).unwrap();
+    let mut idle = Vec::new();
+    for number in 0..1_000 {
+        let mut stream = running.connect().await;
+        // Some have asked before, some stop in the middle, some never say a word.
+        match number % 3 {
+            0 => drop(ask(&mut stream, LIVE).await.unwrap()),
+            1 => stream.write_all(b"GET /health/live HTTP/1.1\r\nhost:").await.unwrap(),
+            _ => {}
+        }
+        idle.push(stream);
+    }
+    let mut good = running.connect().await;
+    for _ in 0..3 {
+        let answer = ask(&mut good, LIVE).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+    let answer = running.exchange(LIVE_ONCE).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert_eq!(to_end(&mut idle[2]).await, "", "the first of the idle ones made room");
+}
+
+#[tokio::test]
+async fn a_full_house_says_so() {
+    let (app, running) = limited(|limits| limits.connections_max = 2).await;
+    let request = format!(
+        "POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+         content-length: 500\r\nexpect: 100-continue\r\n\r\n",
+        app.token
+    );
+    let mut busy = Vec::new();
+    for _ in 0..2 {
+        let mut stream = running.connect().await;
+        let answer = ask(&mut stream, &request).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 100 "), "{answer}");
+        busy.push(stream);
+    }
+    let answer = to_end(&mut running.connect().await).await;
+    assert_eq!(refusal(&answer), (503, "too_many_connections".to_owned()));
+    assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
 }

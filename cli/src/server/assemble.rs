@@ -81,7 +81,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     )
     .await?;
     let git = GitServer::new(repositories.clone(), git)?;
-    let parts = Parts { store: store.clone(), invoker, builder: builder.clone(), repositories, git, clock };
+    let config =
+        api::Config { connections: settings.limits.of_connections(), rate_limits: settings.rate_limits.clone() };
+    let parts = Parts { store: store.clone(), invoker, builder: builder.clone(), repositories, git, clock, config };
     Ok(Assembled { server, app: App::new(parts), builder, store, _lock: lock })
 }
 
@@ -116,16 +118,17 @@ fn registry_config(settings: &Settings) -> registry::Config {
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
     let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
     runner::Config {
-        parallel_runs_max: settings.parallel_runs.unwrap_or(default.parallel_runs_max),
-        queued_runs_max: settings.queued_runs.unwrap_or(default.queued_runs_max),
+        runs: settings.limits.of_runs(default.runs, settings.parallel_runs, settings.queued_runs),
         ..default
     }
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
+    let default = builder::Config::new(cache(settings, data), program);
     builder::Config {
         python_index: settings.python_index.clone(),
-        ..builder::Config::new(cache(settings, data), program)
+        builds: settings.limits.of_builds(default.builds),
+        ..default
     }
 }
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 
+use super::limits::Limits;
 use super::logging::LogFormat;
+use super::rate_limits::RateLimitSettings;
 use crate::failure::Failure;
 
 const FILE_NAME: &str = "lathe.toml";
@@ -24,6 +26,9 @@ pub struct SettingsFile {
     pub live_versions: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
+    #[serde(default)]
+    pub limits: Limits,
+    pub rate_limits: Option<RateLimitSettings>,
 }
 
 impl SettingsFile {
@@ -67,11 +72,12 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\npython_index = \"https://packages.example/simple\"\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
         assert_eq!(file.log_format, Some(LogFormat::Json));
+        assert_eq!(file.limits.connections.map(usize::from), Some(4));
     }
 
     #[test]

@@ -4,10 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use api::RateLimits;
 use clap::Args;
 
 use super::file::SettingsFile;
+use super::limits::Limits;
 use super::logging::LogFormat;
+use super::rate_limits::{Profile, RateLimitSettings};
 
 /// Only this machine reaches the server unless its operator says otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -65,6 +68,11 @@ pub struct ServeArguments {
     /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     python_index: Option<String>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Requests per minute of a user, by operation; own numbers stand in the settings file [default: off]
+    #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
+    rate_limits: Option<Profile>,
 }
 
 /// What a server is assembled from. `None` leaves the default to the crate that owns it.
@@ -79,6 +87,8 @@ pub struct Settings {
     pub live_versions: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
+    pub limits: Limits,
+    pub rate_limits: RateLimits,
 }
 
 impl Settings {
@@ -88,6 +98,7 @@ impl Settings {
     }
 
     fn merge(arguments: ServeArguments, file: SettingsFile) -> anyhow::Result<Self> {
+        let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             data: arguments.data.directory_or(file.data)?,
@@ -98,6 +109,8 @@ impl Settings {
             live_versions: arguments.live_versions.or(file.live_versions),
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
+            limits: arguments.limits.or(file.limits),
+            rate_limits: rate_limits.map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,
         })
     }
 

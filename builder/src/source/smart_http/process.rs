@@ -25,8 +25,8 @@ use super::response::{GitBody, GitResponse, read_head};
 
 /// A whole request: 100 MiB at the rate of a slow line (1.5 Mbit/s), up or down.
 const WALL_TIME_MAX: Duration = Duration::from_secs(600);
-/// Silence within a body: no honest client pauses as long; a slower one than a buffer in this time is let go.
-const BODY_SILENCE_MAX: Duration = Duration::from_secs(30);
+/// Silence within a body. The door in front is stricter and can tell the client; this is for a door that is not.
+const BODY_SILENCE_MAX: Duration = Duration::from_secs(60);
 /// After a polite signal, git removes its locks; it needs milliseconds.
 const GRACE: Duration = Duration::from_secs(2);
 /// Between two looks at whether a stopped group is empty.

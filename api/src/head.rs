@@ -1,0 +1,34 @@
+//! Bounds of a request's first part, refused in words. Beyond hyper's own (100 headers, 64 KiB in all) the connection
+//! is closed with a bare 431.
+
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::error::Error;
+
+/// Path and query: twenty ids and as many tags, percent-encoded, are half of it. Proxies seldom let more through.
+const URI_BYTES_MAX: usize = 8 * 1024;
+
+/// Clients of the contract send about a dozen.
+const HEADERS_MAX: usize = 64;
+
+/// Names and values. A browser behind a proxy with large cookies sends a few KiB.
+const HEADERS_BYTES_MAX: usize = 32 * 1024;
+
+/// Lets a request through whose first part is of a reasonable size.
+pub(crate) async fn admit(request: Request, next: Next) -> Result<Response, Error> {
+    let uri = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+    if uri > URI_BYTES_MAX {
+        return Err(Error::UriTooLong { bytes_max: URI_BYTES_MAX });
+    }
+    if request.headers().len() > HEADERS_MAX || header_bytes(request.headers()) > HEADERS_BYTES_MAX {
+        return Err(Error::HeadersTooLarge { headers_max: HEADERS_MAX, bytes_max: HEADERS_BYTES_MAX });
+    }
+    Ok(next.run(request).await)
+}
+
+fn header_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+}

@@ -1,0 +1,85 @@
+//! From a request of hyper's to the router: the body gets its times, and the seat is told when a request begins and
+//! when its answer has been sent.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use hyper::body::{Body as _, Incoming};
+use hyper::service::Service;
+use tower::ServiceExt;
+
+use super::body::TimedBody;
+use super::limits::{BodyLimits, ConnectionLimits};
+use super::seats::Seat;
+use crate::ending::{AtEnd, with_end};
+
+/// Answers the requests of one connection.
+pub(super) struct Requests {
+    router: Router,
+    seat: Arc<Seat>,
+    body: BodyLimits,
+    git_body: BodyLimits,
+}
+
+impl Requests {
+    pub(super) fn new(router: Router, seat: Arc<Seat>, limits: &ConnectionLimits) -> Self {
+        Self { router, seat, body: limits.body, git_body: limits.git_body }
+    }
+
+    fn prepared(&self, request: hyper::Request<Incoming>) -> Request {
+        let limits = if is_git(request.uri().path()) { self.git_body } else { self.body };
+        let (parts, body) = request.into_parts();
+        self.seat.set_owes_body(false);
+        let body = match body.is_end_stream() {
+            true => Body::empty(),
+            false => Body::new(TimedBody::new(body, limits, Arc::clone(&self.seat))),
+        };
+        Request::from_parts(parts, body)
+    }
+}
+
+impl Service<hyper::Request<Incoming>> for Requests {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        self.seat.begin();
+        let sent = Sent(Arc::clone(&self.seat));
+        let answer = self.router.clone().oneshot(self.prepared(request));
+        Box::pin(async move { Ok(with_end(answer.await?, sent)) })
+    }
+}
+
+/// The connection waits for its next request.
+struct Sent(Arc<Seat>);
+
+impl AtEnd for Sent {
+    fn at_end(self, _: bool) {
+        self.0.wait();
+    }
+}
+
+/// The router takes these segments as they came, so that no other spelling leads to git.
+fn is_git(path: &str) -> bool {
+    let mut segments = path.split('/').skip(3);
+    segments.next() == Some("tool") && segments.next() == Some("git")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_git;
+
+    #[test]
+    fn paths_of_git_are_known() {
+        assert!(is_git("/v1/acme/tool/git/tools.git/git-receive-pack"));
+        for path in ["/v1/acme/tool/gi/x", "/v1/acme/tools/git/x", "/tool/git/x", "/v1/tool/git", "/", ""] {
+            assert!(!is_git(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A client's socket with the times of [`ConnectionLimits`]: for the headers, between requests, and for taking the
+//! answer. The times of a body are kept by [`super::body`].
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::limits::ConnectionLimits;
+use super::seats::Seat;
+
+/// Where a client was too slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slow {
+    /// It began a request and did not finish its headers.
+    Headers,
+    /// It sent nothing.
+    Idle,
+    /// It took nothing of its answer.
+    Answer,
+}
+
+pub(super) struct Socket {
+    tcp: TcpStream,
+    seat: Arc<Seat>,
+    header_time_max: Duration,
+    idle_time_max: Duration,
+    answer_silence_max: Duration,
+    reading: Timer,
+    writing: Timer,
+    /// The time of waiting that `reading` measures.
+    waiting_since: Option<u64>,
+    /// Some bytes of the next request are there.
+    has_begun: bool,
+    slow: Option<Slow>,
+}
+
+impl Socket {
+    pub(super) fn new(tcp: TcpStream, seat: Arc<Seat>, limits: &ConnectionLimits) -> Self {
+        let mut reading = Timer::new();
+        // A new connection is made for a request, which should come at once.
+        reading.start(limits.header_time_max);
+        Self {
+            tcp,
+            waiting_since: seat.waiting_since(),
+            seat,
+            header_time_max: limits.header_time_max,
+            idle_time_max: limits.idle_time_max,
+            answer_silence_max: limits.answer_silence_max,
+            reading,
+            writing: Timer::new(),
+            has_begun: false,
+            slow: None,
+        }
+    }
+
+    /// Why reading or writing has ended, if time was the reason.
+    pub(super) fn slow(&self) -> Option<Slow> {
+        self.slow
+    }
+
+    pub(super) fn into_tcp(self) -> TcpStream {
+        self.tcp
+    }
+
+    /// Notes whether a new time of waiting has begun; false while a request is answered.
+    fn is_waiting(&mut self, since: Option<u64>) -> bool {
+        if since.is_some() && since != self.waiting_since {
+            self.waiting_since = since;
+            self.has_begun = false;
+            self.reading.start(self.idle_time_max);
+        }
+        since.is_some()
+    }
+
+    fn note_bytes(&mut self) {
+        if self.is_waiting(self.seat.waiting_since()) && !self.has_begun {
+            self.has_begun = true;
+            self.reading.start(self.header_time_max);
+        }
+    }
+
+    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let since = self.seat.poll_waiting_since(context.waker());
+        if !self.is_waiting(since) {
+            return Poll::Pending;
+        }
+        ready!(self.reading.poll(context));
+        self.slow = Some(if self.has_begun { Slow::Headers } else { Slow::Idle });
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Passes on what a write gave, unless it has been waiting for too long.
+    fn poll_written<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.writing.stop();
+            return written;
+        }
+        if !self.writing.runs {
+            self.writing.start(self.answer_silence_max);
+        }
+        ready!(self.writing.poll(context));
+        self.slow = Some(Slow::Answer);
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.tcp).poll_read(context, buffer);
+        if read.is_pending() {
+            return self.poll_patience(context);
+        }
+        if buffer.filled().len() > before {
+            self.note_bytes();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write(context, bytes);
+        self.poll_written(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write_vectored(context, slices);
+        self.poll_written(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.tcp.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_shutdown(context)
+    }
+}
+
+/// One timer, set again and again.
+struct Timer {
+    sleep: Pin<Box<Sleep>>,
+    runs: bool,
+}
+
+impl Timer {
+    fn new() -> Self {
+        Self { sleep: Box::pin(sleep(Duration::ZERO)), runs: false }
+    }
+
+    fn start(&mut self, time: Duration) {
+        self.sleep.as_mut().reset(Instant::now() + time);
+        self.runs = true;
+    }
+
+    fn stop(&mut self) {
+        self.runs = false;
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.runs { self.sleep.as_mut().poll(context) } else { Poll::Pending }
+    }
+}

@@ -1,0 +1,93 @@
+//! Rate limits over HTTP: what is counted, for whom, and what clients are told.
+
+use std::time::Duration;
+
+use api::{Config, RateLimits};
+use registry::{Clock, Timestamp};
+use serde_json::json;
+
+use crate::fixtures;
+use crate::harness::{Answer, TestApp};
+
+/// 2026-01-01T00:00:00Z
+const START_S: i64 = 1_767_225_600;
+
+async fn limited(rate_limits: RateLimits) -> (TestApp, Clock) {
+    let clock = Clock::fixed(Timestamp::from_milliseconds(START_S * 1_000));
+    let config = Config { rate_limits, ..Config::default() };
+    (TestApp::configured(config, clock.clone()).await, clock)
+}
+
+/// Limit, what remains, seconds until all is there again, and when to come back.
+fn told(answer: &Answer) -> (i64, i64, i64, Option<i64>) {
+    let number = |name: &str| answer.headers.get(name).map(|value| value.to_str().unwrap().parse::<i64>().unwrap());
+    let reset = number("x-ratelimit-reset").expect("a reset");
+    let (limit, remaining) = (number("x-ratelimit-limit").unwrap(), number("x-ratelimit-remaining").unwrap());
+    (limit, remaining, reset - START_S, number("retry-after"))
+}
+
+#[tokio::test]
+async fn the_contracts_number_is_the_last_that_is_let_through() {
+    let (app, clock) = limited(RateLimits::contract()).await;
+    for number in 0..20 {
+        let tool = json!({"name": format!("tool_{number}"), "description": "A tool.", "tags": {}});
+        let answer = app.post("/tool", &tool).await;
+        assert_eq!(answer.status, 201);
+        assert_eq!(told(&answer), (20, 19 - number, 3 * (number + 1), None));
+    }
+    let answer = app.post("/tool", &json!({})).await;
+    assert_eq!(answer.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(told(&answer), (20, 0, 60, Some(3)));
+    assert_eq!(app.get("/tool").await.status, 200, "another operation");
+    clock.advance(Duration::from_secs(3));
+    let answer = app.post("/tool", &json!({})).await;
+    assert_eq!(answer.refusal(), (422, "request_invalid".to_owned()), "a wrong request counts, too");
+    assert_eq!(told(&answer), (20, 0, 63, None));
+    assert_eq!(app.post("/tool", &json!({})).await.status, 429);
+}
+
+#[tokio::test]
+async fn users_are_counted_apart() {
+    let (app, _) = limited(RateLimits::off().with("get-tools", 1).unwrap()).await;
+    let (_, token) = fixtures::organization(&app.store, "other", "ada").await;
+    let other = || app.request("GET", "/v1/other/tool").header("authorization", &format!("Bearer {token}")).send();
+    assert_eq!(app.get("/tool").await.status, 200);
+    assert_eq!(app.get("/tool/").await.status, 429, "both forms of a path are one operation");
+    assert_eq!(other().await.status, 200);
+    assert_eq!(other().await.status, 429);
+}
+
+#[tokio::test]
+async fn who_is_not_admitted_is_not_counted() {
+    let (app, _) = limited(RateLimits::off().with("get-tools", 1).unwrap()).await;
+    for _ in 0..3 {
+        let answer = app.request("GET", "/v1/acme/tool").send().await;
+        assert_eq!(answer.status, 401);
+        assert!(!answer.headers.contains_key("x-ratelimit-limit"));
+    }
+    assert_eq!(app.get("/tool").await.status, 200);
+}
+
+#[tokio::test]
+async fn signing_in_is_counted_by_the_names_given() {
+    let (app, _) = limited(RateLimits::contract()).await;
+    let sign_in = |user: &'static str| {
+        let request = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", user);
+        request.header("x-api-key-id", "none").header("x-api-key", "none").send()
+    };
+    for _ in 0..5 {
+        assert_eq!(sign_in("ada").await.status, 401);
+    }
+    assert_eq!(sign_in("ada").await.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(sign_in("bob").await.status, 401);
+}
+
+#[tokio::test]
+async fn they_are_off_by_default() {
+    let app = TestApp::start().await;
+    for _ in 0..60 {
+        let answer = app.get("/tool").await;
+        assert_eq!(answer.status, 200);
+        assert!(!answer.headers.contains_key("x-ratelimit-limit"));
+    }
+}

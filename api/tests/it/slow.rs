@@ -1,0 +1,126 @@
+//! Clients that are too slow: cut off, and told so where an answer is possible.
+
+use std::time::Duration;
+
+use api::BodyLimits;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{interval, timeout};
+
+use crate::harness::TestApp;
+use crate::server::{PATIENCE, Running, ask, limited, refusal, to_end};
+
+const SHORT: Duration = Duration::from_millis(300);
+/// Longer than a test waits.
+const LONG: Duration = Duration::from_secs(3_600);
+
+const LIVE: &str = "GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n";
+
+/// The start of a request whose body is owed.
+fn head(app: &TestApp, path: &str, media_type: &str) -> String {
+    format!(
+        "POST /v1/acme{path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: {media_type}\r\n\
+         content-length: 500\r\n\r\n",
+        app.token
+    )
+}
+
+#[tokio::test]
+async fn slow_headers_are_a_408() {
+    let (_app, running) = limited(|limits| {
+        limits.header_time_max = SHORT;
+        limits.idle_time_max = LONG;
+    })
+    .await;
+    let answer = running.exchange("GET /health/live HTTP/1.1\r\nhost:").await;
+    assert_eq!(refusal(&answer), (408, "headers_too_slow".to_owned()));
+    // The second request of a connection has no more time than the first.
+    let mut stream = running.connect().await;
+    assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+    stream.write_all(b"GET /health").await.unwrap();
+    assert_eq!(refusal(&to_end(&mut stream).await), (408, "headers_too_slow".to_owned()));
+}
+
+#[tokio::test]
+async fn dripping_headers_are_a_408() {
+    let (_app, running) = limited(|limits| limits.header_time_max = SHORT).await;
+    let answer = drip(&running, "GET /health/live HTTP/1.1\r\n", "x: 1\r\n").await;
+    assert_eq!(refusal(&answer), (408, "headers_too_slow".to_owned()));
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_without_a_word() {
+    let (_app, running) = limited(|limits| limits.idle_time_max = SHORT).await;
+    let mut stream = running.connect().await;
+    assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+    assert_eq!(to_end(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_kept_for_its_time() {
+    let (_app, running) = limited(|limits| limits.header_time_max = SHORT).await;
+    let mut stream = running.connect().await;
+    assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+    let mut buffer = [0];
+    let silence = timeout(SHORT * 3, stream.read(&mut buffer)).await;
+    assert!(silence.is_err(), "{silence:?}");
+    assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn a_silent_body_is_a_408() {
+    let (app, running) = limited(|limits| limits.body.silence_max = SHORT).await;
+    let answer = running.exchange(&(head(&app, "/tool", "application/json") + "{\"name\":")).await;
+    assert_eq!(refusal(&answer), (408, "body_too_slow".to_owned()));
+}
+
+/// Sends a drop now and then, never silent for long, and reads to the end of the connection.
+async fn drip(running: &Running, start: &str, drop: &str) -> String {
+    let mut stream = running.connect().await;
+    stream.write_all(start.as_bytes()).await.unwrap();
+    let (mut reader, mut writer) = stream.split();
+    let dripping = async {
+        let mut pace = interval(Duration::from_millis(20));
+        while writer.write_all(drop.as_bytes()).await.is_ok() {
+            pace.tick().await;
+        }
+    };
+    let mut answer = String::new();
+    let reading = timeout(PATIENCE, reader.read_to_string(&mut answer));
+    tokio::select! {
+        read = reading => assert!(read.expect("the end of the connection").is_ok()),
+        () = dripping => panic!("the connection broke off"),
+    }
+    answer
+}
+
+#[tokio::test]
+async fn a_dripping_body_is_a_408() {
+    let patient = BodyLimits { silence_max: LONG, time_max: LONG, bytes_per_second_min: 1024, grace: LONG };
+    for limits in [BodyLimits { time_max: SHORT, ..patient }, BodyLimits { grace: SHORT, ..patient }] {
+        let (app, running) = limited(|connections| connections.body = limits).await;
+        let answer = drip(&running, &head(&app, "/tool", "application/json"), " ").await;
+        assert_eq!(refusal(&answer), (408, "body_too_slow".to_owned()), "{limits:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_push_has_times_of_its_own() {
+    let (app, running) = limited(|limits| {
+        limits.body.silence_max = LONG;
+        limits.git_body.silence_max = SHORT;
+    })
+    .await;
+    let path = "/tool/git/tools.git/git-upload-pack";
+    let answer = running.exchange(&(head(&app, path, "application/x-git-upload-pack-request") + "0014")).await;
+    // Git begins its answer before it has the request, so that it can only be cut off.
+    assert!(answer.starts_with("HTTP/1.1 200 ") && !answer.ends_with("0\r\n\r\n"), "{answer}");
+}
+
+/// Its answers fill every buffer on the way, and then the server stops waiting.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_let_go() {
+    let (_app, running) = limited(|limits| limits.answer_silence_max = SHORT).await;
+    let mut stream = running.connect().await;
+    let asked = async { while stream.write_all(LIVE.as_bytes()).await.is_ok() {} };
+    timeout(PATIENCE, asked).await.expect("the end of the connection");
+}

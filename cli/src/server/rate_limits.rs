@@ -1,0 +1,91 @@
+//! `rate_limits` of the settings file: a profile by name, or a table of own numbers, with or without a profile.
+
+use std::collections::BTreeMap;
+
+use api::RateLimits;
+use clap::ValueEnum;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// No limits
+    Off,
+    /// The numbers of the contract
+    Contract,
+}
+
+/// What the file says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "it should be \"off\", \"contract\", or a table with whole numbers of requests a minute")]
+pub enum RateLimitSettings {
+    Profile(Profile),
+    Numbers {
+        profile: Option<Profile>,
+        #[serde(flatten)]
+        numbers: BTreeMap<String, u32>,
+    },
+}
+
+impl From<Profile> for RateLimitSettings {
+    fn from(profile: Profile) -> Self {
+        Self::Profile(profile)
+    }
+}
+
+impl RateLimitSettings {
+    pub fn read(self) -> anyhow::Result<RateLimits> {
+        let (profile, numbers) = match self {
+            Self::Profile(profile) => (profile, BTreeMap::new()),
+            Self::Numbers { profile, numbers } => (profile.unwrap_or(Profile::Off), numbers),
+        };
+        let start = match profile {
+            Profile::Off => RateLimits::off(),
+            Profile::Contract => RateLimits::contract(),
+        };
+        numbers.iter().try_fold(start, |limits, (operation, per_minute)| {
+            let refused = |error: api::UnknownOperation| {
+                Failure::usage(format!("rate_limits: {error}"), "docs/operations.md lists the operations")
+            };
+            limits.with(operation, *per_minute).map_err(refused)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct File {
+        rate_limits: RateLimitSettings,
+    }
+
+    fn read(text: &str) -> Result<RateLimits, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        file.rate_limits.read().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn profiles_and_own_numbers() {
+        let own = |limits: RateLimits| limits.with("invoke-tool-version", 600);
+        assert_eq!(read("rate_limits = \"off\""), Ok(RateLimits::off()));
+        assert_eq!(read("rate_limits = \"contract\""), Ok(RateLimits::contract()));
+        assert_eq!(read("[rate_limits]\ninvoke-tool-version = 600"), Ok(own(RateLimits::off()).expect("known")));
+        let both = read("[rate_limits]\nprofile = \"contract\"\ninvoke-tool-version = 600");
+        assert_eq!(both, Ok(own(RateLimits::contract()).expect("known")));
+    }
+
+    #[test]
+    fn what_is_neither_is_refused_in_words() {
+        let check = |text: &str, expect: &str| {
+            let error = read(text).expect_err("refused");
+            assert!(error.contains(expect), "{error}");
+        };
+        check("rate_limits = \"strict\"", "it should be \"off\", \"contract\", or a table");
+        check("[rate_limits]\ninvoke-tool-version = -1", "whole numbers");
+        check("[rate_limits]\ninvoke = 1", "there is no operation `invoke`; limits can be set for ");
+    }
+}

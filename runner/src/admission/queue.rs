@@ -1,0 +1,198 @@
+//! Who is inside, who waits and whose turn it is: the bookkeeping, without waiting.
+
+use std::collections::{HashMap, VecDeque};
+
+use registry::OrganizationId;
+
+use super::{Bounds, Full};
+
+/// `W` stands for something that waits.
+#[derive(Debug)]
+pub(super) struct Queue<W> {
+    inside: usize,
+    running: usize,
+    organizations: HashMap<OrganizationId, Share<W>>,
+    /// Organisations in which something waits, the next one first; each once.
+    turns: VecDeque<OrganizationId>,
+}
+
+/// What is inside of one organisation.
+#[derive(Debug)]
+struct Share<W> {
+    inside: usize,
+    running: usize,
+    waiting: VecDeque<W>,
+}
+
+impl<W> Default for Queue<W> {
+    fn default() -> Self {
+        Self { inside: 0, running: 0, organizations: HashMap::new(), turns: VecDeque::new() }
+    }
+}
+
+impl<W> Default for Share<W> {
+    fn default() -> Self {
+        Self { inside: 0, running: 0, waiting: VecDeque::new() }
+    }
+}
+
+impl<W> Queue<W> {
+    /// Lets pieces of work in. Into an empty house goes one call of any size.
+    pub(super) fn enter(&mut self, bounds: &Bounds, organization: &OrganizationId, pieces: usize) -> Result<(), Full> {
+        let own = self.organizations.get(organization).map_or(0, |share| share.inside);
+        if self.inside > 0 && self.inside + pieces > bounds.inside_max() {
+            return Err(Full::Process);
+        }
+        if own > 0 && own + pieces > bounds.organization_inside_max() {
+            return Err(Full::Organization);
+        }
+        self.inside += pieces;
+        self.organizations.entry(organization.clone()).or_default().inside += pieces;
+        Ok(())
+    }
+
+    /// Puts something at the end of its organisation's line.
+    pub(super) fn wait(&mut self, organization: &OrganizationId, waiter: W) {
+        let share = self.organizations.entry(organization.clone()).or_default();
+        share.waiting.push_back(waiter);
+        if share.waiting.len() == 1 {
+            self.turns.push_back(organization.clone());
+        }
+    }
+
+    /// Takes a place for whoever has the turn; nothing when there is none, or nobody may have one.
+    pub(super) fn next(&mut self, bounds: &Bounds, is_gone: impl Fn(&W) -> bool) -> Option<(OrganizationId, W)> {
+        if self.running >= bounds.parallel_max {
+            return None;
+        }
+        for _ in 0..self.turns.len() {
+            let organization = self.turns.pop_front()?;
+            let Some(share) = self.organizations.get_mut(&organization) else { continue };
+            share.waiting.retain(|waiter| !is_gone(waiter));
+            let may_run = share.running < bounds.organization_parallel_max;
+            let next = if may_run { share.waiting.pop_front() } else { None };
+            if next.is_some() {
+                share.running += 1;
+                self.running += 1;
+            }
+            if !share.waiting.is_empty() {
+                self.turns.push_back(organization.clone());
+            }
+            if let Some(waiter) = next {
+                return Some((organization, waiter));
+            }
+        }
+        None
+    }
+
+    /// Gives a place back.
+    pub(super) fn free(&mut self, organization: &OrganizationId) {
+        self.running -= 1;
+        if let Some(share) = self.organizations.get_mut(organization) {
+            share.running -= 1;
+        }
+        self.forget(organization);
+    }
+
+    /// Lets pieces of work out.
+    pub(super) fn leave(&mut self, organization: &OrganizationId, pieces: usize, is_gone: impl Fn(&W) -> bool) {
+        self.inside -= pieces;
+        if let Some(share) = self.organizations.get_mut(organization) {
+            share.inside -= pieces;
+            share.waiting.retain(|waiter| !is_gone(waiter));
+        }
+        self.forget(organization);
+    }
+
+    /// Nothing is kept of an organisation that has nothing inside.
+    fn forget(&mut self, organization: &OrganizationId) {
+        let is_over = |share: &Share<W>| share.inside == 0 && share.running == 0 && share.waiting.is_empty();
+        if self.organizations.get(organization).is_some_and(is_over) {
+            self.organizations.remove(organization);
+            self.turns.retain(|other| other != organization);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.inside == 0 && self.running == 0 && self.organizations.is_empty() && self.turns.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds =
+        Bounds { parallel_max: 3, queued_max: 5, organization_parallel_max: 2, organization_queued_max: 3 };
+
+    fn organization(name: &str) -> OrganizationId {
+        OrganizationId::parse(name).unwrap()
+    }
+
+    /// A queue in which these wait, in this order.
+    fn waiting(names: &[&'static str]) -> Queue<&'static str> {
+        let mut queue = Queue::default();
+        for name in names {
+            queue
+                .enter(&Bounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS }, &organization(name), 1)
+                .unwrap();
+            queue.wait(&organization(name), *name);
+        }
+        queue
+    }
+
+    fn next(queue: &mut Queue<&'static str>) -> Option<&'static str> {
+        queue.next(&BOUNDS, |_| false).map(|(_, waiter)| waiter)
+    }
+
+    #[test]
+    fn organizations_take_turns_whoever_came_first() {
+        let mut queue = waiting(&["a", "a", "a", "a", "a", "b", "c", "b"]);
+        let mut order = Vec::new();
+        while let Some(name) = next(&mut queue) {
+            order.push(name);
+            queue.free(&organization(name));
+            queue.leave(&organization(name), 1, |_| false);
+        }
+        assert_eq!(order, ["a", "b", "c", "a", "b", "a", "a", "a"]);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn an_organization_alone_leaves_places_free_for_others() {
+        let mut queue = waiting(&["a", "a", "a", "a"]);
+        assert_eq!([next(&mut queue), next(&mut queue), next(&mut queue)], [Some("a"), Some("a"), None]);
+        queue.enter(&BOUNDS, &organization("b"), 1).unwrap();
+        queue.wait(&organization("b"), "b");
+        assert_eq!(next(&mut queue), Some("b"));
+        assert_eq!(next(&mut queue), None, "all three places are taken");
+        queue.free(&organization("b"));
+        assert_eq!(next(&mut queue), None, "the others of `a` are beyond its share");
+        queue.free(&organization("a"));
+        assert_eq!(next(&mut queue), Some("a"));
+    }
+
+    #[test]
+    fn each_bound_refuses_in_its_own_name() {
+        let (a, b, c) = (organization("a"), organization("b"), organization("c"));
+        let mut queue = Queue::<()>::default();
+        queue.enter(&BOUNDS, &a, 5).unwrap();
+        assert_eq!(queue.enter(&BOUNDS, &a, 1), Err(Full::Organization));
+        queue.enter(&BOUNDS, &b, 3).unwrap();
+        assert_eq!(queue.enter(&BOUNDS, &c, 1), Err(Full::Process));
+        assert_eq!(queue.enter(&BOUNDS, &a, 1), Err(Full::Process), "whose fault it is does not matter then");
+        queue.leave(&b, 3, |()| false);
+        queue.enter(&BOUNDS, &c, 3).unwrap();
+        queue.leave(&a, 5, |()| false);
+        queue.leave(&c, 3, |()| false);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn one_call_of_any_size_goes_into_an_empty_house() {
+        let mut queue = Queue::<()>::default();
+        queue.enter(&BOUNDS, &organization("a"), 10).unwrap();
+        assert_eq!(queue.enter(&BOUNDS, &organization("b"), 1), Err(Full::Process));
+    }
+}

@@ -1,0 +1,3 @@
+//! What operators see and set.
+
+mod crowds;
