@@ -61,6 +61,8 @@ pub enum Error {
     AlreadyFinished { invocation: InvocationId },
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
+    #[error("the continuation token is not one that a page of this list gave")]
+    PageTokenUnknown,
     #[error("variable `{name}` does not exist")]
     VariableUnknown { name: EnvvarName },
     #[error("variable `{name}` is still required by version {version}")]
@@ -103,7 +105,7 @@ impl Error {
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
-            Self::VariablesMissing { .. } | Self::TooMany { .. } => ErrorKind::Invalid,
+            Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::SearchTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
@@ -128,6 +130,7 @@ impl Error {
             Self::LeaseLost => "lease_lost",
             Self::AlreadyFinished { .. } => "invocation_already_finished",
             Self::Invalid(_) => "invalid_value",
+            Self::PageTokenUnknown => "page_token_unknown",
             Self::VariableUnknown { .. } => "variable_unknown",
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",

@@ -46,7 +46,7 @@ pub use digest::Digest;
 pub use error::{Error, ErrorKind, InvalidValue, Result};
 pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
-    SearchQuery, ToolSelection,
+    SearchQuery, SearchText, ToolSelection,
 };
 pub use ids::{BootId, BuildId, InvocationId, ToolId, VersionId};
 pub use invocation::{
@@ -63,6 +63,6 @@ pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
-pub use tool_version::{Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
+pub use tool_version::{Creator, Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

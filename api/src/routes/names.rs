@@ -60,7 +60,12 @@ impl PathParameter for Constraint {
     const NAME: &'static str = "version";
     type Invalid = InvalidValue;
 
+    /// Nothing would mean all versions, which nobody deprecates by leaving something out.
     fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
+        let constraint = Self::parse(text)?;
+        if constraint.is_any() {
+            return Err(InvalidValue::new("version constraint", "must not be empty here; >=0 means every version"));
+        }
+        Ok(constraint)
     }
 }

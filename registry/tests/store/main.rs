@@ -2,6 +2,7 @@
 
 mod accounts;
 mod artifacts;
+mod constraints;
 mod data_dir;
 mod fixtures;
 mod group_commit;
@@ -9,6 +10,7 @@ mod history;
 mod insert_only;
 mod isolation;
 mod leases;
+mod pages;
 mod properties;
 mod search;
 mod secrets;
