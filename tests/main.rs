@@ -7,11 +7,13 @@
 //! | `bad_input` | what authors get wrong, and what they are told |
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
+//! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
 //! | `tidy` | the rules of the house |
 
 mod bad_input;
 mod behaviour;
+mod contract;
 mod doors;
 mod durability;
 mod git;
