@@ -12,13 +12,14 @@
 //! The end of a server's last holder stops it and everything that it started; it must stop by itself, in order.
 //! Should the tests die, the kernel kills the servers.
 
-mod contract;
+pub mod contract;
 mod database;
 mod events;
 mod http;
 mod lathe;
 mod package_index;
 mod process;
+mod raw;
 mod repository;
 mod run;
 mod seed;

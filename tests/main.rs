@@ -8,12 +8,14 @@
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `operations` | what operators see and set |
+//! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and what they open |
 //! | `tidy` | the rules of the house |
 
 mod bad_input;
 mod behaviour;
+mod contract;
 mod doors;
 mod durability;
 mod git;

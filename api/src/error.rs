@@ -54,7 +54,7 @@ pub enum Error {
     #[error("{detail}")]
     Internal { detail: String },
     #[error(transparent)]
-    Registry(#[from] registry::Error),
+    Registry(registry::Error),
     #[error(transparent)]
     Runner(runner::Error),
     #[error(transparent)]

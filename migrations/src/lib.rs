@@ -28,8 +28,13 @@ macro_rules! step {
 }
 
 /// The steps for SQLite, in order.
-pub const SQLITE: &[Migration] =
-    &[step!(1, "0001_accounts"), step!(2, "0002_tools"), step!(3, "0003_history"), step!(4, "0004_identity")];
+pub const SQLITE: &[Migration] = &[
+    step!(1, "0001_accounts"),
+    step!(2, "0002_tools"),
+    step!(3, "0003_history"),
+    step!(4, "0004_identity"),
+    step!(5, "0005_tool_sequence"),
+];
 
 #[cfg(test)]
 mod tests {

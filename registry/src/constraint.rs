@@ -1,9 +1,12 @@
 //! Version constraints in the notation of PEP 440: `>=1.2,<2`, `~=1.4`, `==1.*`, or a bare `1.2.0`.
+//!
+//! Versions of tools are three numbers. Pre-releases, epochs, post-releases and local versions have their place in
+//! the notation, and a constraint with them means what it means to Python's installers.
 
 use std::fmt;
 use std::str::FromStr;
 
-use pep440_rs::VersionSpecifiers;
+use pep440_rs::{Operator, VersionSpecifier};
 
 use crate::error::InvalidValue;
 use crate::version::Version;
@@ -15,40 +18,97 @@ const CLAUSES_MAX: usize = 16;
 
 /// Which versions are meant. Empty means any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint(VersionSpecifiers);
+pub struct Constraint(Vec<Clause>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Clause {
+    Specifier(VersionSpecifier),
+    /// `===`: the version spelled out, compared as text.
+    Text(String),
+}
 
 impl Constraint {
     /// Matches every version.
-    pub fn any() -> Self {
-        Self(VersionSpecifiers::empty())
+    pub const fn any() -> Self {
+        Self(Vec::new())
     }
 
     /// Matches exactly this version.
     pub fn exactly(version: Version) -> Self {
-        let release = pep440_rs::Version::new([version.major, version.minor, version.patch]);
-        Self(VersionSpecifiers::from(pep440_rs::VersionSpecifier::equals_version(release)))
+        Self(vec![Clause::Specifier(VersionSpecifier::equals_version(release(version, 0)))])
     }
 
+    /// Whether it matches every version because it says nothing.
+    pub fn is_any(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A version alone means that version, and empty clauses mean nothing.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let text = text.trim();
         if text.len() > CONSTRAINT_BYTES_MAX || text.split(',').count() > CLAUSES_MAX {
             return Err(InvalidValue::new("version constraint", "must have at most 256 bytes and 16 clauses"));
         }
         let written_out = if is_bare(text) { format!("=={text}") } else { text.to_owned() };
-        let parsed = VersionSpecifiers::from_str(&written_out);
-        parsed
-            .map(Self)
-            .map_err(|_| InvalidValue::new("version constraint", "must be a PEP 440 constraint such as >=1.2,<2"))
+        let clauses = written_out.split(',').map(str::trim).filter(|clause| !clause.is_empty());
+        let parsed: Option<Vec<Clause>> = clauses.map(Clause::parse).collect();
+        let invalid = InvalidValue::new("version constraint", "must be a PEP 440 constraint such as >=1.2,<2");
+        parsed.map(Self).ok_or(invalid)
     }
 
     pub fn matches(&self, version: &Version) -> bool {
-        self.0.contains(&pep440_rs::Version::new([version.major, version.minor, version.patch]))
+        self.0.iter().all(|clause| clause.matches(version))
+    }
+}
+
+impl Clause {
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(exact) = text.strip_prefix("===") {
+            let exact = exact.trim();
+            let is_one_word = !exact.is_empty() && !exact.contains(char::is_whitespace);
+            return is_one_word.then(|| Self::Text(exact.to_ascii_lowercase()));
+        }
+        VersionSpecifier::from_str(text).ok().map(Self::Specifier)
+    }
+
+    fn matches(&self, version: &Version) -> bool {
+        match self {
+            Self::Text(text) => *text == version.to_string(),
+            Self::Specifier(specifier) => specifier.contains(&release(*version, prefix_length(specifier))),
+        }
+    }
+}
+
+/// The numbers that a wildcard compares one by one.
+fn prefix_length(specifier: &VersionSpecifier) -> usize {
+    match specifier.operator() {
+        Operator::EqualStar | Operator::NotEqualStar | Operator::TildeEqual => specifier.version().release().len(),
+        _ => 0,
+    }
+}
+
+/// The version with zeros behind it, at least this long: `1.2.0` is also `1.2.0.0`.
+fn release(version: Version, length: usize) -> pep440_rs::Version {
+    let numbers = [version.major, version.minor, version.patch];
+    let zeros = std::iter::repeat_n(0, length.saturating_sub(numbers.len()));
+    pep440_rs::Version::new(numbers.into_iter().chain(zeros))
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Specifier(specifier) => specifier.fmt(formatter),
+            Self::Text(text) => write!(formatter, "==={text}"),
+        }
     }
 }
 
 impl fmt::Display for Constraint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        for (index, clause) in self.0.iter().enumerate() {
+            write!(formatter, "{}{clause}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
     }
 }
 
@@ -60,6 +120,8 @@ impl FromStr for Constraint {
     }
 }
 
+/// A version without an operator: it begins with a digit, or with the `v` that people write before one.
 fn is_bare(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(',')
+    let number = text.strip_prefix(['v', 'V']).unwrap_or(text);
+    number.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(',')
 }

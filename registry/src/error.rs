@@ -63,6 +63,8 @@ pub enum Error {
     AlreadyFinished { invocation: InvocationId },
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
+    #[error("the continuation token is not one that a page of this list gave")]
+    PageTokenUnknown,
     #[error("variable `{name}` does not exist")]
     VariableUnknown { name: EnvvarName },
     #[error("variable `{name}` is still required by version {version}")]
@@ -117,7 +119,7 @@ impl Error {
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
-            Self::VariablesMissing { .. } | Self::TooMany { .. } => ErrorKind::Invalid,
+            Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::SearchTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
@@ -142,6 +144,7 @@ impl Error {
             Self::LeaseLost => "lease_lost",
             Self::AlreadyFinished { .. } => "invocation_already_finished",
             Self::Invalid(_) => "invalid_value",
+            Self::PageTokenUnknown => "page_token_unknown",
             Self::VariableUnknown { .. } => "variable_unknown",
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",

@@ -1,6 +1,7 @@
 //! Which records of the history are wanted.
 
 use crate::constraint::Constraint;
+use crate::error::InvalidValue;
 use crate::ids::ToolId;
 use crate::invocation_source::InvocationSourceKind;
 use crate::page::Direction;
@@ -21,8 +22,6 @@ pub struct InvocationFilter {
     pub simulation_unit_test_set_run_ids: Vec<String>,
     pub succeeded: Option<bool>,
     pub persisted: Option<bool>,
-    /// Also records of runs that go on; they have no outcome yet.
-    pub include_unfinished: bool,
     /// Ties are broken by age, newest first.
     pub sort: Vec<(InvocationSort, Direction)>,
 }
@@ -45,9 +44,35 @@ pub enum InvocationSort {
 /// Words to find. A record matches when it has all of them in the fields.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    pub text: String,
+    pub text: SearchText,
     /// Empty means all fields.
     pub fields: Vec<SearchField>,
+}
+
+/// The text of a search, within its bounds. Any text may have no word in it, and finds nothing then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchText(Vec<String>);
+
+impl SearchText {
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        if text.chars().count() > SEARCH_CHARACTERS_MAX {
+            return Err(InvalidValue::new("search", "must have at most 256 characters"));
+        }
+        let words: Vec<String> = text.split_whitespace().filter(|word| has_word(word)).map(str::to_owned).collect();
+        if words.len() > SEARCH_TERMS_MAX {
+            return Err(InvalidValue::new("search", "must have at most 32 words"));
+        }
+        Ok(Self(words))
+    }
+
+    pub(crate) fn words(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// Signs alone are not indexed; a term of them would match nothing or everything.
+fn has_word(term: &str) -> bool {
+    term.chars().any(char::is_alphanumeric)
 }
 
 /// A searchable part of a record.

@@ -55,7 +55,7 @@ pub use error::{Error, ErrorKind, InvalidValue, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
-    SearchQuery, ToolSelection,
+    SearchQuery, SearchText, ToolSelection,
 };
 pub use ids::{BootId, BuildId, InvocationId, ToolId, VersionId};
 pub use invocation::{
@@ -73,7 +73,7 @@ pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
-pub use tool_version::{Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
+pub use tool_version::{Creator, Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

@@ -17,9 +17,9 @@ text_type! {
 }
 
 text_type! {
-    /// What a tool does, in words. Surrounding white space is dropped.
-    Description = "description", "must have 1 to 4096 bytes besides surrounding white space", |text| {
-        made_of(text.trim(), DESCRIPTION_BYTES_MAX, |_| true)
+    /// What a tool does, in words. Surrounding white space is dropped. A NUL is in no words, and some databases refuse it.
+    Description = "description", "must have 1 to 4096 bytes besides surrounding white space, and no NUL", |text| {
+        made_of(text.trim(), DESCRIPTION_BYTES_MAX, |c| c != '\0')
     };
 }
 

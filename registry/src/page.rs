@@ -1,21 +1,26 @@
-//! Pages of lists. The position is an offset into a total order, so that the wire's integer token is enough.
+//! Pages of lists. A page begins behind a row and not behind a count of rows, so that rows which come in meanwhile
+//! move nothing: what was there when the first page was read is shown once.
 
 /// Which part of a list is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     /// At most this many items.
     pub limit: u32,
-    /// Items to pass over: 0, or the `next` of the slice before.
-    pub offset: u64,
+    /// 0, or the `next` of the slice before.
+    pub token: u64,
 }
 
 impl Page {
     pub const fn first(limit: u32) -> Self {
-        Self { limit, offset: 0 }
+        Self { limit, token: 0 }
+    }
+
+    pub const fn is_first(self) -> bool {
+        self.token == 0
     }
 }
 
-/// Part of a list, with the position of the rest if there is any.
+/// Part of a list, with the token of the rest if there is any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice<T> {
     pub items: Vec<T>,
@@ -23,12 +28,13 @@ pub struct Slice<T> {
 }
 
 impl<T> Slice<T> {
-    /// Cuts to the page's limit what was read with one item more than the limit.
-    pub(crate) fn cut(mut items: Vec<T>, page: Page) -> Self {
+    /// Cuts to the page's limit what was read with one item more than the limit. A page without room for an item is
+    /// followed by itself.
+    pub(crate) fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
         let limit = page.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
-        let next = more.then(|| page.offset.saturating_add(u64::from(page.limit)));
+        let next = more.then(|| items.last().map_or(page.token, token));
         Self { items, next }
     }
 

@@ -85,9 +85,16 @@ pub struct VersionFilter {
     pub deprecated: Option<bool>,
     pub constraint: Option<Constraint>,
     /// Any of these; empty means all.
-    pub creators: Vec<UserId>,
+    pub creators: Vec<Creator>,
     /// Ties are broken by age, newest first.
     pub sort: Vec<(VersionSort, Direction)>,
+}
+
+/// Who published a version: a user of an organisation, or of the tool's own when none is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Creator {
+    pub organization: Option<OrganizationId>,
+    pub user: UserId,
 }
 
 /// What versions can be sorted by.

@@ -1,83 +1,96 @@
-//! The published contract: every answer must have the shape that its operation documents.
+//! The published contract: every answer that a test gets must be one that its operation documents, of the shape that
+//! it documents. The client of the harness checks that before a test sees the answer, so that no test can forget.
+//!
+//! What is asked and answered is also noted, for the table of what was never seen ([`recorded`]).
 
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex};
+mod coverage;
+mod document;
+mod shape;
+mod strict;
 
-use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Answer;
 
-static PATHS: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../contract/tool-paths.json")).expect("JSON"));
+pub use coverage::recorded;
+pub use document::operations;
 
-/// The contract's schemas, with the two kinds of source that it does not know.
-static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
-    let mut schemas: Value = serde_json::from_str(include_str!("../contract/tool-schemas.json")).expect("JSON");
-    for (kind, fields) in [("direct", vec!["user_id"]), ("branch-test", vec!["user_id", "commit_branch", "commit"])] {
-        let required: Vec<&str> = fields.iter().copied().chain(["type"]).collect();
-        let ours = json!({"type": "object", "properties": {"type": {"const": kind}}, "required": required});
-        schemas["InvocationSource"]["oneOf"].as_array_mut().expect("a list").push(ours);
+/// What a client sent.
+#[derive(Debug)]
+pub struct Sent {
+    pub method: String,
+    pub path: String,
+    pub query: Vec<(String, String)>,
+    /// Names in lower case, as often as they occur.
+    pub headers: Vec<String>,
+    pub body: Option<Value>,
+}
+
+impl Sent {
+    pub fn of(request: &reqwest::Request) -> Self {
+        let body = request.body().and_then(reqwest::Body::as_bytes);
+        Self {
+            method: request.method().to_string(),
+            path: request.url().path().to_owned(),
+            query: request.url().query_pairs().into_owned().collect(),
+            headers: request.headers().iter().map(|(name, _)| name.to_string()).collect(),
+            body: body.and_then(|bytes| serde_json::from_slice(bytes).ok()),
+        }
     }
-    schemas
-});
+}
 
-static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
+impl std::fmt::Display for Sent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {} {:?}", self.method, self.path, self.query)
+    }
+}
 
 /// Fails the test when an answer is not of the contract.
-pub fn check(method: &str, path: &str, answer: &Answer) {
-    if !path.starts_with("/v1/") || path.contains("/git/") {
+pub fn check(sent: &Sent, answer: &Answer) {
+    let Some(operation) = document::find(&sent.method, &sent.path) else { return check_ours(sent, answer) };
+    let status = answer.status;
+    assert!(operation.statuses.contains(&status), "{sent}: {} documents no {status}: {answer}", operation.name);
+    coverage::note(operation, sent, status);
+    match (status, operation.shape(status)) {
+        (200..300, Some(schema)) => check_document(schema, &answer.json()),
+        (204, None) => assert!(answer.body.is_empty(), "{sent}: {answer}"),
+        // An archive, or git's own protocol.
+        (200..300, None) => assert!(!answer.is_json(), "{sent}: {answer}"),
+        _ => check_refusal(sent, answer),
+    }
+}
+
+/// The data of an event stream's result, which is what the plain answer would have been.
+pub fn check_result(sent: &Sent, result: &Value) {
+    let operation = document::find(&sent.method, &sent.path).expect("an operation of the contract");
+    let status = operation.statuses.iter().copied().find(|status| (200..300).contains(status)).expect("a success");
+    coverage::note(operation, sent, status);
+    check_document(operation.shape(status).expect("a shape"), result);
+}
+
+fn check_document(schema: &str, document: &Value) {
+    shape::check(schema, document);
+    strict::check(document);
+}
+
+/// Sign-in and the details of versions and records are ours, and so are paths that nothing is behind.
+fn check_ours(sent: &Sent, answer: &Answer) {
+    if !sent.path.starts_with("/v1/") {
         return;
     }
     match answer.status {
-        200..300 => check_success(method, path, answer),
-        422 => {
-            check_shape("HTTPValidationError", &answer.json());
-            assert!(answer.json()["code"].is_string(), "{answer}");
-        }
-        _ => {
-            let body = answer.json();
-            assert!(body["detail"].is_string() && body["code"].is_string(), "{method} {path}: {answer}");
-        }
+        200..300 if answer.is_json() => strict::check(&answer.json()),
+        200..300 => {}
+        _ => check_refusal(sent, answer),
     }
 }
 
-fn check_success(method: &str, path: &str, answer: &Answer) {
-    // Sign-in, the detail of a version and of a record are ours.
-    let Some(responses) = responses(method, path) else { return };
-    let documented = &responses[answer.status.to_string()];
-    assert!(documented.is_object(), "{method} {path}: the contract knows no {}", answer.status);
-    let reference = documented["content"]["application/json"]["schema"]["$ref"].as_str();
-    match reference.and_then(|reference| reference.rsplit('/').next()) {
-        Some(schema) => check_shape(schema, &answer.json()),
-        None => assert!(answer.status == 200 || answer.body.is_empty(), "{method} {path}: {answer}"),
+fn check_refusal(sent: &Sent, answer: &Answer) {
+    let body = answer.json();
+    assert!(body["code"].is_string(), "{sent}: {answer}");
+    if answer.status == 422 {
+        shape::check("HTTPValidationError", &body);
+    } else {
+        assert!(body["detail"].is_string(), "{sent}: {answer}");
     }
-}
-
-pub fn check_shape(schema: &str, body: &Value) {
-    let errors: Vec<_> =
-        validator(schema).iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{schema}: {errors:?}\n{body:#}");
-}
-
-fn validator(schema: &str) -> &'static Validator {
-    let mut validators = VALIDATORS.lock().expect("no test panics here");
-    validators.entry(schema.to_owned()).or_insert_with(|| {
-        let reference = format!("#/components/schemas/{schema}");
-        let document = json!({"$ref": reference, "components": {"schemas": SCHEMAS.clone()}});
-        Box::leak(Box::new(jsonschema::options().should_validate_formats(true).build(&document).expect("a schema")))
-    })
-}
-
-/// The responses of the operation that a path belongs to; a literal segment wins over a parameter.
-fn responses(method: &str, path: &str) -> Option<&'static Value> {
-    let fits = |template: &str| {
-        let (template, path) = (template.trim_end_matches('/').split('/'), path.trim_end_matches('/').split('/'));
-        template.clone().count() == path.clone().count()
-            && template.zip(path).all(|(expected, found)| expected.starts_with('{') || expected == found)
-    };
-    let parameters = |template: &str| template.matches('{').count();
-    let paths = PATHS.as_object().expect("an object").iter().filter(|(template, _)| fits(template));
-    let (_, operations) = paths.min_by_key(|(template, _)| parameters(template))?;
-    operations.get(method.to_lowercase()).map(|operation| &operation["responses"])
 }

@@ -11,8 +11,7 @@ pub struct Event {
     pub at: Instant,
 }
 
-pub async fn read(request: reqwest::RequestBuilder) -> Vec<Event> {
-    let mut response = request.send().await.expect("an answer");
+pub async fn read(mut response: reqwest::Response) -> Vec<Event> {
     let kind = response.headers()["content-type"].to_str().expect("text").to_owned();
     assert!(kind.starts_with("text/event-stream"), "{kind}: {:?}", response.text().await);
     let (mut events, mut text) = (Vec::new(), String::new());

@@ -6,7 +6,8 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::{Event, Server, contract, events};
+use super::contract::{self, Sent};
+use super::{Event, Server, events, raw};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
@@ -20,9 +21,8 @@ static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
 
 /// A request on its way.
 pub struct Request<'a> {
-    server: &'a Server,
-    method: String,
-    path: String,
+    /// Whose log explains a fault.
+    server: Option<&'a Server>,
     request: reqwest::RequestBuilder,
 }
 
@@ -36,9 +36,13 @@ pub struct Answer {
 
 impl<'a> Request<'a> {
     pub fn new(server: &'a Server, method: &str, path: &str) -> Self {
-        let url = format!("{}{path}", server.url);
-        let request = CLIENT.request(method.parse().expect("a method"), url);
-        Self { server, method: method.to_owned(), path: path.to_owned(), request }
+        Self { server: Some(server), ..Self::to(&server.url, method, path) }
+    }
+
+    /// A request to a server that is no process of its own.
+    pub fn to(url: &str, method: &str, path: &str) -> Self {
+        let request = CLIENT.request(method.parse().expect("a method"), format!("{url}{path}"));
+        Self { server: None, request }
     }
 
     pub fn bearer(mut self, token: &str) -> Self {
@@ -66,30 +70,51 @@ impl<'a> Request<'a> {
         self
     }
 
+    /// A body of a kind that a header names.
+    pub fn plain_body(mut self, body: impl Into<reqwest::Body>) -> Self {
+        self.request = self.request.body(body);
+        self
+    }
+
     /// The answer, or the error of a connection that ended early.
     pub fn try_send(self) -> Result<Answer, reqwest::Error> {
-        let Self { server, method, path, request } = self;
+        let request = self.request.build()?;
+        let sent = Sent::of(&request);
         let answer = RUNTIME.block_on(async {
-            let response = request.send().await?;
+            let response = CLIENT.execute(request).await?;
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             Ok(Answer { status, headers, body: response.bytes().await?.to_vec() })
         })?;
         if answer.status == 500 {
-            panic!("{method} {path}: {answer}\n{}", server.log_about(&answer.request_id()));
+            let log = self.server.map(|server| server.log_about(&answer.request_id()));
+            panic!("{sent}: {answer}\n{}", log.unwrap_or_default());
         }
-        contract::check(&method, &path, &answer);
+        contract::check(&sent, &answer);
         Ok(answer)
     }
 
     pub fn send(self) -> Answer {
-        let what = format!("{} {}", self.method, self.path);
-        self.try_send().unwrap_or_else(|error| panic!("{what}: {error:?}"))
+        self.try_send().unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    /// The answer to the head alone, which announces a body of so many bytes that is never sent.
+    pub fn announced(self, body_bytes: u64) -> Answer {
+        let request = self.request.build().expect("a request");
+        let answer = raw::exchange(&request, body_bytes);
+        contract::check(&Sent::of(&request), &answer);
+        answer
     }
 
     /// The answer as a stream of events, each with the time of its arrival.
     pub fn events(self) -> Vec<Event> {
-        let request = self.request.header("accept", "text/event-stream");
-        RUNTIME.block_on(events::read(request))
+        let request = self.request.header("accept", "text/event-stream").build().expect("a request");
+        let sent = Sent::of(&request);
+        let events = RUNTIME.block_on(async { events::read(CLIENT.execute(request).await.expect("an answer")).await });
+        events
+            .iter()
+            .filter(|event| event.name == "result")
+            .for_each(|event| contract::check_result(&sent, &event.data));
+        events
     }
 }
 
@@ -112,6 +137,10 @@ impl Answer {
 
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_else(|| panic!("{self}")).to_owned()
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
     }
 
     fn request_id(&self) -> String {

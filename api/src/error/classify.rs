@@ -6,6 +6,7 @@ use builder::source::SourceErrorKind;
 use registry::BuildId;
 
 use super::{Error, Kind};
+use crate::extract::Problem;
 
 /// When nobody knows better.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -90,11 +91,24 @@ impl Error {
     }
 }
 
+/// A token comes from the query alone, so its place is known.
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        match error {
+            registry::Error::PageTokenUnknown => {
+                let place = vec!["query".into(), "continuation_token".into()];
+                Self::Invalid { problems: vec![Problem::new(place, "value_error", error.to_string())] }
+            }
+            error => Self::Registry(error),
+        }
+    }
+}
+
 /// What an inner crate only passed on is classified by its own crate.
 impl From<runner::Error> for Error {
     fn from(error: runner::Error) -> Self {
         match error {
-            runner::Error::Store(error) => Self::Registry(error),
+            runner::Error::Store(error) => error.into(),
             error => Self::Runner(error),
         }
     }
@@ -103,7 +117,7 @@ impl From<runner::Error> for Error {
 impl From<builder::Error> for Error {
     fn from(error: builder::Error) -> Self {
         match error {
-            builder::Error::Store(error) => Self::Registry(error),
+            builder::Error::Store(error) => error.into(),
             builder::Error::Runner(error) => error.into(),
             builder::Error::Source(error) => Self::Source(error),
             builder::Error::Recorded { build, error } => Self::InBuild { build, error: Box::new((*error).into()) },

@@ -16,8 +16,8 @@ use crate::error::Error;
 /// More values than this in one query has no use, and costs.
 const PARAMETERS_MAX: usize = 200;
 
-/// The largest position in a list that the databases can hold.
-const OFFSET_MAX: u64 = i64::MAX as u64;
+/// No token is as large; what is larger is no number that clients keep.
+const TOKEN_MAX: u64 = i64::MAX as u64;
 
 /// The query of a request while it is being read.
 pub(crate) struct Parameters {
@@ -118,8 +118,8 @@ impl Parameters {
     /// `limit` and `continuation_token`.
     pub(crate) fn page(&mut self, limits: RangeInclusive<u64>, default: u64) -> Page {
         let limit = self.integer("limit", limits, default);
-        let offset = self.integer("continuation_token", 0..=OFFSET_MAX, 0);
-        Page { limit: u32::try_from(limit).unwrap_or(u32::MAX), offset }
+        let token = self.integer("continuation_token", 0..=TOKEN_MAX, 0);
+        Page { limit: u32::try_from(limit).unwrap_or(u32::MAX), token }
     }
 
     /// Notes that `name`, which is required, is absent.

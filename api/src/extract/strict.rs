@@ -1,4 +1,5 @@
-//! JSON without two readings: a key that occurs twice in one object is refused.
+//! JSON without two readings: a key that occurs twice in one object is refused, and so is a whole number that does
+//! not fit into 64 bits, which would become another number on the way.
 //!
 //! Depth is bounded by serde_json's default of 128; size by the reader of the body.
 
@@ -9,7 +10,51 @@ use serde_json::{Map, Number, Value};
 
 /// Parses `bytes` as one JSON value.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice::<Strict>(bytes).map(|strict| strict.0)
+    let Strict(value) = serde_json::from_slice(bytes)?;
+    if has_integer_beyond_64_bits(bytes) {
+        return Err(serde_json::Error::custom("a whole number does not fit into 64 bits"));
+    }
+    Ok(value)
+}
+
+/// Looks at the numbers of a document that is known to be JSON.
+fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
+    let mut rest = document;
+    while let [first, behind @ ..] = rest {
+        rest = match first {
+            b'"' => behind_string(behind),
+            b'-' | b'0'..=b'9' => {
+                let is_part = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
+                let length = rest.iter().take_while(|byte| is_part(byte)).count();
+                let (number, behind) = rest.split_at(length);
+                if is_integer_beyond_64_bits(number) {
+                    return true;
+                }
+                behind
+            }
+            _ => behind,
+        }
+    }
+    false
+}
+
+/// What follows the string whose content begins here.
+fn behind_string(content: &[u8]) -> &[u8] {
+    let mut rest = content;
+    loop {
+        rest = match rest {
+            [b'\\', _, behind @ ..] => behind,
+            [b'"', behind @ ..] => return behind,
+            [_, behind @ ..] => behind,
+            [] => return rest,
+        }
+    }
+}
+
+fn is_integer_beyond_64_bits(number: &[u8]) -> bool {
+    let is_whole = !number.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+    let text = str::from_utf8(number).unwrap_or_default();
+    is_whole && text.parse::<u64>().is_err() && text.parse::<i64>().is_err()
 }
 
 struct Strict(Value);
@@ -85,6 +130,18 @@ mod tests {
     fn a_plain_document_is_read() {
         let text = br#"{"a":[1,-2,2.5,true,null,"x"],"b":{}}"#;
         assert_eq!(parse(text).unwrap(), serde_json::json!({"a": [1, -2, 2.5, true, null, "x"], "b": {}}));
+    }
+
+    #[test]
+    fn whole_numbers_keep_their_value_or_are_refused() {
+        for text in ["18446744073709551615", "-9223372036854775808", "-0", "1e30", "12345678901234567890123.0"] {
+            assert!(parse(format!("[{text}]").as_bytes()).is_ok(), "{text}");
+        }
+        for text in ["18446744073709551616", "-9223372036854775809", "1234567890123456789012345678901234567890"] {
+            assert!(parse(format!("{{\"a\": {text}}}").as_bytes()).is_err(), "{text}");
+            let quoted = format!(r#"{{"{text}": "\" {text} \\"}}"#);
+            assert!(parse(quoted.as_bytes()).is_ok(), "{quoted}");
+        }
     }
 
     #[test]

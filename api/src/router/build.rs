@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -13,6 +14,7 @@ use super::{PUBLIC, Route, routes};
 use crate::app::App;
 use crate::auth::{Guard, admit};
 use crate::error::{Error, Fault};
+use crate::extract::Parameters;
 use crate::head;
 use crate::rate;
 use crate::request_id::{RequestIds, label};
@@ -59,7 +61,13 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
 fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
     let handler = rate::limited(app, (route.method, route.path), route.handler.clone());
     let Some(permission) = route.permission else { return handler };
-    handler.route_layer(from_fn_with_state(Guard::new(app.clone(), permission, route.path), admit))
+    let guard = Guard::new(app.clone(), permission, route.path);
+    handler.route_layer(from_fn(bounded_query)).route_layer(from_fn_with_state(guard, admit))
+}
+
+/// Every operation bounds its query, also one that reads nothing from it.
+async fn bounded_query(_: Parameters, request: Request, next: Next) -> Response {
+    next.run(request).await
 }
 
 fn check(table: &[Route]) -> Result<(), RouteRefused> {

@@ -56,8 +56,21 @@ path_parameters! {
     ToolId = "tool_id",
     BuildId = "build_id",
     InvocationId = "invocation_id",
-    Constraint = "version",
     UserId = "user_id",
     RoleName = "role_name",
     ApiKeyId = "api_key_id",
+}
+
+impl PathParameter for Constraint {
+    const NAME: &'static str = "version";
+    type Invalid = InvalidValue;
+
+    /// Nothing would mean all versions, which nobody deprecates by leaving something out.
+    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
+        let constraint = Self::parse(text)?;
+        if constraint.is_any() {
+            return Err(InvalidValue::new("version constraint", "must not be empty here; >=0 means every version"));
+        }
+        Ok(constraint)
+    }
 }

@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, request};
 use http_body_util::BodyExt;
-use registry::{Clock, IssuedKey, OrganizationId, Principal, Store};
+use registry::{Clock, IssuedKey, Principal, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;

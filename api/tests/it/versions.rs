@@ -41,14 +41,18 @@ async fn filters_and_pages_narrow_the_list() {
         ("sort_by=%2Bversion.minor", vec![0, 1, 2]),
         ("sort_by=-version.minor", vec![2, 1, 0]),
         ("sort_by=+version.minor&versions=%3E%3D1.1%2C%3C2", vec![1, 2]),
-        ("sort_by=+version.minor&limit=1&continuation_token=1", vec![1]),
         ("creator=acme,ada&sort_by=+created_at&limit=1&versions=1.2.0", vec![2]),
         ("creator=acme,eve", vec![]),
+        ("creator=other,ada", vec![]),
+        ("creator=ada&creator=acme,eve&sort_by=%2Bversion.minor", vec![0, 1, 2]),
         ("deprecated=true", vec![]),
     ] {
         let list = app.get(&format!("/tool/{tool}/version?{query}")).await.shaped(LIST);
         assert_eq!(minors(&list), expected, "{query}");
     }
+    let path = format!("/tool/{tool}/version?sort_by=+version.minor&limit=1");
+    let token = app.get(&path).await.json()["continuation_token"].clone();
+    assert_eq!(minors(&app.get(&format!("{path}&continuation_token={token}")).await.shaped(LIST)), [1]);
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ impl Client {
             let page = self.tools_page(filter, token).await?;
             tools.extend(page.tools);
             match page.continuation_token {
-                Some(next) if tools.len() < tools_max && next > token => token = next,
+                Some(next) if tools.len() < tools_max && next != token => token = next,
                 next => {
                     let has_more = next.is_some() || tools.len() > tools_max;
                     tools.truncate(tools_max);
@@ -98,7 +98,7 @@ impl Client {
                 return read_tool(tool).map(Some);
             }
             match page.continuation_token {
-                Some(next) if next > token => token = next,
+                Some(next) if next != token => token = next,
                 _ => return Ok(None),
             }
         }

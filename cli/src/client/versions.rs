@@ -39,7 +39,7 @@ impl Client {
             let page: VersionsPage = self.get(call).await?.body;
             versions.extend(page.tool_versions);
             match page.continuation_token {
-                Some(next) if next > token => token = next,
+                Some(next) if next != token => token = next,
                 _ => return Ok(versions),
             }
         }

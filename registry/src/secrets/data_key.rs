@@ -73,7 +73,7 @@ impl fmt::Debug for DataKey {
 }
 
 /// Joins parts with their lengths before them, so that no two lists give the same bytes.
-pub(super) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
+pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
     let mut joined = Vec::new();
     for part in std::iter::once(&purpose).chain(parts) {
         joined.extend((part.len() as u64).to_be_bytes());

@@ -5,6 +5,7 @@
 mod data_key;
 mod key_ring;
 
+pub(crate) use data_key::associated_data;
 pub use data_key::{DataKey, SealedFor};
 pub use key_ring::KeyRing;
 pub(crate) use key_ring::keyed_hash;

@@ -3,6 +3,7 @@
 //! Writes go through one connection that commits in groups ([`writer`]); reads go through a small pool that cannot
 //! write. A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
+mod page_tokens;
 mod sql;
 mod token_cache;
 mod writer;
@@ -14,9 +15,11 @@ use sqlx::SqlitePool;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::BootId;
+use crate::page::Page;
 use crate::secrets::KeyRing;
+use page_tokens::PageTokens;
 use sql::open::Database;
 use token_cache::TokenCache;
 use writer::{Work, Writer};
@@ -33,6 +36,7 @@ struct Inner {
     config: Config,
     boot: BootId,
     tokens: TokenCache,
+    page_tokens: PageTokens,
 }
 
 impl Store {
@@ -44,7 +48,8 @@ impl Store {
         let boot = BootId::new(&clock);
         let writer = Writer::start(connection, database);
         let tokens = TokenCache::default();
-        Ok(Self(Arc::new(Inner { readers, writer, keys: keys.clone(), clock, config, boot, tokens })))
+        let page_tokens = PageTokens::new(keys);
+        Ok(Self(Arc::new(Inner { readers, writer, keys: keys.clone(), clock, config, boot, tokens, page_tokens })))
     }
 
     /// Finishes the writes in the queue and closes the database; later calls are refused.
@@ -60,6 +65,18 @@ impl Store {
 
     pub fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    fn page_tokens(&self) -> &PageTokens {
+        &self.0.page_tokens
+    }
+
+    /// How many rows stand before a page of a short list, whose tokens count rows.
+    fn skipped(&self, list: &[&str], page: Page) -> Result<u64> {
+        if page.is_first() {
+            return Ok(0);
+        }
+        self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)
     }
 
     fn readers(&self) -> &SqlitePool {

@@ -136,13 +136,14 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
     loop {
         let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), page).await.unwrap();
         seen.extend(slice.items.into_iter().map(|record| record.id));
-        let Some(offset) = slice.next else { break };
-        page.offset = offset;
+        let Some(token) = slice.next else { break };
+        page.token = token;
     }
     assert_eq!(seen, ids);
-    let none = Page { limit: 0, offset: 0 };
+    let none = Page::first(0);
     let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
-    assert!(slice.items.is_empty() && slice.has_more());
+    assert!(slice.items.is_empty());
+    assert_eq!(slice.next, Some(0), "nothing was shown, so the next page is the same one");
 }
 
 #[tokio::test]
@@ -173,6 +174,15 @@ async fn lists_are_filtered_and_sorted() {
     check(InvocationFilter { sort, ..all() }, &[&talk.id, &failed, &direct]).await;
     let sort = vec![(InvocationSort::Succeeded, Direction::Ascending)];
     check(InvocationFilter { sort, ..all() }, &[&failed, &direct, &talk.id]).await;
+    let again = world.answered(&acme, "yes again").await;
+    let sort = vec![
+        (InvocationSort::Succeeded, Direction::Descending),
+        (InvocationSort::DurationMs, Direction::Ascending),
+        // A column that is named again changes nothing.
+        (InvocationSort::Succeeded, Direction::Ascending),
+        (InvocationSort::CreatedAt, Direction::Ascending),
+    ];
+    check(InvocationFilter { sort, ..all() }, &[&direct, &again, &talk.id, &failed]).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use registry::{
     BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, InvocationFilter, Operation, Page, SearchQuery,
-    ToolChanges, ToolFilter, ToolName, VersionFilter,
+    SearchText, ToolChanges, ToolFilter, ToolName, VersionFilter,
 };
 
 use crate::fixtures::{LONG, World, finished, succeeded};
@@ -29,9 +29,9 @@ async fn a_stranger_reads_nothing() {
     assert!(versions.items.is_empty());
     assert!(store.get_build(eve, &BuildReference::Version(version.id)).await.unwrap().is_none());
     assert!(store.get_invocation(eve, &run).await.unwrap().is_none());
-    let all = InvocationFilter { include_unfinished: true, ..InvocationFilter::default() };
+    let all = InvocationFilter::default();
     assert!(store.list_invocations(eve, &all, Page::first(10)).await.unwrap().items.is_empty());
-    let query = SearchQuery { text: "needle".to_owned(), fields: Vec::new() };
+    let query = SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new() };
     assert!(store.search_invocations(eve, &query, &all).await.unwrap().is_empty());
     assert_eq!(store.search_invocations(&acme.organization, &query, &all).await.unwrap().len(), 1);
 }

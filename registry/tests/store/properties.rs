@@ -69,6 +69,16 @@ proptest! {
     }
 
     #[test]
+    fn no_constraint_upsets_a_version(text in "[0-9!.*=<>~, vabcrpostdev+_-]{0,40}", version in numbers()) {
+        if let Ok(constraint) = Constraint::parse(&text) {
+            let version = Version::new(version.0, version.1, version.2);
+            let expected = constraint.matches(&version);
+            let written = constraint.to_string();
+            prop_assert_eq!(Constraint::parse(&written).map(|again| again.matches(&version)), Ok(expected), "{}", written);
+        }
+    }
+
+    #[test]
     fn what_parses_is_written_back(name in "[a-z0-9_]{1,64}", id in "[0-9a-f]{24}", bytes in any::<Vec<u8>>()) {
         prop_assert_eq!(ToolName::parse(&name).unwrap().to_string(), name);
         prop_assert_eq!(ToolId::parse(&id).unwrap().to_string(), id);

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{SEARCH_CHARACTERS_MAX, SearchField, SearchQuery};
+use registry::{SearchField, SearchQuery, SearchText};
 use serde::Serialize;
 
 use super::filter;
@@ -43,14 +43,7 @@ fn search(query: &mut Parameters) -> SearchQuery {
         }
     }
     let fields = query.distinct("query_against", field);
-    SearchQuery { text: query.one("query", text).unwrap_or_default(), fields }
-}
-
-fn text(text: &str) -> Result<String, String> {
-    if text.chars().count() > SEARCH_CHARACTERS_MAX {
-        return Err(format!("should have at most {SEARCH_CHARACTERS_MAX} characters"));
-    }
-    Ok(text.to_owned())
+    SearchQuery { text: query.one("query", SearchText::parse).unwrap_or_default(), fields }
 }
 
 fn field(text: &str) -> Result<SearchField, String> {

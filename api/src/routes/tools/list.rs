@@ -69,9 +69,9 @@ pub(crate) async fn handle(
     let page = query.page(1..=20, 10);
     query.finish()?;
     let organization = &principal.organization;
-    let filter_values = match page.offset {
-        0 => Some(FilterValues { tags: app.store().tool_tag_keys(organization).await? }),
-        _ => None,
+    let filter_values = match page.is_first() {
+        true => Some(FilterValues { tags: app.store().tool_tag_keys(organization).await? }),
+        false => None,
     };
     let Slice { items, next } = app.store().list_tools(organization, &filter, page).await?;
     let tools = items.into_iter().map(ToolInstance::from).collect();

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{Constraint, InvalidValue, Slice, ToolId, UserId, VersionFilter, VersionSort};
+use registry::{Constraint, Creator, InvalidValue, OrganizationId, Slice, ToolId, UserId, VersionFilter, VersionSort};
 use serde::Serialize;
 
 use super::wire::{ToolVersionInstance, UserInfo};
@@ -50,9 +50,9 @@ pub(crate) async fn handle(
     query.finish()?;
     let organization = &principal.organization;
     app.store().get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
-    let filter_values = match page.offset {
-        0 => Some(FilterValues { creators: creators(&app, &principal, &tool).await? }),
-        _ => None,
+    let filter_values = match page.is_first() {
+        true => Some(FilterValues { creators: creators(&app, &principal, &tool).await? }),
+        false => None,
     };
     let Slice { items, next } = app.store().list_versions(organization, &tool, &filter, page).await?;
     let tool_versions = items.into_iter().map(ToolVersionInstance::from).collect();
@@ -64,8 +64,11 @@ async fn creators(app: &App, principal: &registry::Principal, tool: &ToolId) -> 
     Ok(creators.into_iter().map(|user| UserInfo::new(&principal.organization, user)).collect())
 }
 
-/// `org_id,user_id`, or the user alone. Creators are of the organisation itself, so only the user decides.
-fn creator(text: &str) -> Result<UserId, InvalidValue> {
-    let user = text.rsplit_once(',').map_or(text, |(_, user)| user);
-    UserId::parse(user.trim())
+/// `org_id,user_id`, or the user alone.
+fn creator(text: &str) -> Result<Creator, InvalidValue> {
+    let (organization, user) = match text.rsplit_once(',') {
+        Some((organization, user)) => (Some(OrganizationId::parse(organization.trim())?), user),
+        None => (None, text),
+    };
+    Ok(Creator { organization, user: UserId::parse(user.trim())? })
 }

@@ -67,10 +67,13 @@ impl Store {
         user: Option<&UserId>,
         page: Page,
     ) -> Result<Slice<ApiKey>> {
+        let list = ["keys", organization.as_str(), user.map_or("", UserId::as_str)];
+        let skipped = self.skipped(&list, page)?;
         let query = sqlx::query(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
-        let query = query.bind(i64::from(page.limit) + 1).bind(signed(page.offset));
+        let query = query.bind(i64::from(page.limit) + 1).bind(signed(skipped));
         let rows = query.fetch_all(self.readers()).await?;
-        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page))
+        let next = |_: &ApiKey| self.page_tokens().seal(&list, skipped + u64::from(page.limit));
+        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page, next))
     }
 
     /// Revokes a key and ends its tokens, at once in this process and within a second in others. With an owner, the

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::history::{InvocationFilter, ToolSelection};
 use crate::store::Store;
 
-/// The filters of lists and searches, `$2` to `$8`; null means any.
+/// The filters of lists and searches, `$2` to `$7`; null means any. What goes on has no end to show yet.
 macro_rules! filtered {
     () => {
         concat!(
@@ -27,7 +27,7 @@ macro_rules! filtered {
             "))
             AND ($6 IS NULL OR f.succeeded = $6)
             AND ($7 IS NULL OR f.persisted = $7)
-            AND ($8 OR f.sequence IS NOT NULL) "
+            AND f.sequence IS NOT NULL "
         )
     };
 }
@@ -44,14 +44,13 @@ pub(super) struct Filters {
     simulations: Option<String>,
     succeeded: Option<bool>,
     persisted: Option<bool>,
-    include_unfinished: bool,
 }
 
 impl Filters {
-    /// Binds `$1` to `$8`.
+    /// Binds `$1` to `$7`.
     pub(super) fn bound_to(self, statement: &'static str, first: String) -> Query {
         let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.kinds).bind(self.conversations);
-        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted).bind(self.include_unfinished)
+        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted)
     }
 }
 
@@ -73,7 +72,6 @@ impl Store {
             simulations: to_list(&filter.simulation_unit_test_set_run_ids)?,
             succeeded: filter.succeeded,
             persisted: filter.persisted,
-            include_unfinished: filter.include_unfinished,
         })
     }
 

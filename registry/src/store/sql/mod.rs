@@ -11,6 +11,7 @@ mod builds;
 mod envvars;
 mod filters;
 mod history;
+mod history_list;
 mod invocations;
 mod keys;
 mod leases;

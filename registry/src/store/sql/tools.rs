@@ -130,9 +130,9 @@ async fn insert(
     new: &NewTool,
     now: Timestamp,
 ) -> Result<()> {
-    let statement = "INSERT INTO tools
-        (organization, tool, name, description, tags, deprecated, creator, updated_by, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, 0, $6, $6, $7, $7)";
+    let statement = "INSERT INTO tools (organization, tool, name, description, tags, deprecated, creator, updated_by,
+            created_at, updated_at, sequence)
+        SELECT $1, $2, $3, $4, $5, 0, $6, $6, $7, $7, coalesce(max(sequence), 0) + 1 FROM tools WHERE organization = $1";
     let query = sqlx::query(statement).bind(principal.organization.as_str()).bind(id.as_str());
     let query = query.bind(new.name.as_str()).bind(new.description.as_str()).bind(to_json(&new.tags)?);
     let inserted = query.bind(principal.user.as_str()).bind(now.as_milliseconds()).execute(connection).await;

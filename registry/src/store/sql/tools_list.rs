@@ -1,9 +1,10 @@
 //! Listing tools.
 
-use super::row::{get, signed, to_json, to_list};
+use super::dialect::Row;
+use super::row::{get, signed, to_json, to_list, unsigned};
 use super::tools::{read, select_tools};
 use crate::account::OrganizationId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::{Direction, Page, Slice};
 use crate::store::Store;
 use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
@@ -11,43 +12,117 @@ use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
 /// Tag keys offered as filter values; more do not fit a menu.
 const TAG_KEYS_MAX: u32 = 1000;
 
-/// A tool passes when no wanted tag is missing. `$5` and `$6` are the first two sort orders.
-const LIST: &str = select_tools!(
-    "WHERE t.organization = $1
-        AND ($2 IS NULL OR t.tool IN ",
-    members_of!("$2"),
-    ")
-        AND ($3 IS NULL OR t.deprecated = $3)
-        AND NOT EXISTS (SELECT 1 FROM ",
-    rows_of!("$4"),
-    " wanted WHERE NOT EXISTS (
-            SELECT 1 FROM tool_tags g
-            WHERE g.organization = t.organization AND g.tool = t.tool AND g.key = wanted.value ->> 0
-                AND (wanted.value ->> 1 = 'any' OR g.value IS wanted.value ->> 2)))
-    ORDER BY
-        CASE $5 WHEN '+name' THEN t.name END ASC, CASE $5 WHEN '-name' THEN t.name END DESC,
-        CASE $5 WHEN '+deprecated' THEN t.deprecated WHEN '-deprecated' THEN -t.deprecated END,
-        CASE $6 WHEN '+name' THEN t.name END ASC, CASE $6 WHEN '-name' THEN t.name END DESC,
-        CASE $6 WHEN '+deprecated' THEN t.deprecated WHEN '-deprecated' THEN -t.deprecated END,
-        t.created_at DESC, t.tool DESC
-    LIMIT $7 OFFSET $8"
+/// A tool passes when no wanted tag is missing. What follows adds where the page begins (`$5`) and its size (`$6`).
+macro_rules! list {
+    ($($rest:expr),*) => {
+        select_tools!(
+            "WHERE t.organization = $1
+                AND ($2 IS NULL OR t.tool IN ",
+            members_of!("$2"),
+            ")
+                AND ($3 IS NULL OR t.deprecated = $3)
+                AND NOT EXISTS (SELECT 1 FROM ",
+            rows_of!("$4"),
+            " wanted WHERE NOT EXISTS (
+                    SELECT 1 FROM tool_tags g
+                    WHERE g.organization = t.organization AND g.tool = t.tool AND g.key = wanted.value ->> 0
+                        AND (wanted.value ->> 1 = 'any' OR g.value IS wanted.value ->> 2))) ",
+            $($rest),*
+        )
+    };
+}
+
+const NEWEST_FIRST: &str = list!("AND t.sequence < $5 ORDER BY t.sequence DESC LIMIT $6");
+
+/// How a tool compares, by the order in `$order`, with the last tool of the page before, whose name is `$9` and
+/// whose deprecation was `$10`: positive when it stands behind.
+macro_rules! behind {
+    ($order:literal) => {
+        concat!(
+            "(CASE ",
+            $order,
+            " WHEN '+name' THEN CASE WHEN t.name > $9 THEN 1 WHEN t.name < $9 THEN -1 ELSE 0 END
+                WHEN '-name' THEN CASE WHEN t.name < $9 THEN 1 WHEN t.name > $9 THEN -1 ELSE 0 END
+                WHEN '+deprecated' THEN t.deprecated - $10 WHEN '-deprecated' THEN $10 - t.deprecated ELSE 0 END)"
+        )
+    };
+}
+
+/// As the order in `$order` says; nothing when there is none.
+macro_rules! sorted {
+    ($order:literal) => {
+        concat!(
+            "CASE ",
+            $order,
+            " WHEN '+name' THEN t.name END ASC, CASE ",
+            $order,
+            " WHEN '-name' THEN t.name END DESC, CASE ",
+            $order,
+            " WHEN '+deprecated' THEN t.deprecated WHEN '-deprecated' THEN -t.deprecated END, "
+        )
+    };
+}
+
+/// `$7` and `$8` are the sort orders: there are two columns to sort by. The first page is behind no tool: `$9` is null.
+const SORTED: &str = list!(
+    "AND ($9 IS NULL OR ",
+    behind!("$7"),
+    " > 0 OR (",
+    behind!("$7"),
+    " = 0 AND (",
+    behind!("$8"),
+    " > 0 OR (",
+    behind!("$8"),
+    " = 0 AND t.sequence < $5))))
+    ORDER BY ",
+    sorted!("$7"),
+    sorted!("$8"),
+    "t.sequence DESC LIMIT $6"
 );
 
+const NAME_OF: &str = "SELECT name FROM tools WHERE organization = $1 AND sequence = $2";
+
+/// The last tool of the page before, as it was then.
+struct Last {
+    sequence: i64,
+    name: Option<String>,
+    deprecated: bool,
+}
+
 impl Store {
-    /// Lists tools, newest first unless sorted otherwise.
+    /// Lists tools, newest first unless sorted otherwise. [`Error::PageTokenUnknown`] when the page's token is not
+    /// one of this organisation's list.
     pub async fn list_tools(
         &self,
         organization: &OrganizationId,
         filter: &ToolFilter,
         page: Page,
     ) -> Result<Slice<Tool>> {
-        let (first, second) = orders(&filter.sort);
-        let query = sqlx::query(LIST).bind(organization.as_str()).bind(to_list(&filter.ids)?).bind(filter.deprecated);
-        let query = query.bind(to_json(&filter.tags.iter().map(wanted).collect::<Vec<_>>())?).bind(first).bind(second);
-        let query = query.bind(i64::from(page.limit) + 1).bind(signed(page.offset));
+        let last = self.last_tool(organization, page).await?;
+        let orders = orders(&filter.sort);
+        let statement = if orders[0].is_some() { SORTED } else { NEWEST_FIRST };
+        let query = sqlx::query(statement).bind(organization.as_str()).bind(to_list(&filter.ids)?);
+        let query = query.bind(filter.deprecated);
+        let query = query.bind(to_json(&filter.tags.iter().map(wanted).collect::<Vec<_>>())?);
+        let mut query = query.bind(last.sequence).bind(i64::from(page.limit) + 1);
+        if orders[0].is_some() {
+            query = query.bind(orders[0]).bind(orders[1]).bind(last.name).bind(last.deprecated);
+        }
         let rows = query.fetch_all(self.readers()).await?;
-        let tools = rows.iter().map(read).collect::<Result<_>>()?;
-        Ok(Slice::cut(tools, page))
+        let tools = rows.iter().map(|row| Ok((read(row)?, position(row)?))).collect::<Result<_>>()?;
+        let token = |(_, position): &(Tool, u64)| self.page_tokens().seal(&list_of(organization), *position);
+        Ok(Slice::cut(tools, page, token).map(|(tool, _)| tool))
+    }
+
+    async fn last_tool(&self, organization: &OrganizationId, page: Page) -> Result<Last> {
+        if page.is_first() {
+            return Ok(Last { sequence: i64::MAX, name: None, deprecated: false });
+        }
+        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+        let sequence = signed(position >> 1);
+        let query = sqlx::query(NAME_OF).bind(organization.as_str()).bind(sequence);
+        let row = query.fetch_optional(self.readers()).await?.ok_or(Error::PageTokenUnknown)?;
+        Ok(Last { sequence, name: Some(get(&row, "name")?), deprecated: position & 1 == 1 })
     }
 
     /// The keys of all tags in use, sorted.
@@ -59,11 +134,20 @@ impl Store {
     }
 }
 
+fn list_of(organization: &OrganizationId) -> [&str; 2] {
+    ["tools", organization.as_str()]
+}
+
+/// The row and, in the lowest bit, its deprecation: the one thing about a tool that sorts and can change.
+fn position(row: &Row) -> Result<u64> {
+    Ok(unsigned(row, "sequence")? << 1 | u64::from(get::<bool>(row, "deprecated")?))
+}
+
 /// The first mention of each column counts; a second one cannot change the order any more.
-fn orders(sort: &[(ToolSort, Direction)]) -> (Option<&'static str>, Option<&'static str>) {
+fn orders(sort: &[(ToolSort, Direction)]) -> [Option<&'static str>; 2] {
     let first = sort.first();
     let second = sort.iter().find(|(column, _)| first.is_some_and(|(first, _)| first != column));
-    (first.copied().map(order), second.copied().map(order))
+    [first, second].map(|sorted| sorted.copied().map(order))
 }
 
 const fn order((column, direction): (ToolSort, Direction)) -> &'static str {

@@ -31,9 +31,12 @@ impl Store {
 
     /// Lists users, those who came first at the top.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
+        let list = ["users", organization.as_str()];
+        let skipped = self.skipped(&list, page)?;
         let query = sqlx::query(LIST).bind(organization.as_str()).bind(i64::from(page.limit) + 1);
-        let rows = query.bind(signed(page.offset)).fetch_all(self.readers()).await?;
-        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page))
+        let rows = query.bind(signed(skipped)).fetch_all(self.readers()).await?;
+        let next = |_: &User| self.page_tokens().seal(&list, skipped + u64::from(page.limit));
+        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page, next))
     }
 
     pub async fn get_user(&self, organization: &OrganizationId, user: &UserId) -> Result<Option<User>> {

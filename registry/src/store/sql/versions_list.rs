@@ -4,39 +4,37 @@
 use std::cmp::Ordering;
 
 use super::dialect::Row;
-use super::row::{get, timestamp, to_json, to_list, version};
+use super::row::{get, parsed, timestamp, to_json, unsigned, version};
 use super::versions::read;
-use crate::account::OrganizationId;
+use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::ToolId;
 use crate::page::{Direction, Page, Slice};
 use crate::store::Store;
 use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
 use crate::version::Version;
 
-const KEYS: &str = concat!(
-    "SELECT version_id, major, minor, patch, ordinal, created_at, deprecated FROM versions
-    WHERE organization = $1 AND tool = $2 AND ($3 IS NULL OR deprecated = $3)
-        AND ($4 IS NULL OR creator IN ",
-    members_of!("$4"),
-    ")
-    ORDER BY ordinal DESC"
-);
+const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, created_at, deprecated FROM versions
+    WHERE organization = $1 AND tool = $2";
 
 const ROWS: &str = concat!("SELECT * FROM versions WHERE organization = $1 AND version_id IN ", members_of!("$2"));
 
 /// What a version is chosen and sorted by.
+#[derive(Clone)]
 struct Key {
     id: String,
     version: Version,
+    ordinal: u64,
+    creator: UserId,
     created_at: Timestamp,
     deprecated: bool,
 }
 
 impl Store {
-    /// Lists versions of a tool, newest first unless sorted otherwise.
+    /// Lists versions of a tool, newest first unless sorted otherwise. [`Error::PageTokenUnknown`] when the page's
+    /// token is not one of this tool's list.
     pub async fn list_versions(
         &self,
         organization: &OrganizationId,
@@ -44,12 +42,17 @@ impl Store {
         filter: &VersionFilter,
         page: Page,
     ) -> Result<Slice<ToolVersion>> {
-        let keys = self.version_keys(organization, tool, filter).await?;
-        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
-        let wanted = keys.into_iter().skip(offset).take(page.limit as usize + 1).map(|key| key.id);
-        let ids = Slice::cut(wanted.collect(), page);
-        let items = self.versions_in_order(organization, &ids.items).await?;
-        Ok(Slice { items, next: ids.next })
+        let list = ["versions", organization.as_str(), tool.as_str()];
+        let mut keys = self.version_keys(organization, tool).await?;
+        let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
+        keys.retain(|key| {
+            key.passes(organization, filter) && last.as_ref().is_none_or(|last| key.is_behind(last, filter))
+        });
+        keys.sort_by(|left, right| compare(&filter.sort, left, right));
+        keys.truncate(page.limit as usize + 1);
+        let keys = Slice::cut(keys, page, |key| self.page_tokens().seal(&list, key.position()));
+        let items = self.versions_in_order(organization, &keys.items).await?;
+        Ok(Slice { items, next: keys.next })
     }
 
     /// The versions of a tool that a constraint allows, deprecated or not.
@@ -59,32 +62,49 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Vec<Version>> {
-        let filter = VersionFilter { constraint: Some(constraint.clone()), ..VersionFilter::default() };
-        let keys = self.version_keys(organization, tool, &filter).await?;
-        Ok(keys.into_iter().map(|key| key.version).collect())
+        let keys = self.version_keys(organization, tool).await?;
+        Ok(keys.into_iter().map(|key| key.version).filter(|version| constraint.matches(version)).collect())
     }
 
-    async fn version_keys(
-        &self,
-        organization: &OrganizationId,
-        tool: &ToolId,
-        filter: &VersionFilter,
-    ) -> Result<Vec<Key>> {
+    async fn version_keys(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<Key>> {
         let query = sqlx::query(KEYS).bind(organization.as_str()).bind(tool.as_str());
-        let query = query.bind(filter.deprecated).bind(to_list(&filter.creators)?);
-        let rows = query.fetch_all(self.readers()).await?;
-        let mut keys: Vec<Key> = rows.iter().map(key).collect::<Result<_>>()?;
-        keys.retain(|key| filter.constraint.as_ref().is_none_or(|constraint| constraint.matches(&key.version)));
-        keys.sort_by(|left, right| compare(&filter.sort, left, right));
-        Ok(keys)
+        query.fetch_all(self.readers()).await?.iter().map(key).collect()
     }
 
-    async fn versions_in_order(&self, organization: &OrganizationId, ids: &[String]) -> Result<Vec<ToolVersion>> {
+    /// The last version of the page before, as it was then.
+    fn last_version(&self, list: &[&str], keys: &[Key], page: Page) -> Result<Key> {
+        let position = self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
+        let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
+        Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
+    }
+
+    async fn versions_in_order(&self, organization: &OrganizationId, keys: &[Key]) -> Result<Vec<ToolVersion>> {
+        let ids: Vec<&str> = keys.iter().map(|key| key.id.as_str()).collect();
         let query = sqlx::query(ROWS).bind(organization.as_str()).bind(to_json(&ids)?);
         let rows = query.fetch_all(self.readers()).await?;
         let mut versions: Vec<ToolVersion> = rows.iter().map(read).collect::<Result<_>>()?;
-        versions.sort_by_key(|version| ids.iter().position(|id| id == version.id.as_str()));
+        versions.sort_by_key(|version| ids.iter().position(|id| *id == version.id.as_str()));
         Ok(versions)
+    }
+}
+
+impl Key {
+    fn passes(&self, organization: &OrganizationId, filter: &VersionFilter) -> bool {
+        let creator = |creator: &crate::Creator| {
+            creator.user == self.creator && creator.organization.as_ref().is_none_or(|of| of == organization)
+        };
+        filter.deprecated.is_none_or(|deprecated| deprecated == self.deprecated)
+            && (filter.creators.is_empty() || filter.creators.iter().any(creator))
+            && filter.constraint.as_ref().is_none_or(|constraint| constraint.matches(&self.version))
+    }
+
+    fn is_behind(&self, last: &Self, filter: &VersionFilter) -> bool {
+        compare(&filter.sort, self, last) == Ordering::Greater
+    }
+
+    /// The row and, in the lowest bit, its deprecation: the one thing about a version that sorts and can change.
+    const fn position(&self) -> u64 {
+        self.ordinal << 1 | self.deprecated as u64
     }
 }
 
@@ -92,18 +112,20 @@ fn key(row: &Row) -> Result<Key> {
     Ok(Key {
         id: get(row, "version_id")?,
         version: version(row)?,
+        ordinal: unsigned(row, "ordinal")?,
+        creator: parsed(row, "creator")?,
         created_at: timestamp(row, "created_at")?,
         deprecated: get(row, "deprecated")?,
     })
 }
 
-/// Compares by the wanted columns in turn; equal keys keep the order they were read in.
+/// Compares by the wanted columns in turn, then by age, newest first.
 fn compare(sort: &[(VersionSort, Direction)], left: &Key, right: &Key) -> Ordering {
     let orders = sort.iter().map(|(column, direction)| match direction {
         Direction::Ascending => compare_by(*column, left, right),
         Direction::Descending => compare_by(*column, right, left),
     });
-    orders.fold(Ordering::Equal, Ordering::then)
+    orders.fold(Ordering::Equal, Ordering::then).then(right.ordinal.cmp(&left.ordinal))
 }
 
 fn compare_by(column: VersionSort, left: &Key, right: &Key) -> Ordering {

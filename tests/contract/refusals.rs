@@ -1,0 +1,121 @@
+//! Requests that are refused, one for each status that an operation documents.
+
+use serde_json::{Value, json};
+
+use super::ask;
+use super::gate::Gate;
+use crate::harness::{Answer, Bump, Request, SIGNATURE, Team, input};
+
+/// An id that nothing has.
+const NOBODY: &str = "ffffffffffffffffffffffff";
+
+/// More than a body may have.
+const LARGE: usize = (1 << 20) + 1;
+
+/// A request of every operation, right in form.
+pub fn probes() -> Vec<(&'static str, String, Value)> {
+    let tool = json!({"name": "probe", "description": "A probe.", "tags": {}});
+    let inputs = json!([input(&json!({}))]);
+    let publish = json!({"project_path": "tools/probe", "bump_type": "patch"});
+    let search = "/tool/invocation/search?query=x&query_against=invocation_status.output";
+    let test = json!({
+        "inputs": inputs, "commit_branch": "releases/probe", "project_path": "tools/probe",
+        "required_envvars": {}, "required_secret_envvars": {},
+    });
+    vec![
+        ("POST", "/tool/".into(), tool),
+        ("GET", "/tool/".into(), Value::Null),
+        ("POST", format!("/tool/{NOBODY}"), json!({"description": "Another."})),
+        ("DELETE", format!("/tool/{NOBODY}"), Value::Null),
+        ("POST", format!("/tool/{NOBODY}/envvar"), json!({"deletes": [{"name": "A"}]})),
+        ("POST", "/tool/test".into(), test),
+        ("POST", format!("/tool/{NOBODY}/version"), publish),
+        ("GET", format!("/tool/{NOBODY}/version"), Value::Null),
+        ("DELETE", format!("/tool/{NOBODY}/version/1.0.0"), Value::Null),
+        ("POST", format!("/tool/{NOBODY}/version/1.0.0/invoke"), json!({"inputs": inputs})),
+        ("GET", "/tool/invocation".into(), Value::Null),
+        ("GET", search.into(), Value::Null),
+        ("GET", "/tool/amigo_tool_scaffold.tar.gz".into(), Value::Null),
+        ("GET", "/tool/git/tools.git/info/refs?service=git-upload-pack".into(), Value::Null),
+        ("POST", "/tool/git/tools.git/git-upload-pack".into(), Value::Null),
+    ]
+}
+
+/// Sends every probe, changed by `change`, and expects one status of all.
+pub fn all_are<'t>(status: u16, request: impl Fn(&'static str, &str) -> Request<'t>) {
+    for (method, path, body) in probes() {
+        let request = request(method, &path);
+        let request = if body.is_null() { request } else { request.json(&body) };
+        request.send().expect(status);
+    }
+}
+
+pub fn of_the_request(team: &Team) {
+    all_are(401, |method, path| team.server.request(method, &format!("/v1/{}{path}", team.organization)));
+    // An organisation that no client can name.
+    all_are(404, |method, path| team.server.request(method, &format!("/v1/%ff{path}")).bearer(&team.token));
+    let many = vec![("unknown", "x"); 201];
+    all_are(422, |method, path| team.request(method, path).query(&many));
+    too_large(team);
+    cannot_succeed(team);
+}
+
+fn too_large(team: &Team) {
+    for (method, path, _) in probes() {
+        if method != "POST" {
+            continue;
+        }
+        if path.contains("/git/") {
+            ask(team, "POST", &path).announced(5 << 20).expect(413);
+        } else {
+            team.request("POST", &path).body(vec![b' '; LARGE]).send().expect(413);
+        }
+    }
+}
+
+fn cannot_succeed(team: &Team) {
+    let tool = json!({"name": "x".repeat(65), "description": "Too long a name.", "tags": {}});
+    team.post("/tool/", &tool).expect(400);
+    let (_, _, test) = probes().remove(5);
+    assert_eq!(team.post("/tool/test", &test).code(), "unknown_branch");
+    let counted = "
+        from dataclasses import dataclass
+
+        @dataclass
+        class Count:
+            count: int
+    ";
+    let body = format!("def {}:\n    return 'counted'\n", SIGNATURE.replace("tool_input", "tool_input: Count"));
+    let source = format!("{}\n\n{body}", crate::harness::unindented(counted));
+    let tool = team.tool("refusals").with_file("tool.py", &source).published();
+    let misfit = tool.invoke_request(&json!({"inputs": [input(&json!({"count": "two"}))]})).send();
+    assert_eq!((misfit.status, misfit.code().as_str()), (400, "input_schema"));
+    let path = format!("/tool/{}", tool.id());
+    let insert = json!({"inserts": [{"name": "A", "value": "", "is_secret": false}]});
+    team.post(&format!("{path}/envvar"), &insert).expect(204);
+    assert_eq!(team.post(&format!("{path}/envvar"), &insert).code(), "already_exists");
+    team.post(&format!("{path}/envvar"), &json!({"deletes": [{"name": "B"}]})).expect(400);
+    let same = json!({"name": tool.name, "description": "The same name.", "tags": {}});
+    team.post("/tool/", &same).expect(409);
+    team.request("GET", "/tool/invocation?version=1.0.0").send().expect(400);
+    let nowhere = json!({"project_path": "tools/nowhere", "bump_type": "patch"});
+    assert_eq!(team.post(&format!("{path}/version"), &nowhere).code(), "missing_project_directory");
+}
+
+/// While one publish goes on, nothing else may change the tool's versions.
+pub fn while_a_tool_is_held(team: &Team, gate: &Gate) {
+    let lock = crate::harness::lock_line("slow", "1.0", b"never fetched");
+    let tool = team.tool("held").with_file("requirements.lock", &lock).pushed();
+    let path = format!("/tool/{}", tool.id());
+    let failed: Answer = std::thread::scope(|scope| {
+        let publish = scope.spawn(|| tool.publish(Bump::Patch));
+        let held = gate.held();
+        assert_eq!(tool.publish(Bump::Patch).code(), "operation_in_progress");
+        team.delete(&format!("{path}/version/1.0.0")).expect(409);
+        team.delete(&path).expect(409);
+        drop(held);
+        gate.turn_away_while(|| publish.is_finished().then_some(()));
+        publish.join().expect("the publish is answered")
+    });
+    assert_eq!((failed.status, failed.code().as_str()), (400, "build_failed"));
+}

@@ -1,0 +1,38 @@
+//! Documents against the contract's schemas.
+
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex};
+
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+
+use super::document::{SCHEMAS, SCHEMAS_AT};
+
+/// The contract's schemas, with the two kinds of source that it does not know.
+static WITH_OURS: LazyLock<Value> = LazyLock::new(|| {
+    let mut schemas = SCHEMAS.clone();
+    for (kind, fields) in [("direct", vec!["user_id"]), ("branch-test", vec!["user_id", "commit_branch", "commit"])] {
+        let required: Vec<&str> = fields.iter().copied().chain(["type"]).collect();
+        let ours = json!({"type": "object", "properties": {"type": {"const": kind}}, "required": required});
+        schemas["InvocationSource"]["oneOf"].as_array_mut().expect("a list").push(ours);
+    }
+    schemas
+});
+
+static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
+
+/// Fails the test when a document is not of the schema of this name.
+pub fn check(schema: &str, document: &Value) {
+    let errors = validator(schema).iter_errors(document);
+    let errors: Vec<_> = errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{schema}: {errors:?}\n{document:#}");
+}
+
+fn validator(schema: &str) -> &'static Validator {
+    let mut validators = VALIDATORS.lock().expect("no test panics here");
+    validators.entry(schema.to_owned()).or_insert_with(|| {
+        let document = json!({"$ref": format!("{SCHEMAS_AT}{schema}"), "components": {"schemas": WITH_OURS.clone()}});
+        let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+        Box::leak(Box::new(options.build(&document).expect("a schema")))
+    })
+}
