@@ -15,6 +15,7 @@ fn path(route: &Route) -> Option<String> {
     let filled = below
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
+        .replace("{build_id}", &"f".repeat(24))
         .replace("{version}", "1.0.0")
         .replace("{user_id}", "nobody")
         .replace("{role_name}", "nothing")

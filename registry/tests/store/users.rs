@@ -24,7 +24,7 @@ async fn users_are_listed_with_their_roles() {
     add(&world, &acme, "bob", "author").await.unwrap();
     add(&world, &acme, "cy", "invoker").await.unwrap();
     let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
-    let rest = world.store.list_users(&acme, Page { limit: 2, offset: first.next.unwrap() }).await.unwrap();
+    let rest = world.store.list_users(&acme, Page { limit: 2, token: first.next.unwrap() }).await.unwrap();
     let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.id.as_str(), u.role.as_str())).collect();
     assert_eq!(all, [("ann", "admin"), ("bob", "author"), ("cy", "invoker")]);
     assert!(rest.next.is_none());
