@@ -49,7 +49,8 @@ fn field(name: &str, value: &Value) -> bool {
     } else if COUNTS.contains(&name) {
         value.is_u64()
     } else if name.ends_with("_at") {
-        text.is_some_and(|text| text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok())
+        // Whether a time may be missing is for the operation's schema to say.
+        value.is_null() || text.is_some_and(|text| text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok())
     } else if name == "continuation_token" {
         value.is_null() || value.is_u64()
     } else {
