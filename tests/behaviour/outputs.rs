@@ -26,9 +26,13 @@ fn lengths_are_counted_in_characters() {
         let run = repeat(&tool, character, times, persistence);
         assert_eq!(run.output(), character.repeat(times));
         assert_eq!(run.is_persisted(), persisted, "{times} {persistence:?}");
+        super::recorded(&team, &run);
     };
     let refused = |character: &str, times: usize, persistence: Option<&str>, kind: &str| {
-        let failure = repeat(&tool, character, times, persistence).failure();
+        let run = repeat(&tool, character, times, persistence);
+        assert!(!run.is_persisted(), "{times} {persistence:?}");
+        super::recorded(&team, &run);
+        let failure = run.failure();
         assert_eq!(failure.kind, kind, "{times} {persistence:?}");
         assert!(failure.message.contains(&times.to_string()), "{failure:?}");
     };

@@ -1,10 +1,14 @@
 //! Requests that are refused, one for each status that an operation documents.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::ask;
 use super::gate::Gate;
-use crate::harness::{Answer, Bump, Request, SIGNATURE, Team, input};
+use crate::harness::contract::operations;
+use crate::harness::{Answer, Bump, Options, Request, SIGNATURE, Server, Team, input};
 
 /// An id that nothing has.
 const NOBODY: &str = "ffffffffffffffffffffffff";
@@ -52,8 +56,8 @@ pub fn all_are<'t>(status: u16, request: impl Fn(&'static str, &str) -> Request<
 
 pub fn of_the_request(team: &Team) {
     all_are(401, |method, path| team.server.request(method, &format!("/v1/{}{path}", team.organization)));
-    // An organisation that no client can name.
-    all_are(404, |method, path| team.server.request(method, &format!("/v1/%ff{path}")).bearer(&team.token));
+    // Another organisation is as good as none.
+    all_are(404, |method, path| team.server.request(method, &format!("/v1/nobody{path}")).bearer(&team.token));
     let many = vec![("unknown", "x"); 201];
     all_are(422, |method, path| team.request(method, path).query(&many));
     too_large(team);
@@ -100,6 +104,37 @@ fn cannot_succeed(team: &Team) {
     team.request("GET", "/tool/invocation?version=1.0.0").send().expect(400);
     let nowhere = json!({"project_path": "tools/nowhere", "bump_type": "patch"});
     assert_eq!(team.post(&format!("{path}/version"), &nowhere).code(), "missing_project_directory");
+}
+
+/// A user whose role has nothing to do with tools.
+pub fn without_permission(team: &Team) {
+    team.post("/role", &json!({"name": "clerk", "grants": [{"permission": "Organization:Admin"}]})).expect(201);
+    let clerk = team.joined_by("bob", "clerk");
+    all_are(403, |method, path| clerk.request(method, path));
+}
+
+/// A server where each operation may be called once a minute.
+pub fn beyond_a_rate() {
+    let directory = TempDir::new().expect("a directory");
+    let file = directory.path().join("lathe.toml");
+    let once: BTreeSet<String> = operations().iter().map(|operation| format!("{} = 1\n", operation.id)).collect();
+    let settings = format!("[rate_limits]\n{}", once.into_iter().collect::<String>());
+    std::fs::write(&file, settings).expect("a file");
+    let arguments = vec!["--config".to_owned(), file.to_str().expect("UTF-8").to_owned()];
+    let team = Team::on(&Server::private(&Options { arguments, ..Options::default() }));
+    for (method, path, body) in probes() {
+        let request = || {
+            let request = team.request(method, &path);
+            if body.is_null() { request } else { request.json(&body) }
+        };
+        request().send();
+        let refused = request().send();
+        assert_eq!((refused.status, refused.code().as_str()), (429, "rate_limited"), "{method} {path}");
+        for header in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"] {
+            let number = refused.headers.get(header).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+            assert!(number.is_some(), "{method} {path}: {header}");
+        }
+    }
 }
 
 /// While one publish goes on, nothing else may change the tool's versions.

@@ -3,6 +3,7 @@
 //! What needs a built tool is tested end to end, with the real `git`; here are the door, the shapes and the refusals.
 
 mod api_keys;
+mod bodies;
 mod builds;
 mod conditions;
 mod fixtures;
@@ -10,6 +11,7 @@ mod git;
 mod harness;
 mod invocations;
 mod isolation;
+mod lists;
 mod parts;
 mod permissions;
 mod rate;

@@ -67,13 +67,25 @@ async fn filters_narrow_the_list() {
     for (query, expected) in [
         ("tag=team:red", vec!["a"]),
         ("tag=team:*", vec!["a", "b", "c"]),
+        ("tag=team", vec!["a", "b", "c"]),
         ("tag=team:", vec!["c"]),
+        ("tag=+team%3A+red+", vec!["a"]),
+        ("tag=team:*&tag=team:blue", vec!["b"]),
+        ("tag=team:red&tag=team:blue", vec![]),
+        ("tag=team:RED", vec![]),
+        ("tag=tea*:*", vec![]),
+        ("tag=team:r*", vec![]),
+        ("tag=%00:%27", vec![]),
         ("deprecated=true", vec!["d"]),
         ("deprecated=false", vec!["a", "b", "c"]),
         (&format!("id={id}&id={id}"), vec!["d"]),
     ] {
         let list = app.get(&format!("/tool?sort_by=name&{query}")).await.shaped(LIST);
         assert_eq!(names(&list), expected, "{query}");
+    }
+    for nothing in ["tag=", "tag=:red", "tag=+:*"] {
+        let answer = app.get(&format!("/tool?{nothing}")).await;
+        assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{nothing}");
     }
 }
 

@@ -66,6 +66,10 @@ async fn queries_are_bounded() {
         ("/tool/invocation?invocation_source_type=other".to_owned(), "query.invocation_source_type.0"),
         ("/tool/invocation/search?query_against=invocation_status.output".to_owned(), "query.query"),
         ("/tool/invocation/search?query=x&query_against=input".to_owned(), "query.query_against.0"),
+        (
+            format!("/tool/invocation/search?query={}&query_against=invocation_status.output", "w+".repeat(33)),
+            "query.query",
+        ),
         ("/tool/invocation/nothex".to_owned(), "path.invocation_id"),
         ("/tool/nothex/version".to_owned(), "path.tool_id"),
     ] {
@@ -106,4 +110,75 @@ fn merge(base: &Value, change: &Value) -> Value {
     let mut merged = base.clone();
     merged.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     merged
+}
+
+#[tokio::test]
+async fn ids_are_24_lower_case_hexadecimal_characters() {
+    let app = TestApp::start().await;
+    for id in ["A".repeat(24), "a".repeat(23), "a".repeat(25), "g".repeat(24), "%20".to_owned() + &"a".repeat(23)] {
+        for (method, path, place) in [
+            ("POST", format!("/tool/{id}"), "path.tool_id"),
+            ("DELETE", format!("/tool/{id}"), "path.tool_id"),
+            ("POST", format!("/tool/{id}/envvar"), "path.tool_id"),
+            ("GET", format!("/tool/{id}/version"), "path.tool_id"),
+            ("POST", format!("/tool/{id}/version"), "path.tool_id"),
+            ("GET", format!("/tool/{id}/version/1.0.0"), "path.tool_id"),
+            ("DELETE", format!("/tool/{id}/version/1.0.0"), "path.tool_id"),
+            ("POST", format!("/tool/{id}/version/1.0.0/invoke"), "path.tool_id"),
+            ("GET", format!("/tool/invocation/{id}"), "path.invocation_id"),
+            ("GET", format!("/tool?id={}&id={id}", "a".repeat(24)), "query.id.1"),
+            ("GET", format!("/tool/invocation?tool_id={id}"), "query.tool_id.0"),
+            ("GET", format!("/tool/invocation?conversation_id={id}"), "query.conversation_id.0"),
+            (
+                "GET",
+                format!("/tool/invocation?simulation_unit_test_set_run_id={id}"),
+                "query.simulation_unit_test_set_run_id.0",
+            ),
+        ] {
+            let answer = app.signed(method, &path).send().await;
+            assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{method} {path}");
+            assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn constraints_are_refused_where_they_stand() {
+    let app = TestApp::start().await;
+    let id = "a".repeat(24);
+    let clauses = |count: usize| vec!["%3E%3D1"; count].join(",");
+    let digits = |bytes: usize| format!("%3D%3D{}", "1".repeat(bytes - 2));
+    for (text, is_right) in [
+        ("%3E%3D1.0".to_owned(), true),
+        (clauses(16), true),
+        (clauses(17), false),
+        (digits(20), true),
+        (format!("%3D%3D1.{}", "0".repeat(252)), true),
+        (format!("%3D%3D1.{}", "0".repeat(253)), false),
+        (digits(23), false),
+        ("latest".to_owned(), false),
+        ("1.0.".to_owned(), false),
+        ("~%3D1".to_owned(), false),
+        ("%3E%3D1.*".to_owned(), false),
+        ("%3D%3D1.0%00".to_owned(), false),
+        ("%3D%3D1.0%20%3B%20x".to_owned(), false),
+    ] {
+        for (method, path, place) in [
+            ("DELETE", format!("/tool/{id}/version/{text}"), "path.version"),
+            ("GET", format!("/tool/{id}/version?versions={text}"), "query.versions"),
+            ("GET", format!("/tool/invocation?tool_id={id}&version={text}"), "query.version.0"),
+        ] {
+            let answer = app.signed(method, &path).send().await;
+            assert_eq!(answer.status != StatusCode::UNPROCESSABLE_ENTITY, is_right, "{method} {path}");
+            if !is_right {
+                assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+            }
+        }
+    }
+    // What says nothing would mean everything.
+    for nothing in ["%20", ",", "%20,%20"] {
+        let answer = app.delete(&format!("/tool/{id}/version/{nothing}")).await;
+        assert_eq!(places(&answer.shaped("HTTPValidationError")), ["path.version"], "{nothing}");
+    }
+    assert_eq!(app.get(&format!("/tool/invocation?tool_id={id}&version=")).await.status, StatusCode::OK);
 }

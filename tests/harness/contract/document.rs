@@ -22,8 +22,13 @@ pub struct Operation {
     pub name: String,
     pub template: String,
     method: String,
-    /// The statuses that it may answer with.
+    /// The contract's own name for it.
+    pub id: String,
+    /// The statuses that the contract documents.
     pub statuses: BTreeSet<u16>,
+    /// Ours: statuses that only a client meets that asks for what the contract does not know, or that sends too much
+    /// or too slowly for any operation.
+    beyond: BTreeSet<u16>,
     /// What a request may carry, each thing by a name: `query tag`, `query tag twice`, `body bump_type=major`.
     pub parameters: BTreeSet<String>,
     responses: Value,
@@ -58,6 +63,10 @@ fn fits(template: &str, path: &str) -> bool {
 }
 
 impl Operation {
+    pub fn may_answer(&self, status: u16) -> bool {
+        self.statuses.contains(&status) || self.beyond.contains(&status)
+    }
+
     /// The name of the schema of an answer with this status.
     pub fn shape(&self, status: u16) -> Option<&str> {
         let schema = &self.responses[status.to_string()]["content"]["application/json"]["schema"];
@@ -72,6 +81,8 @@ fn read() -> Vec<Operation> {
             let method = method.to_uppercase();
             operations.push(Operation {
                 name: format!("{method} {template}"),
+                id: operation["operationId"].as_str().expect("text").to_owned(),
+                beyond: beyond(template),
                 template: template.clone(),
                 statuses: statuses(&method, template, operation),
                 parameters: parameters(template, operation),
@@ -88,7 +99,7 @@ fn statuses(method: &str, template: &str, operation: &Value) -> BTreeSet<u16> {
     let documented = operation["responses"].as_object().expect("an object").keys();
     let mut statuses: BTreeSet<u16> = documented.map(|status| status.parse().expect("a status")).collect();
     if template.contains("/git/") {
-        statuses.extend([401, 403, 404, 503]);
+        statuses.extend([401, 403, 404, 429, 503]);
     }
     if method == "POST" {
         statuses.insert(413);
@@ -97,6 +108,12 @@ fn statuses(method: &str, template: &str, operation: &Value) -> BTreeSet<u16> {
         statuses.insert(409);
     }
     statuses
+}
+
+/// Slow bodies, long paths and large headers; and work that goes on after its answer, or that was asked for already.
+fn beyond(template: &str) -> BTreeSet<u16> {
+    let work = template.ends_with("/invoke") || template.ends_with("/version");
+    [408, 414, 431].into_iter().chain([202, 409].into_iter().filter(|_| work)).collect()
 }
 
 fn parameters(template: &str, operation: &Value) -> BTreeSet<String> {

@@ -1,0 +1,64 @@
+//! A client that is none of ours: a script of Python's standard library that does every operation and reads strictly.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::contract::operations;
+use crate::harness::{Said, Team, clean_environment};
+
+fn script(team: &Team, url: &str) -> Said {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let mut command = Command::new("python3");
+    clean_environment(&mut command);
+    command.arg(tests.join("clients/every_operation.py")).env("HOME", team.home()).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("LATHE_URL", url).env("LATHE_ORG", &team.organization).env("LATHE_USER", &team.user);
+    command.env("LATHE_API_KEY_ID", &team.api_key_id).env("LATHE_API_KEY", &team.api_key);
+    Said::from(command.output().expect("python3 starts; install it: apt-get install python3"))
+}
+
+#[test]
+fn a_script_does_every_operation() {
+    let team = Team::new();
+    // Again on top of what the first time left behind.
+    for _ in 0..2 {
+        let said = script(&team, &team.server.url).ok();
+        let lines = said.stdout.lines().map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "));
+        let done: BTreeSet<String> = lines.filter(|line| line.contains("/v1/")).collect();
+        let all: BTreeSet<String> = operations().iter().map(|operation| operation.name.clone()).collect();
+        assert_eq!(done, all);
+        assert!(said.stdout.contains("15 operations in "), "{said:?}");
+    }
+}
+
+/// A server that signs everybody in with this answer.
+fn lying(answer: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    let answer = format!("{head}content-length: {}\r\n\r\n{answer}", answer.len());
+    std::thread::spawn(move || -> std::io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+        stream.write_all(answer.as_bytes())
+    });
+    url
+}
+
+#[test]
+fn the_script_reads_strictly() {
+    let team = Team::new();
+    for (answer, word) in [
+        (r#"{"id_token": "t"}"#, "has no expires_at"),
+        (r#"{"id_token": "t", "expires_at": "2026-01-02T03:04:05"}"#, "a time with an offset"),
+        (r#"{"id_token": "t", "expires_at": 7}"#, "should be a string"),
+        (r#"{"id_token": null, "expires_at": "2026-01-02T03:04:05Z"}"#, "should be a string"),
+        (r#"{"id_token": "t", "id_token": "u", "expires_at": "2026-01-02T03:04:05Z"}"#, "a key occurs twice"),
+        (r#"{"id_token": "t", "expires_at": NaN}"#, "is not JSON"),
+    ] {
+        script(&team, &lying(answer)).refused(1, &["after 0 operations", word]);
+    }
+}

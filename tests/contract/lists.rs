@@ -1,0 +1,117 @@
+//! Lists at the door: tags, orders, and pages while others write.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::Raised;
+use crate::harness::{Team, eventually, input};
+
+fn create(team: &Team, name: &str, tags: &Value) -> String {
+    let body = json!({"name": name, "description": "A tool of a list.", "tags": tags});
+    team.post("/tool/", &body).expect(201)["id"].as_str().expect("an id").to_owned()
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list["tools"].as_array().expect("a list").iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
+}
+
+#[test]
+fn tags_are_matched_with_a_star_and_with_nothing() {
+    let team = Team::new();
+    create(&team, "red", &json!({"team": "red", "stage": "beta test"}));
+    create(&team, "blue", &json!({"team": "blue", "größe": "_1"}));
+    create(&team, "none", &json!({"team": null}));
+    create(&team, "bare", &json!({}));
+    for (filters, expected) in [
+        (vec!["team:red"], vec!["red"]),
+        (vec!["team:*"], vec!["blue", "none", "red"]),
+        (vec!["team:"], vec!["none"]),
+        (vec!["team:*", "stage:beta test"], vec!["red"]),
+        (vec!["größe:_1"], vec!["blue"]),
+        (vec!["other:*"], vec![]),
+    ] {
+        let pairs: Vec<_> = filters.iter().map(|filter| ("tag", *filter)).chain([("sort_by", "+name")]).collect();
+        let list = team.request("GET", "/tool/").query(&pairs).send().expect(200);
+        assert_eq!(names(&list), expected, "{filters:?}");
+        // Every key in use is offered, whatever is filtered.
+        assert_eq!(list["filter_values"], json!({"tags": ["größe", "stage", "team"]}));
+    }
+}
+
+#[test]
+fn several_keys_sort_one_after_the_other() {
+    let team = Team::new();
+    for name in ["b", "a", "d", "c"] {
+        let id = create(&team, name, &json!({}));
+        if ["a", "b"].contains(&name) {
+            team.delete(&format!("/tool/{id}")).expect(204);
+        }
+    }
+    let sorted = |query: &str| names(&team.get(&format!("/tool/?{query}"))).join("");
+    assert_eq!(sorted("sort_by=%2Bdeprecated&sort_by=-name"), "dcba");
+    assert_eq!(sorted("sort_by=-deprecated&sort_by=+name"), "abcd");
+    assert_eq!(sorted("sort_by= deprecated&sort_by=%2Bname"), "cdab");
+    assert_eq!(sorted("sort_by=-name&sort_by=-deprecated"), "dcba");
+    assert_eq!(sorted(""), "cdab", "the newest first");
+}
+
+/// Reads all pages while `write` goes on beside, at least once between two pages, and says which rows were shown.
+fn pages(team: &Team, path: &str, rows: &str, write: impl Fn(usize) + Sync) -> Vec<String> {
+    let (written, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let write_on = || {
+        while !done.load(Ordering::SeqCst) {
+            write(written.load(Ordering::SeqCst));
+            written.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    std::thread::scope(|scope| {
+        let _done = Raised(&done);
+        scope.spawn(write_on);
+        let (mut seen, mut token) = (Vec::new(), json!(0));
+        while !token.is_null() {
+            let before = written.load(Ordering::SeqCst);
+            let page = team.get(&format!("{path}&continuation_token={token}"));
+            let ids = page[rows].as_array().expect("a list").iter();
+            seen.extend(ids.map(|row| row["id"].as_str().expect("an id").to_owned()));
+            token = page["continuation_token"].clone();
+            eventually("a row of the writer", || (written.load(Ordering::SeqCst) > before).then_some(()));
+        }
+        seen
+    })
+}
+
+#[track_caller]
+fn shown_once(before: &BTreeSet<String>, seen: &[String]) {
+    let different: BTreeSet<String> = seen.iter().cloned().collect();
+    assert_eq!(different.len(), seen.len(), "a row was shown twice");
+    assert!(before.is_subset(&different), "a row was missed");
+}
+
+#[test]
+fn pages_of_tools_miss_nothing_while_tools_are_made() {
+    let team = Team::new();
+    let before: BTreeSet<String> = (0..30).map(|number| create(&team, &format!("a{number}"), &json!({}))).collect();
+    for (order, prefix) in [("sort_by=%2Bname&", "b"), ("sort_by=-name&", "c"), ("", "d")] {
+        let write = |number| drop(create(&team, &format!("{}{number}_{prefix}", ["a", "z"][number % 2]), &json!({})));
+        let seen = pages(&team, &format!("/tool/?{order}limit=4"), "tools", write);
+        shown_once(&before, &seen);
+    }
+}
+
+#[test]
+fn pages_of_the_history_miss_nothing_while_tools_run() {
+    let team = Team::new();
+    let tool = team.tool("busy").body("return 'done'").published();
+    tool.invoke_inputs(&json!({"inputs": vec![input(&json!({})); 10]}));
+    tool.invoke_inputs(&json!({"inputs": vec![input(&json!({})); 10]}));
+    let run = |_| drop(tool.invoke(json!({})));
+    let before: BTreeSet<String> =
+        team.history().iter().map(|record| record["id"].as_str().expect("an id").to_owned()).collect();
+    assert_eq!(before.len(), 20);
+    for order in ["", "sort_by=%2Bduration_ms&", "sort_by=-invocation_status.succeeded&sort_by=-duration_ms&"] {
+        let seen = pages(&team, &format!("/tool/invocation?{order}limit=6"), "tool_invocations", run);
+        shown_once(&before, &seen);
+    }
+}
