@@ -8,6 +8,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use axum::response::Response;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::Service;
@@ -52,8 +54,18 @@ impl Service<hyper::Request<Incoming>> for Requests {
         self.seat.begin();
         let sent = Sent(Arc::clone(&self.seat));
         let answer = self.router.clone().oneshot(self.prepared(request));
-        Box::pin(async move { Ok(with_end(answer.await?, sent)) })
+        let seat = Arc::clone(&self.seat);
+        Box::pin(async move { Ok(with_end(parting(answer.await?, &seat), sent)) })
     }
+}
+
+/// Says that the connection ends with this answer, when nobody has read the body to its end: hyper closes it then, and
+/// a client that was not told would send its next request into the closed connection.
+fn parting(mut answer: Response, seat: &Seat) -> Response {
+    if seat.owes_body() {
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    answer
 }
 
 /// The connection waits for its next request.

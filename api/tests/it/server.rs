@@ -119,6 +119,26 @@ async fn a_first_part_that_is_too_large_is_refused_in_words() {
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
 }
 
+/// Otherwise a client would send its next request into a connection that is being closed.
+#[tokio::test]
+async fn an_answer_before_the_end_of_a_body_says_that_it_is_the_last() {
+    let (app, running) = limited(|_| {}).await;
+    let bearer = format!("authorization: Bearer {}\r\n", app.token);
+    let body = r#"{"name": "a", "description": "d", "tags": {}}"#;
+    for (credentials, length, body, status, is_last) in [
+        ("", 0, "", 401, false),
+        ("", 4 << 20, "", 401, true),
+        (bearer.as_str(), 4 << 20, "", 413, true),
+        (&bearer, body.len(), body, 201, false),
+    ] {
+        let mut stream = running.connect().await;
+        let head = format!("POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\n{credentials}content-type: application/json\r\n");
+        let answer = ask(&mut stream, &format!("{head}content-length: {length}\r\n\r\n{body}")).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert_eq!(answer.contains("connection: close\r\n"), is_last, "{answer}");
+    }
+}
+
 /// The client is still sending when it is refused, and hears it nevertheless.
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_in_words() {
