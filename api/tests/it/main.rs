@@ -10,6 +10,7 @@ mod git;
 mod harness;
 mod invocations;
 mod isolation;
+mod matrix;
 mod parts;
 mod permissions;
 mod rate;
