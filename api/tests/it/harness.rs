@@ -1,4 +1,8 @@
 //! An API over a fresh data directory with the organisation `acme` and its user `ada`.
+//!
+//! A [`TestApp`] asks as one administrator; [`TestApp::beside`] is the same API in the hands of another organisation's.
+
+use std::sync::Arc;
 
 use api::{App, Config, router};
 use axum::Router;
@@ -20,7 +24,7 @@ pub struct TestApp {
     pub key: IssuedKey,
     pub token: String,
     pub principal: Principal,
-    _directory: TempDir,
+    _directory: Arc<TempDir>,
 }
 
 pub struct Answer {
@@ -40,7 +44,7 @@ impl TestApp {
     }
 
     pub async fn configured(config: Config, clock: Clock) -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = Arc::new(TempDir::new().unwrap());
         let parts = parts(directory.path(), config, clock).await;
         let store = parts.store.clone();
         let app = App::new(parts);
@@ -50,18 +54,26 @@ impl TestApp {
         Self { router, app, store, key, token, principal, _directory: directory }
     }
 
+    /// Another organisation on the same server, with the user who administers it.
+    pub async fn beside(&self, organization: &str, user: &str) -> Self {
+        let (key, token) = fixtures::organization(&self.store, organization, user).await;
+        let principal = self.store.authenticate(&token).await.unwrap().unwrap();
+        let (router, app, store) = (self.router.clone(), self.app.clone(), self.store.clone());
+        Self { router, app, store, key, token, principal, _directory: self._directory.clone() }
+    }
+
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder<'_> {
         RequestBuilder { app: self, request: Request::builder().method(method).uri(path) }
     }
 
-    /// A request of `ada`; `path` is below the organisation.
+    /// A request of the administrator; `path` is below the organisation.
     pub fn signed(&self, method: &str, path: &str) -> RequestBuilder<'_> {
         self.signed_as(&self.token, method, path)
     }
 
     /// A request of whoever has the token.
     pub fn signed_as(&self, token: &str, method: &str, path: &str) -> RequestBuilder<'_> {
-        let request = self.request(method, &format!("/v1/acme{path}"));
+        let request = self.request(method, &format!("/v1/{}{path}", self.principal.organization));
         request.header("authorization", &format!("Bearer {token}"))
     }
 

@@ -11,7 +11,11 @@ mod git;
 mod harness;
 mod invocations;
 mod isolation;
+<<<<<<< HEAD
 mod lists;
+=======
+mod matrix;
+>>>>>>> f415c39
 mod parts;
 mod permissions;
 mod rate;

@@ -15,9 +15,8 @@ use sqlx::SqlitePool;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::BootId;
-use crate::page::Page;
 use crate::secrets::KeyRing;
 use page_tokens::PageTokens;
 use sql::open::Database;
@@ -69,14 +68,6 @@ impl Store {
 
     fn page_tokens(&self) -> &PageTokens {
         &self.0.page_tokens
-    }
-
-    /// How many rows stand before a page of a short list, whose tokens count rows.
-    fn skipped(&self, list: &[&str], page: Page) -> Result<u64> {
-        if page.is_first() {
-            return Ok(0);
-        }
-        self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)
     }
 
     fn readers(&self) -> &SqlitePool {

@@ -58,6 +58,24 @@ async fn a_key_is_listed_without_its_secret() {
 }
 
 #[tokio::test]
+async fn a_page_of_keys_goes_on_behind_the_last_one() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let mut keys = Vec::new();
+    for _ in 0..3 {
+        keys.push(id(&world.store.create_api_key(&acme, new(&ann())).await.unwrap()));
+    }
+    let first = world.store.list_api_keys(&acme, Some(&ann()), Page::first(2)).await.unwrap();
+    world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let page = Page { limit: 9, token: first.next.unwrap() };
+    let rest = world.store.list_api_keys(&acme, Some(&ann()), page).await.unwrap();
+    let shown: Vec<_> = first.items.iter().chain(&rest.items).map(|key| key.id.clone()).collect();
+    assert_eq!((shown.len(), &shown[..3]), (4, &keys.into_iter().rev().collect::<Vec<_>>()[..]));
+    let other = world.organization("other").await.organization;
+    assert!(world.store.list_api_keys(&other, None, page).await.is_err(), "a token is good for its list");
+}
+
+#[tokio::test]
 async fn an_expired_key_opens_nothing_and_its_tokens_end_with_it() {
     let world = World::new().await;
     let acme = acme(&world).await;

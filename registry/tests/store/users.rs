@@ -28,8 +28,23 @@ async fn users_are_listed_with_their_roles() {
     let all: Vec<_> = first.items.iter().chain(&rest.items).map(|u| (u.id.as_str(), u.role.as_str())).collect();
     assert_eq!(all, [("ann", "admin"), ("bob", "author"), ("cy", "invoker")]);
     assert!(rest.next.is_none());
+    assert!(world.store.list_users(&other, Page { limit: 2, token: first.next.unwrap() }).await.is_err());
     assert_eq!(world.store.list_users(&other, Page::first(9)).await.unwrap().items.len(), 1);
     assert!(world.store.get_user(&other, &user("bob")).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_page_goes_on_whoever_came_and_went_meanwhile() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    for id in ["bob", "cy", "dan"] {
+        add(&world, &acme, id, "invoker").await.unwrap();
+    }
+    let first = world.store.list_users(&acme, Page::first(2)).await.unwrap();
+    world.store.remove_user(&acme, &user("bob")).await.unwrap();
+    add(&world, &acme, "aaron", "invoker").await.unwrap();
+    let rest = world.store.list_users(&acme, Page { limit: 9, token: first.next.unwrap() }).await.unwrap();
+    assert_eq!(rest.items.iter().map(|user| user.id.as_str()).collect::<Vec<_>>(), ["cy", "dan", "aaron"]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::dialect::{Connection, Row};
-use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option};
+use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
 use crate::clock::Timestamp;
@@ -19,8 +19,11 @@ const KEYS_PER_USER_MAX: u64 = 50;
 const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
 
 /// Keys of the organisation `$1`, all of them or those of the user `$2`.
-const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
-    ORDER BY created_at DESC, api_key_id LIMIT $3 OFFSET $4";
+const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2) AND sequence < $3
+    ORDER BY sequence DESC LIMIT $4";
+
+/// The highest position in the list of the organisation `$1`.
+const MOST: &str = "SELECT max(sequence) FROM api_keys WHERE organization = $1";
 
 /// Keys of the organisation `$1` that had ended at `$2`, but for the youngest `$3`.
 macro_rules! long_ended {
@@ -29,7 +32,7 @@ macro_rules! long_ended {
             $action,
             " WHERE api_key_id IN (SELECT api_key_id FROM api_keys
                 WHERE organization = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
-                ORDER BY created_at DESC, api_key_id LIMIT 9223372036854775807 OFFSET $3)"
+                ORDER BY sequence DESC LIMIT 9223372036854775807 OFFSET $3)"
         )
     };
 }
@@ -60,20 +63,21 @@ impl Store {
         Ok(issued)
     }
 
-    /// Lists keys of one user or of all, the youngest first, with those that ended.
+    /// Lists keys of one user or of all, the youngest first, with those that ended. [`Error::PageTokenUnknown`] when
+    /// the page's token is not one of this list.
     pub async fn list_api_keys(
         &self,
         organization: &OrganizationId,
         user: Option<&UserId>,
         page: Page,
     ) -> Result<Slice<ApiKey>> {
-        let list = ["keys", organization.as_str(), user.map_or("", UserId::as_str)];
-        let skipped = self.skipped(&list, page)?;
+        let list = ["keys", organization.as_str()];
+        let last = self.last_shown(&list, page, MOST).await?.unwrap_or(u64::MAX);
         let query = sqlx::query(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
-        let query = query.bind(i64::from(page.limit) + 1).bind(signed(skipped));
-        let rows = query.fetch_all(self.readers()).await?;
-        let next = |_: &ApiKey| self.page_tokens().seal(&list, skipped + u64::from(page.limit));
-        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page, next))
+        let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.readers()).await?;
+        let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let token = |(_, sequence): &(ApiKey, u64)| self.page_tokens().seal(&list, *sequence);
+        Ok(Slice::cut(keys, page, token).map(|(key, _)| key))
     }
 
     /// Revokes a key and ends its tokens, at once in this process and within a second in others. With an owner, the
@@ -108,8 +112,8 @@ pub(super) fn issue(organization: &OrganizationId, user: &UserId) -> IssuedKey {
 pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, insert: Insert<'_>) -> Result<()> {
     let Insert { keys, now, new } = insert;
     sqlx::query(
-        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at, sequence)
+            SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(sequence), 0) + 1 FROM api_keys WHERE organization = $2",
     )
     .bind(key.api_key_id.as_str())
     .bind(key.organization.as_str())

@@ -16,6 +16,7 @@ mod invocations;
 mod keys;
 mod leases;
 mod migrate;
+mod positions;
 mod publish;
 mod records;
 mod roles;

@@ -2,7 +2,7 @@
 
 use super::dialect::{Connection, Row, is_conflict};
 use super::roles::require_role;
-use super::row::{parsed, signed, timestamp};
+use super::row::{parsed, signed, timestamp, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -11,8 +11,10 @@ use crate::role::{ADMINISTRATOR, RoleName};
 use crate::store::Store;
 use crate::user::{NewUser, User};
 
-const LIST: &str = "SELECT user_id, role, created_at FROM members WHERE organization = $1
-    ORDER BY created_at, user_id LIMIT $2 OFFSET $3";
+const LIST: &str = "SELECT * FROM members WHERE organization = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
+
+/// The highest position in the list of the organisation `$1`.
+const MOST: &str = "SELECT max(sequence) FROM members WHERE organization = $1";
 
 impl Store {
     /// Adds a user. They get in once they have a key.
@@ -29,19 +31,22 @@ impl Store {
         .await
     }
 
-    /// Lists users, those who came first at the top.
+    /// Lists users, those who came first at the top. [`Error::PageTokenUnknown`] when the page's token is not one of
+    /// this list.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
-        let skipped = self.skipped(&list, page)?;
-        let query = sqlx::query(LIST).bind(organization.as_str()).bind(i64::from(page.limit) + 1);
-        let rows = query.bind(signed(skipped)).fetch_all(self.readers()).await?;
-        let next = |_: &User| self.page_tokens().seal(&list, skipped + u64::from(page.limit));
-        Ok(Slice::cut(rows.iter().map(read).collect::<Result<_>>()?, page, next))
+        let last = self.last_shown(&list, page, MOST).await?.unwrap_or(0);
+        let query = sqlx::query(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
+        let rows = query.fetch_all(self.readers()).await?;
+        let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let token = |(_, sequence): &(User, u64)| self.page_tokens().seal(&list, *sequence);
+        Ok(Slice::cut(users, page, token).map(|(user, _)| user))
     }
 
     pub async fn get_user(&self, organization: &OrganizationId, user: &UserId) -> Result<Option<User>> {
-        let statement = "SELECT user_id, role, created_at FROM members WHERE organization = $1 AND user_id = $2";
-        let query = sqlx::query(statement).bind(organization.as_str()).bind(user.as_str());
+        let query = sqlx::query("SELECT * FROM members WHERE organization = $1 AND user_id = $2")
+            .bind(organization.as_str())
+            .bind(user.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -79,7 +84,8 @@ pub(super) async fn insert_member(
     new: &NewUser,
     now: Timestamp,
 ) -> Result<()> {
-    let statement = "INSERT INTO members (organization, user_id, role, created_at) VALUES ($1, $2, $3, $4)";
+    let statement = "INSERT INTO members (organization, user_id, role, created_at, sequence)
+        SELECT $1, $2, $3, $4, coalesce(max(sequence), 0) + 1 FROM members WHERE organization = $1";
     let query = sqlx::query(statement).bind(organization.as_str()).bind(new.id.as_str()).bind(new.role.as_str());
     match query.bind(now.as_milliseconds()).execute(connection).await {
         Err(error) if is_conflict(&error) => Err(Error::Exists { what: "user", name: new.id.to_string() }),

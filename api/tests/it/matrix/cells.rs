@@ -1,0 +1,124 @@
+//! The dimensions that do not depend on the route: who comes, to whose organisation, for whose object.
+
+use axum::body::Bytes;
+use axum::http::{HeaderName, HeaderValue};
+
+/// The organisation of `ada`, that of `eve`, and one that does not exist.
+pub const ACME: &str = "acme";
+pub const OTHER: &str = "other";
+pub const NOWHERE: &str = "nowhere";
+
+/// What a request brings along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    Nothing,
+    Bearer(Identity),
+    Basic(Identity),
+    /// A valid token under another user's name.
+    BasicWrongName,
+    BearerNamingOwn,
+    BearerNamingOther,
+    /// A stranger who says that they belong here.
+    StrangerNamingAcme,
+    TwoHeaders,
+}
+
+/// Whose token, in which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    Ada,
+    Eve,
+    Expired,
+    Revoked,
+    /// Of the right form, and never issued.
+    Invented,
+}
+
+impl Credential {
+    pub const ALL: &[Self] = &[
+        Self::Nothing,
+        Self::Bearer(Identity::Ada),
+        Self::Bearer(Identity::Eve),
+        Self::Bearer(Identity::Expired),
+        Self::Bearer(Identity::Revoked),
+        Self::Bearer(Identity::Invented),
+        Self::Basic(Identity::Ada),
+        Self::Basic(Identity::Eve),
+        Self::BasicWrongName,
+        Self::BearerNamingOwn,
+        Self::BearerNamingOther,
+        Self::StrangerNamingAcme,
+        Self::TwoHeaders,
+    ];
+
+    /// The organisation whose administrator this is, with the one that is named beside, if there is one.
+    fn valid_in(self) -> Option<(&'static str, Option<&'static str>)> {
+        match self {
+            Self::Bearer(Identity::Ada) | Self::Basic(Identity::Ada) => Some((ACME, None)),
+            Self::Bearer(Identity::Eve) | Self::Basic(Identity::Eve) => Some((OTHER, None)),
+            Self::BearerNamingOwn => Some((ACME, Some(ACME))),
+            Self::BearerNamingOther => Some((ACME, Some(OTHER))),
+            Self::StrangerNamingAcme => Some((OTHER, Some(ACME))),
+            Self::Nothing | Self::Bearer(_) | Self::Basic(_) | Self::BasicWrongName | Self::TwoHeaders => None,
+        }
+    }
+}
+
+/// Whose object the path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Id {
+    OfAcme,
+    OfOther,
+    /// All of the organisation in the path but the last.
+    ForeignEnd,
+    Unknown,
+    Malformed,
+    NotText,
+}
+
+impl Id {
+    pub const ALL: &[Self] =
+        &[Self::OfAcme, Self::OfOther, Self::ForeignEnd, Self::Unknown, Self::Malformed, Self::NotText];
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    pub credential: Credential,
+    pub organization: &'static str,
+    pub id: Id,
+}
+
+/// How a caller stands to the organisation in the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No valid credentials.
+    Nobody,
+    /// Valid ones, of another organisation or naming another.
+    Stranger,
+    Administrator,
+}
+
+impl Cell {
+    pub fn standing(&self) -> Standing {
+        match self.credential.valid_in() {
+            None => Standing::Nobody,
+            Some((home, named)) if home == self.organization && named.is_none_or(|named| named == home) => {
+                Standing::Administrator
+            }
+            Some(_) => Standing::Stranger,
+        }
+    }
+
+    /// Whether the object lies in the organisation of the path.
+    pub fn is_theirs(&self) -> bool {
+        matches!((self.organization, self.id), (ACME, Id::OfAcme) | (OTHER, Id::OfOther))
+    }
+}
+
+/// An answer, without its request id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub status: u16,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    pub body: Bytes,
+}

@@ -1,0 +1,177 @@
+//! The paths of the table, how they are filled, and how they can be written.
+
+use std::collections::BTreeSet;
+
+use api::routes;
+use registry::Permission;
+use serde_json::{Value, json};
+
+use super::cells::{ACME, Cell, Id, NOWHERE, OTHER};
+use super::world::World;
+
+/// How a path is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    Plain,
+    TrailingSlash,
+    /// A character of the organisation as an escape with lower-case digits.
+    Escaped,
+    /// The same with upper-case digits.
+    EscapedUpperCase,
+    /// The first character of the last segment as an escape.
+    EscapedEnd,
+    DoubleSlash,
+    DotSegment,
+    ParentSegment,
+}
+
+impl Encoding {
+    const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::TrailingSlash,
+        Self::Escaped,
+        Self::EscapedUpperCase,
+        Self::EscapedEnd,
+        Self::DoubleSlash,
+        Self::DotSegment,
+        Self::ParentSegment,
+    ];
+
+    /// Whether the path means the same as the plain one.
+    pub fn is_faithful(self) -> bool {
+        matches!(self, Self::Plain | Self::TrailingSlash | Self::Escaped | Self::EscapedUpperCase)
+    }
+
+    fn apply(self, path: &str) -> String {
+        let (before, last) = path.rsplit_once('/').unwrap();
+        match self {
+            Self::Plain => path.to_owned(),
+            Self::TrailingSlash => format!("{path}/"),
+            Self::Escaped => with_organization(path, |byte| format!("%{byte:02x}")),
+            Self::EscapedUpperCase => with_organization(path, |byte| format!("%{byte:02X}")),
+            Self::EscapedEnd => format!("{before}/%{:02x}{}", last.as_bytes()[0], &last[1..]),
+            Self::DoubleSlash => format!("{before}//{last}"),
+            Self::DotSegment => format!("{before}/./{last}"),
+            Self::ParentSegment => path.replacen("/v1/", "/v1/x/../", 1).replacen("/health/", "/x/../health/", 1),
+        }
+    }
+}
+
+/// One path of the table in one way of writing.
+#[derive(Debug)]
+pub struct PathForm {
+    pub template: &'static str,
+    pub encoding: Encoding,
+    /// Methods with what they ask for.
+    routes: Vec<(&'static str, Option<Permission>)>,
+}
+
+pub fn forms() -> Vec<PathForm> {
+    let templates: BTreeSet<&'static str> = routes().into_iter().map(|route| route.path).collect();
+    let form = |template, encoding| {
+        let routes = routes().into_iter().filter(|route| route.path == template);
+        PathForm { template, encoding, routes: routes.map(|route| (route.method, route.permission)).collect() }
+    };
+    templates.into_iter().flat_map(|template| Encoding::ALL.map(|encoding| form(template, encoding))).collect()
+}
+
+impl PathForm {
+    /// What the route with this method asks for, if there is such a route.
+    pub fn permission(&self, method: &str) -> Option<Option<Permission>> {
+        self.routes.iter().find(|(known, _)| *known == method).map(|(_, permission)| *permission)
+    }
+
+    pub fn organizations(&self) -> impl Iterator<Item = &'static str> {
+        let count = if self.template.contains("{organization}") { 3 } else { 1 };
+        [ACME, OTHER, NOWHERE].into_iter().take(count)
+    }
+
+    pub fn ids(&self) -> &'static [Id] {
+        if self.names_object() { Id::ALL } else { &[Id::Unknown] }
+    }
+
+    pub fn names_object(&self) -> bool {
+        self.template.matches('{').count() > 1
+    }
+
+    /// Whether the path names an object that the organisation in it does not have. The repository is everybody's own.
+    pub fn is_absent(&self, cell: &Cell) -> bool {
+        let is_foreign = !cell.is_theirs() && matches!(cell.id, Id::OfAcme | Id::OfOther | Id::ForeignEnd);
+        cell.id == Id::Unknown || (is_foreign && !self.is_git())
+    }
+
+    /// Whether a path with an object that is there leads to it. Git's own paths have one form.
+    pub fn is_there(&self) -> bool {
+        !self.is_git() || self.encoding != Encoding::TrailingSlash
+    }
+
+    fn is_git(&self) -> bool {
+        self.template.ends_with("/{*git_path}")
+    }
+
+    pub fn uri(&self, world: &World, cell: &Cell) -> String {
+        let path = self.template.split('/').map(|segment| self.segment(world, cell, segment)).collect::<Vec<_>>();
+        format!("{}{}", self.encoding.apply(&path.join("/")), self.query())
+    }
+
+    fn segment(&self, world: &World, cell: &Cell, segment: &str) -> String {
+        let Some(parameter) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+            return segment.to_owned();
+        };
+        match parameter {
+            "organization" => cell.organization.to_owned(),
+            "version" => "1.0.0".to_owned(),
+            parameter => world.id(self.template, parameter, cell),
+        }
+    }
+
+    /// What the operation cannot do without.
+    fn query(&self) -> &'static str {
+        match self.template {
+            "/v1/{organization}/tool/invocation/search" => "?query=x&query_against=invocation_status.output",
+            "/v1/{organization}/tool/git/{*git_path}" => "?service=git-upload-pack",
+            _ => "",
+        }
+    }
+
+    /// A body that is right in form, so that the answer is about the object and not about the body.
+    pub fn body(&self) -> String {
+        let grants = json!([{"permission": "Tool:GetTool"}]);
+        let project = json!({"project_path": "tools/x", "bump_type": "minor", "commit_branch": "releases/acme"});
+        let body = match self.template.trim_start_matches("/v1/{organization}") {
+            "/user" => json!({"user_id": "bob", "role": "auditor"}),
+            "/user/{user_id}" => json!({"role": "auditor"}),
+            "/user/me/api_key" => json!({}),
+            "/api_key" => json!({"user_id": "bob"}),
+            "/role" => json!({"name": "tester", "grants": grants}),
+            "/role/{role_name}" => json!({"grants": grants}),
+            "/tool" => json!({"name": "made_here", "description": "d", "tags": {}}),
+            "/tool/{tool_id}/version" => project,
+            "/tool/{tool_id}/version/{version}/invoke" => json!({"inputs": [input()]}),
+            "/tool/test" => json!({
+                "inputs": [input()], "project_path": "tools/x", "commit_branch": "releases/acme",
+                "required_envvars": {}, "required_secret_envvars": {}
+            }),
+            _ => json!({}),
+        };
+        body.to_string()
+    }
+}
+
+fn input() -> Value {
+    json!({
+        "input_parameters": {}, "invocation_mode": "regular",
+        "nonsensitive_user_variables": {}, "sensitive_user_variables": {}
+    })
+}
+
+/// The path with one character of its organisation (of its first segment, where there is none) as an escape: the first
+/// whose code has a letter among its digits.
+fn with_organization(path: &str, escape: impl Fn(u8) -> String) -> String {
+    let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
+    let segment = &mut segments[if path.starts_with("/v1/") { 2 } else { 1 }];
+    let place = segment.bytes().position(|byte| byte & 0xf >= 0xa).unwrap();
+    let escaped = escape(segment.as_bytes()[place]);
+    segment.replace_range(place..=place, &escaped);
+    segments.join("/")
+}

@@ -1,0 +1,98 @@
+//! What must hold of the cells of one path and one method, seen together.
+
+use super::cells::{Cell, Seen, Standing};
+use super::paths::PathForm;
+use super::world::World;
+
+/// Checks everything but HEAD.
+pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]) {
+    let place = |cell: &Cell| format!("{method} {}: {cell:?}", form.uri(world, cell));
+    for (cell, answer) in seen {
+        assert!(answer.status < 500, "{} gives {answer:?}", place(cell));
+    }
+    let permission = form.permission(method);
+    if permission == Some(None) && form.encoding.is_faithful() {
+        return public_answers_tell_nothing_of_the_caller(seen, &place);
+    }
+    let refused = nobody_gets_one_answer(seen, &place);
+    if permission.is_some() && form.encoding.is_faithful() {
+        assert_eq!(refused.status, 401, "{method} {}", form.template);
+    }
+    if refused.status != 401 {
+        // No such route. It is so for everybody, and says nothing about organisations and objects.
+        assert!(matches!(refused.status, 404 | 405), "{method} {form:?}: {refused:?}");
+        for (cell, answer) in seen {
+            assert_eq!(answer, refused, "{}", place(cell));
+        }
+        return;
+    }
+    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Stranger) {
+        assert_eq!(answer, &world.not_found, "{}", place(cell));
+    }
+    administrators_see_their_own(world, form, method, seen, &place);
+    if method == "GET" {
+        forms_of_credentials_are_equal(seen, &place);
+    }
+}
+
+/// HEAD has the status and the headers of GET, and no body.
+pub fn head_follows_get(form: &PathForm, got: &[(Cell, Seen)], seen: &[(Cell, Seen)]) {
+    assert_eq!(got.len(), seen.len());
+    for ((cell, get), (_, head)) in got.iter().zip(seen) {
+        let follows = head.status == get.status && head.headers == get.headers && head.body.is_empty();
+        assert!(follows, "{form:?} {cell:?}: GET {get:?}, HEAD {head:?}");
+    }
+}
+
+/// Whoever is nobody gets one answer for all organisations and all objects, with whatever they came.
+fn nobody_gets_one_answer<'a>(seen: &'a [(Cell, Seen)], place: &dyn Fn(&Cell) -> String) -> &'a Seen {
+    let mut nobody = seen.iter().filter(|(cell, _)| cell.standing() == Standing::Nobody);
+    let (_, first) = nobody.next().unwrap();
+    for (cell, answer) in nobody {
+        assert_eq!(answer, first, "{}", place(cell));
+    }
+    first
+}
+
+/// Administrators get through to what is theirs; what is another's is as absent as what nobody has.
+fn administrators_see_their_own(
+    world: &World,
+    form: &PathForm,
+    method: &str,
+    seen: &[(Cell, Seen)],
+    place: &dyn Fn(&Cell) -> String,
+) {
+    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator) {
+        assert!(!matches!(answer.status, 401 | 403 | 405), "{} gives {answer:?}", place(cell));
+        if !form.names_object() || !form.encoding.is_faithful() {
+            continue;
+        }
+        if form.is_absent(cell) {
+            assert_eq!(answer, &world.not_found, "{}", place(cell));
+        }
+        // Nothing is deleted yet when things are read, so that what is there is seen.
+        if method == "GET" && cell.is_theirs() && form.is_there() {
+            assert_eq!(answer.status, 200, "{}", place(cell));
+        }
+    }
+}
+
+/// Bearer, Basic and a named organisation open the same.
+fn forms_of_credentials_are_equal(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -> String) {
+    let own = || seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator);
+    for (cell, answer) in own() {
+        let same = |other: &Cell| (other.organization, other.id) == (cell.organization, cell.id);
+        for (other, other_answer) in own().filter(|(other, _)| same(other)) {
+            assert_eq!(answer, other_answer, "{} and {other:?}", place(cell));
+        }
+    }
+}
+
+/// What is public does not look at credentials.
+fn public_answers_tell_nothing_of_the_caller(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -> String) {
+    for (cell, answer) in seen {
+        let same = |other: &Cell| (other.organization, other.id) == (cell.organization, cell.id);
+        let (_, first) = seen.iter().find(|(other, _)| same(other)).unwrap();
+        assert_eq!(answer, first, "{}", place(cell));
+    }
+}

@@ -1,0 +1,182 @@
+//! Two organisations with something of everything, and tokens in every state.
+
+use std::time::Duration;
+
+use api::Config;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use registry::{ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, RoleName, Timestamp, UserId};
+
+use super::cells::{Cell, Credential, Id, Identity, OTHER, Seen};
+use super::send;
+use crate::fixtures;
+use crate::harness::TestApp;
+
+pub struct World {
+    pub router: Router,
+    /// The one answer for what is not there.
+    pub not_found: Seen,
+    acme: Objects,
+    other: Objects,
+    tokens: Tokens,
+    _app: TestApp,
+}
+
+/// What an organisation has, by the id in a path.
+struct Objects {
+    tool: String,
+    /// Nothing was published under it, so that nothing can run.
+    empty_tool: String,
+    build: String,
+    invocation: String,
+    user: &'static str,
+    role: &'static str,
+    /// Of the user, and of the administrator; nobody signs in with them.
+    user_key: String,
+    own_key: String,
+}
+
+struct Tokens {
+    ada: String,
+    eve: String,
+    expired: String,
+    revoked: String,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
+        let mut app = TestApp::configured(Config::default(), clock.clone()).await;
+        let expired = app.token.clone();
+        clock.advance(Duration::from_mins(11));
+        let ada = fixtures::token(&app.store, &app.key).await.unwrap();
+        app.token.clone_from(&ada);
+        let beside = app.beside("other", "eve").await;
+        let tokens = Tokens { ada, eve: beside.token.clone(), expired, revoked: revoked(&app).await };
+        let (acme, other) = (Objects::of(&app, "baker", "bea").await, Objects::of(&beside, "smith", "sam").await);
+        let nothing = Request::get("/nothing/here").body(Body::empty()).unwrap();
+        let not_found = send(&app.router, nothing).await;
+        assert_eq!(not_found.status, 404);
+        Self { router: app.router.clone(), not_found, acme, other, tokens, _app: app }
+    }
+
+    pub fn headers(&self, credential: Credential) -> Vec<(&'static str, String)> {
+        let bearer = |identity| ("authorization", format!("Bearer {}", self.token(identity)));
+        let basic = |name: &str, identity| {
+            ("authorization", format!("Basic {}", STANDARD.encode(format!("{name}:{}", self.token(identity)))))
+        };
+        let naming = |organization: &str| ("x-org-id", organization.to_owned());
+        match credential {
+            Credential::Nothing => vec![],
+            Credential::Bearer(identity) => vec![bearer(identity)],
+            Credential::Basic(Identity::Eve) => vec![basic("other_eve", Identity::Eve)],
+            Credential::Basic(identity) => vec![basic("acme_ada", identity)],
+            Credential::BasicWrongName => vec![basic("acme_bea", Identity::Ada)],
+            Credential::BearerNamingOwn => vec![bearer(Identity::Ada), naming("acme")],
+            Credential::BearerNamingOther => vec![bearer(Identity::Ada), naming("other")],
+            Credential::StrangerNamingAcme => vec![bearer(Identity::Eve), naming("acme")],
+            Credential::TwoHeaders => vec![bearer(Identity::Ada), bearer(Identity::Ada)],
+        }
+    }
+
+    /// What stands in the path for a parameter.
+    pub fn id(&self, template: &str, parameter: &str, cell: &Cell) -> String {
+        match cell.id {
+            Id::OfAcme => self.acme.id(template, parameter),
+            Id::OfOther => self.other.id(template, parameter),
+            Id::ForeignEnd => self.home_or_foreign(cell, is_end(template, parameter)).id(template, parameter),
+            Id::Unknown => unknown(parameter),
+            Id::Malformed => malformed(parameter).to_owned(),
+            Id::NotText => "%ff%fe".to_owned(),
+        }
+    }
+
+    fn home_or_foreign(&self, cell: &Cell, is_foreign: bool) -> &Objects {
+        if (cell.organization == OTHER) == is_foreign { &self.acme } else { &self.other }
+    }
+
+    fn token(&self, identity: Identity) -> &str {
+        match identity {
+            Identity::Ada => &self.tokens.ada,
+            Identity::Eve => &self.tokens.eve,
+            Identity::Expired => &self.tokens.expired,
+            Identity::Revoked => &self.tokens.revoked,
+            Identity::Invented => "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
+        }
+    }
+}
+
+impl Objects {
+    async fn of(app: &TestApp, role: &'static str, user: &'static str) -> Self {
+        let organization = &app.principal.organization;
+        let tool = app.tool("search").await;
+        app.version(&tool, &[]).await;
+        app.store.create_role(organization, RoleName::parse(role).unwrap(), Grants::default()).await.unwrap();
+        let user_key = app.member_key(user, "auditor").await.api_key_id;
+        Self {
+            empty_tool: app.tool("empty").await,
+            build: app.failed_build(&tool, "made wrong").await,
+            invocation: app.run_of(&tool, "x", true).await,
+            tool,
+            user,
+            role,
+            user_key,
+            own_key: key(app, app.principal.user.clone()).await.api_key_id,
+        }
+    }
+
+    fn id(&self, template: &str, parameter: &str) -> String {
+        let is_own = template.contains("/me/");
+        match parameter {
+            // A run would want a compiler.
+            "tool_id" if template.ends_with("/invoke") => self.empty_tool.clone(),
+            "tool_id" => self.tool.clone(),
+            "build_id" => self.build.clone(),
+            "invocation_id" => self.invocation.clone(),
+            "user_id" => self.user.to_owned(),
+            "role_name" => self.role.to_owned(),
+            "api_key_id" if is_own => self.own_key.clone(),
+            "api_key_id" => self.user_key.clone(),
+            "*git_path" => "tools.git/info/refs".to_owned(),
+            other => panic!("{template}: say here what {other} can be"),
+        }
+    }
+}
+
+/// Whether this is the last object in the path; a version is none.
+fn is_end(template: &str, parameter: &str) -> bool {
+    let mut objects = template.split('/').filter(|segment| segment.starts_with('{') && *segment != "{version}");
+    objects.next_back() == Some(&format!("{{{parameter}}}"))
+}
+
+fn unknown(parameter: &str) -> String {
+    match parameter {
+        "tool_id" | "build_id" | "invocation_id" => "f".repeat(24),
+        "api_key_id" => "a".repeat(12),
+        "*git_path" => "tools.git/objects/info".to_owned(),
+        _ => "nobody-has-this".to_owned(),
+    }
+}
+
+fn malformed(parameter: &str) -> &'static str {
+    match parameter {
+        "*git_path" => "tools.git/%2e%2e/config",
+        _ => "No%20Such%20Thing",
+    }
+}
+
+async fn key(app: &TestApp, user: UserId) -> IssuedKey {
+    let new = NewApiKey { user, name: None, expires_at: None };
+    app.store.create_api_key(&app.principal.organization, new).await.unwrap()
+}
+
+async fn revoked(app: &TestApp) -> String {
+    let key = key(app, app.principal.user.clone()).await;
+    let token = fixtures::token(&app.store, &key).await.unwrap();
+    let id = ApiKeyId::parse(&key.api_key_id).unwrap();
+    app.store.revoke_api_key(&app.principal.organization, None, &id).await.unwrap();
+    token
+}
