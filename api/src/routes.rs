@@ -2,6 +2,7 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod builds;
+pub(crate) mod document;
 pub(crate) mod git;
 pub(crate) mod health;
 mod input;

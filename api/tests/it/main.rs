@@ -5,11 +5,14 @@
 mod api_keys;
 mod builds;
 mod conditions;
+#[path = "../../../tests/harness/document.rs"]
+mod document;
 mod fixtures;
 mod git;
 mod harness;
 mod invocations;
 mod isolation;
+mod openapi;
 mod parts;
 mod permissions;
 mod rate;
