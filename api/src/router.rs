@@ -13,7 +13,8 @@ use registry::Permission::{
 };
 
 use crate::routes::{
-    api_keys, builds, document, git, health, invocations, me, roles, scaffold, signin, test, tools, users, versions,
+    api_keys, builds, document, git, health, invocations, me, reference, roles, scaffold, signin, test, tools, users,
+    versions,
 };
 
 pub use build::{RouteRefused, router};
@@ -21,7 +22,10 @@ pub use route::Route;
 use route::{delete, get, post};
 
 /// The operations that anybody may call.
-const PUBLIC: [(&str, &str); 4] = [
+const PUBLIC: [(&str, &str); 7] = [
+    ("GET", "/docs"),
+    ("GET", "/docs/errors"),
+    ("GET", "/docs/{asset}"),
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/v1/openapi.json"),
@@ -35,6 +39,9 @@ pub fn routes() -> Vec<Route> {
         get("/health/live", None, health::live).described(health::live_operation),
         get("/health/ready", None, health::ready).described(health::ready_operation),
         get("/v1/openapi.json", None, document::handle).described(document::operation),
+        get("/docs", None, reference::page::handle).described(reference::page::operation),
+        get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
+        get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle).described(signin::operation),
 
         get("/v1/{organization}/user/me", Some(OwnAccount), me::show::handle).described(me::show::operation),

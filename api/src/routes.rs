@@ -10,6 +10,7 @@ pub(crate) mod invocations;
 pub(crate) mod me;
 pub(crate) mod names;
 pub(crate) mod progress;
+pub(crate) mod reference;
 pub(crate) mod results;
 pub(crate) mod roles;
 pub(crate) mod scaffold;

@@ -16,6 +16,7 @@ mod openapi;
 mod parts;
 mod permissions;
 mod rate;
+mod reference;
 mod roles;
 mod server;
 mod sign_in;
