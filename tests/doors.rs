@@ -4,4 +4,5 @@ mod commands;
 mod git_credential;
 mod machine;
 mod organizations;
+mod reference;
 mod usage;

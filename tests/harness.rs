@@ -14,6 +14,7 @@
 
 pub mod contract;
 mod database;
+mod document;
 mod events;
 mod http;
 mod lathe;

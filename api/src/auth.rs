@@ -20,12 +20,18 @@ use registry::{Permission, Principal};
 use crate::app::App;
 use crate::error::Error;
 use crate::extract;
+use crate::openapi::{Inputs, Reads};
 use credentials::{Credentials, names_only};
 use permit::Subject;
 
 /// The signed-in user of a request, with the permission of its route checked.
 #[derive(Clone)]
 pub(crate) struct Caller(pub(crate) Principal);
+
+/// Credentials are described once for all routes that have a permission.
+impl Reads for Caller {
+    fn reads(_: &mut Inputs) {}
+}
 
 /// What a route's guard needs.
 #[derive(Clone)]

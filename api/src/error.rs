@@ -15,7 +15,7 @@ use registry::{BuildId, Permission};
 
 use crate::extract::Problem;
 
-pub(crate) use render::Fault;
+pub(crate) use render::{Fault, Refusal};
 
 /// What went wrong with a request.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod builds;
+pub(crate) mod document;
 pub(crate) mod git;
 pub(crate) mod health;
 mod input;
@@ -9,6 +10,7 @@ pub(crate) mod invocations;
 pub(crate) mod me;
 pub(crate) mod names;
 pub(crate) mod progress;
+pub(crate) mod reference;
 pub(crate) mod results;
 pub(crate) mod roles;
 pub(crate) mod scaffold;

@@ -18,6 +18,7 @@ pub(crate) use events::{Event, Events};
 
 use crate::app::App;
 use crate::error::Error;
+use crate::openapi::{Inputs, Reads};
 use crate::request_id::RequestId;
 
 /// How the client wants its answer.
@@ -32,6 +33,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Reply {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let request = RequestId::from_request_parts(parts, state).await?;
         Ok(Self { stream: wants_stream(&parts.headers), request })
+    }
+}
+
+impl Reads for Reply {
+    fn reads(inputs: &mut Inputs) {
+        inputs.streams = true;
     }
 }
 

@@ -15,9 +15,6 @@ const SECRET_CHARACTERS: usize = 43;
 /// Enough for the 32 bits of a CRC.
 const CHECKSUM_CHARACTERS: usize = 6;
 
-/// Bytes of a key's name; a line in a list.
-const NAME_BYTES_MAX: usize = 100;
-
 text_type! {
     /// The public part of a key, which names it.
     ApiKeyId = "api key id", "must be 12 characters of A-Z a-z 0-9", |text| {
@@ -28,8 +25,13 @@ text_type! {
 text_type! {
     /// What a key is for, in a few words. Surrounding white space is dropped.
     ApiKeyName = "key name", "must have 1 to 100 bytes without control characters", |text| {
-        made_of(text.trim(), NAME_BYTES_MAX, |c| !c.is_control())
+        made_of(text.trim(), ApiKeyName::BYTES_MAX, |c| !c.is_control())
     };
+}
+
+impl ApiKeyName {
+    /// A line in a list.
+    pub const BYTES_MAX: usize = 100;
 }
 
 /// A key as it is shown: all but its secret.

@@ -3,6 +3,7 @@
 //! A tag without a value has the empty text. Of a tag that the tool does not have, `notEqual` and `notContains` hold
 //! and nothing else does.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::InvalidValue;
@@ -10,14 +11,11 @@ use crate::pattern::Pattern;
 use crate::tags::tag_text;
 use crate::tool::Tool;
 
-/// Bytes of a value; the texts to compare with are no longer.
-const VALUE_BYTES_MAX: usize = 256;
-
 /// What stands before the key of a tag.
 const TAG_PREFIX: &str = "tag.";
 
 /// One condition, for instance `tool_name startsWith search_`. On the wire: `{"key", "operator", "value"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Condition {
     fact: Fact,
@@ -44,7 +42,8 @@ enum Test {
     Regex(Pattern),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ConditionParts")]
 struct Wire {
     key: String,
     operator: String,
@@ -52,6 +51,13 @@ struct Wire {
 }
 
 impl Condition {
+    /// The texts to compare with are no longer.
+    pub const VALUE_BYTES_MAX: usize = 256;
+
+    /// Every operator, as it is spelled.
+    pub const OPERATORS: [&'static str; 7] =
+        ["equal", "notEqual", "contains", "notContains", "startsWith", "endsWith", "regex"];
+
     /// Reads a condition as users write it.
     pub fn parse(key: &str, operator: &str, value: &str) -> Result<Self, InvalidValue> {
         let condition = Self { fact: Fact::parse(key)?, test: Test::parse(operator, value)? };
@@ -95,7 +101,7 @@ impl Fact {
 
 impl Test {
     fn parse(operator: &str, value: &str) -> Result<Self, InvalidValue> {
-        if value.len() > VALUE_BYTES_MAX {
+        if value.len() > Condition::VALUE_BYTES_MAX {
             return Err(InvalidValue::new("value", "must have at most 256 bytes"));
         }
         let value = value.to_owned();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
@@ -15,7 +16,7 @@ pub const GRANTS_MAX: usize = 50;
 pub const CONDITIONS_MAX: usize = 10;
 
 /// One permission, for all tools or for those that meet every condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
     permission: Permission,
     conditions: Vec<Condition>,

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
@@ -16,8 +17,9 @@ const ID_LENGTH: usize = 24;
 macro_rules! hexadecimal_id {
     ($(#[doc = $doc:literal] $name:ident = $what:literal;)*) => {$(
         #[doc = $doc]
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(inline, extend("pattern" = "^[a-f0-9]{24}$"))]
         pub struct $name(String);
 
         impl $name {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::OrganizationId;
@@ -17,7 +18,7 @@ pub const REDACTED: &str = "[redacted]";
 pub const ORPHANED: &str = "orphaned";
 
 /// Whether a run acts on the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InvocationMode {
     Regular,

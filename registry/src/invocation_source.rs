@@ -1,9 +1,10 @@
 //! On whose account a run happens: a conversation, a simulation, a direct call, or the test of a branch.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The origin of a run, in the shape that records have on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationSource {
     RegularConversation {
@@ -99,7 +100,7 @@ impl InvocationSourceKind {
 }
 
 /// Where in an agent's state machine the call came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationMetadata {
     StateTransition {

@@ -2,30 +2,38 @@
 
 use crate::text_type::{made_of, text_type};
 
-/// Bytes of a tool's name; it becomes part of function names that models read.
-const TOOL_NAME_BYTES_MAX: usize = 64;
-/// Bytes of a description; enough for a page, small enough for lists of tools.
-const DESCRIPTION_BYTES_MAX: usize = 4096;
-/// Bytes of a variable's name; longer ones are mistakes.
-const ENVVAR_NAME_BYTES_MAX: usize = 128;
-
 text_type! {
     /// The name of a tool, unique among the organisation's live tools.
     ToolName = "tool name", "must be 1 to 64 characters of a-z 0-9 _", |text| {
-        made_of(text, TOOL_NAME_BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_'))
+        made_of(text, ToolName::BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_'))
     };
 }
 
 text_type! {
     /// What a tool does, in words. Surrounding white space is dropped. A NUL is in no words, and some databases refuse it.
     Description = "description", "must have 1 to 4096 bytes besides surrounding white space, and no NUL", |text| {
-        made_of(text.trim(), DESCRIPTION_BYTES_MAX, |c| c != '\0')
+        made_of(text.trim(), Description::BYTES_MAX, |c| c != '\0')
     };
 }
 
 text_type! {
     /// The name of a variable of a tool.
     EnvvarName = "variable name", "must be 1 to 128 characters of A-Z _", |text| {
-        made_of(text, ENVVAR_NAME_BYTES_MAX, |c| matches!(c, 'A'..='Z' | '_'))
+        made_of(text, EnvvarName::BYTES_MAX, |c| matches!(c, 'A'..='Z' | '_'))
     };
+}
+
+impl ToolName {
+    /// It becomes part of function names that models read.
+    pub const BYTES_MAX: usize = 64;
+}
+
+impl Description {
+    /// Enough for a page, small enough for lists of tools.
+    pub const BYTES_MAX: usize = 4096;
+}
+
+impl EnvvarName {
+    /// Longer ones are mistakes.
+    pub const BYTES_MAX: usize = 128;
 }

@@ -5,14 +5,16 @@ use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::text_type::{made_of, text_type};
 
-/// Bytes of a role's name; it is a word, not a text.
-const ROLE_NAME_BYTES_MAX: usize = 64;
-
 text_type! {
     /// The name of a role.
     RoleName = "role", "must be 1 to 64 characters of a-z 0-9 _ -", |text| {
-        made_of(text, ROLE_NAME_BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-'))
+        made_of(text, RoleName::BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-'))
     };
+}
+
+impl RoleName {
+    /// It is a word, not a text.
+    pub const BYTES_MAX: usize = 64;
 }
 
 /// What a user may do, under a name.

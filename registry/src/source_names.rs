@@ -2,11 +2,6 @@
 
 use crate::text_type::{made_of, text_type};
 
-/// Bytes of a path to a project; far beyond honest nesting.
-const PROJECT_PATH_BYTES_MAX: usize = 256;
-/// Bytes of a branch's name, which git keeps as a file name below the repository.
-const BRANCH_NAME_BYTES_MAX: usize = 200;
-
 text_type! {
     /// The folder of a tool project, relative to the root of the repository.
     ProjectPath = "project path", "must be 1 to 256 characters of A-Z a-z 0-9 _ - /, relative, without empty parts", project_path;
@@ -17,18 +12,28 @@ text_type! {
     BranchName = "branch name", "must be a branch name that git accepts, at most 200 bytes", branch_name;
 }
 
+impl ProjectPath {
+    /// Far beyond honest nesting.
+    pub const BYTES_MAX: usize = 256;
+}
+
+impl BranchName {
+    /// Git keeps the name as a file name below the repository.
+    pub const BYTES_MAX: usize = 200;
+}
+
 fn project_path(text: &str) -> Option<String> {
     let trimmed = text.strip_suffix('/').unwrap_or(text);
     let parts_filled = trimmed.split('/').all(|part| !part.is_empty());
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/');
-    made_of(trimmed, PROJECT_PATH_BYTES_MAX, allowed).filter(|_| parts_filled)
+    made_of(trimmed, ProjectPath::BYTES_MAX, allowed).filter(|_| parts_filled && text.len() <= ProjectPath::BYTES_MAX)
 }
 
 fn branch_name(text: &str) -> Option<String> {
     let parts_allowed = text.split('/').all(branch_part_allowed);
     let refused = text.contains("..") || text.contains("@{") || text.ends_with('.') || text.starts_with('-');
     let reserved = matches!(text, "@" | "HEAD");
-    made_of(text, BRANCH_NAME_BYTES_MAX, branch_character_allowed).filter(|_| parts_allowed && !refused && !reserved)
+    made_of(text, BranchName::BYTES_MAX, branch_character_allowed).filter(|_| parts_allowed && !refused && !reserved)
 }
 
 fn branch_part_allowed(part: &str) -> bool {

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::InvalidValue;
 
-/// Tags of one tool, as the contract bounds them.
-const TAGS_MAX: usize = 20;
-/// Bytes of a key or value; a tag is a label, not a text.
-const TAG_BYTES_MAX: usize = 256;
-
 /// The tags of a tool: key to optional value, both of letters, digits, `_` and white space, trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tags(BTreeMap<String, Option<String>>);
 
 impl Tags {
+    /// Tags of one tool, as the contract bounds them.
+    pub const COUNT_MAX: usize = 20;
+    /// Bytes of a key or value; a tag is a label, not a text.
+    pub const TEXT_BYTES_MAX: usize = 256;
+
     pub fn parse(tags: impl IntoIterator<Item = (String, Option<String>)>) -> Result<Self, InvalidValue> {
         let mut kept = BTreeMap::new();
         for (key, value) in tags {
             kept.insert(tag_text(&key)?, value.as_deref().map(tag_text).transpose()?);
         }
-        if kept.len() > TAGS_MAX {
+        if kept.len() > Self::COUNT_MAX {
             return Err(InvalidValue::new("tags", "must be at most 20"));
         }
         Ok(Self(kept))
@@ -41,7 +41,7 @@ impl Tags {
 pub(crate) fn tag_text(text: &str) -> Result<String, InvalidValue> {
     let trimmed = text.trim();
     let allowed = trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace());
-    if trimmed.is_empty() || trimmed.len() > TAG_BYTES_MAX || !allowed {
+    if trimmed.is_empty() || trimmed.len() > Tags::TEXT_BYTES_MAX || !allowed {
         return Err(InvalidValue::new("tag", "must be 1 to 256 bytes of letters, digits, _ and white space"));
     }
     Ok(trimmed.to_owned())

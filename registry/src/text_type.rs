@@ -4,6 +4,8 @@ macro_rules! text_type {
     ($(#[doc = $doc:literal])+ $name:ident = $what:literal, $rule:literal, $parse:expr;) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(schemars::JsonSchema)]
+        #[schemars(inline)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 

@@ -1,5 +1,6 @@
 //! A published version of a tool. Nothing rewrites one; it can only be deprecated.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
@@ -13,7 +14,7 @@ use crate::source_names::{BranchName, ProjectPath};
 use crate::version::{BumpKind, Version};
 
 /// The language that a tool is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     Python,
@@ -22,7 +23,7 @@ pub enum Language {
 }
 
 /// How a version is run, from the project's manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionSettings {
     pub language: Language,
     pub entry_point: String,

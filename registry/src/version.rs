@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::InvalidValue;
@@ -11,7 +12,7 @@ use crate::error::InvalidValue;
 const PART_MAX: u64 = i64::MAX as u64;
 
 /// The version of a tool. Orders by precedence; displays as `major.minor.patch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Version {
     pub major: u64,
     pub minor: u64,

@@ -1,4 +1,5 @@
-//! A plain HTTP client. Every answer is checked against the contract before a test sees it.
+//! A plain HTTP client. Every answer is checked against the contract and the service's own document before a test
+//! sees it.
 
 use std::sync::LazyLock;
 
@@ -7,6 +8,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::contract::{self, Sent};
+use super::document::{self, Answered};
 use super::{Event, Server, events, raw};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -90,6 +92,7 @@ impl<'a> Request<'a> {
             panic!("{sent}: {answer}\n{}", log.unwrap_or_default());
         }
         contract::check(&sent, &answer);
+        document::check(&sent.method, &sent.path, &answer.answered());
         Ok(answer)
     }
 
@@ -141,6 +144,11 @@ impl Answer {
 
     pub fn is_json(&self) -> bool {
         self.headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+    }
+
+    fn answered(&self) -> Answered<'_> {
+        let content_type = self.headers.get("content-type").map_or("", |value| value.to_str().expect("text"));
+        Answered { status: self.status, content_type, body: &self.body }
     }
 
     fn request_id(&self) -> String {

@@ -5,20 +5,24 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use registry::BuildId;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Error, Kind, whole_seconds};
 use crate::request_id::RequestId;
 
-/// A refusal as the caller sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A refusal, or a fault of the server.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
     #[serde(skip)]
     pub(crate) status: StatusCode,
     #[serde(skip)]
     retry_after_seconds: Option<u64>,
+    /// In words; these may change.
+    #[schemars(with = "String")]
     pub(crate) detail: Value,
+    /// A name that never changes.
     pub(crate) code: &'static str,
     /// The build that was refused: its log can be asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,24 +8,41 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
+use serde_json::Value;
 
 use super::node::{Node, Problems};
 use super::problem::Problem;
 use super::strict;
 use crate::error::Error;
+use crate::openapi::{Inputs, Reads, RequestBody};
 use crate::server::BodyError;
 
 /// Ten inputs of 100 KiB fit; a larger body has no use in the contract.
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// A request type that can be read from a JSON body.
+/// A request type that can be read from a JSON body. Form and reader agree, which tests check with generated bodies.
 pub(crate) trait FromBody: Sized {
+    /// The name of the type in the document.
+    const NAME: &'static str;
+
+    /// The form of the body as a JSON Schema.
+    fn form() -> Value;
+
+    /// A body of that form.
+    fn example() -> Value;
+
     /// Reads the whole body, noting every problem; `None` when one was noted.
     fn from_body(body: &Node) -> Option<Self>;
 }
 
 /// The parsed body of a request.
 pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: FromBody> Reads for Body<T> {
+    fn reads(inputs: &mut Inputs) {
+        inputs.body = Some(RequestBody { name: T::NAME, schema: T::form(), example: T::example() });
+    }
+}
 
 impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
     type Rejection = Error;

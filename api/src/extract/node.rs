@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::problem::{Place, Problem};
+use super::whole::whole;
 use crate::error::Error;
 
 /// What was found wrong so far.
@@ -90,7 +91,8 @@ impl<'a> Node<'a> {
 
     /// A whole number within `bounds`.
     pub(crate) fn whole_number(&self, bounds: RangeInclusive<u64>) -> Option<u64> {
-        match self.value.as_u64() {
+        let whole = self.value.as_number().and_then(whole);
+        match whole.as_ref().or(self.value.as_number()).and_then(Number::as_u64) {
             Some(number) if bounds.contains(&number) => Some(number),
             Some(_) => self.note("range", &format!("Input should be from {} to {}", bounds.start(), bounds.end())),
             None => self.note("int_type", "Input should be a whole number"),

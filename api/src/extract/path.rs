@@ -4,22 +4,36 @@ use std::fmt::Display;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
+use serde_json::Value;
 
 use super::problem::Problem;
 use crate::error::Error;
+use crate::openapi::{Inputs, Parameter, Reads};
 
 /// A type that is written in a path.
 pub(crate) trait PathParameter: Sized {
     /// The parameter's name in the route.
     const NAME: &'static str;
 
+    /// What it means, in words.
+    const SAYS: &'static str;
+
     type Invalid: Display;
+
+    /// The form of the text.
+    fn form() -> Value;
 
     fn parse_parameter(text: &str) -> Result<Self, Self::Invalid>;
 }
 
 /// One parameter of the path.
 pub(crate) struct InPath<T>(pub(crate) T);
+
+impl<T: PathParameter> Reads for InPath<T> {
+    fn reads(inputs: &mut Inputs) {
+        inputs.parameters.push(Parameter::path(T::NAME, T::SAYS, T::form()));
+    }
+}
 
 impl<S: Send + Sync, T: PathParameter> FromRequestParts<S> for InPath<T> {
     type Rejection = Error;

@@ -1,10 +1,12 @@
 //! What is wrong with a request, and where: one entry of a 422 answer.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One step of the way to the offending value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub enum Place {
     Name(String),
     Index(usize),
@@ -16,8 +18,8 @@ impl From<&str> for Place {
     }
 }
 
-/// The contract's `ValidationError`: where, in words, and a stable name for the kind of problem.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What is wrong with a request: where, in words, and a stable name for the kind of problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
     pub loc: Vec<Place>,
     pub msg: String,

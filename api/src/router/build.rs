@@ -16,6 +16,7 @@ use crate::auth::{Guard, admit};
 use crate::error::{Error, Fault};
 use crate::extract::Parameters;
 use crate::head;
+use crate::openapi;
 use crate::rate;
 use crate::request_id::{RequestIds, label};
 
@@ -31,6 +32,8 @@ pub enum RouteRefused {
     NoOrganization { method: &'static str, path: &'static str },
     #[error("{method} {path} is listed twice")]
     Twice { method: &'static str, path: &'static str },
+    #[error("{method} {path} cannot be documented: {what}")]
+    Undocumented { method: &'static str, path: &'static str, what: String },
 }
 
 /// The whole API over `app`.
@@ -84,7 +87,10 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
             return Err(RouteRefused::Twice { method, path });
         }
     }
-    Ok(())
+    match openapi::problem(table) {
+        Some((method, path, what)) => Err(RouteRefused::Undocumented { method, path, what }),
+        None => Ok(()),
+    }
 }
 
 fn after_panic(panic: Box<dyn Any + Send>) -> Response {
@@ -99,6 +105,7 @@ mod tests {
 
     use super::super::route::get;
     use super::{RouteRefused, check, routes};
+    use crate::openapi::{Operation, Tag};
 
     async fn handler() {}
 
@@ -125,5 +132,31 @@ mod tests {
         let path = "/v1/{organization}/tool/x";
         let refused = check(&[get(path, Some(GetTool), handler), get(path, Some(GetTool), handler)]);
         assert_eq!(refused, Err(RouteRefused::Twice { method: "GET", path }));
+    }
+
+    #[test]
+    fn a_route_without_a_description_stops_the_start_and_says_what_to_write() {
+        let refused = check(&[get("/v1/{organization}/build", Some(GetTool), handler)]).unwrap_err().to_string();
+        for word in ["GET /v1/{organization}/build", "Operation::new(\"get-build\"", ".described(module::operation)"] {
+            assert!(refused.contains(word), "{word} is missing in: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_of_the_path_that_the_handler_does_not_take_stops_the_start() {
+        let route = get("/v1/{organization}/tool/{tool_id}", Some(GetTool), handler).described(described);
+        let refused = check(&[route]).unwrap_err().to_string();
+        assert!(refused.contains("tool_id is not both in its path and among the parameters"), "{refused}");
+    }
+
+    #[test]
+    fn two_operations_with_one_id_stop_the_start() {
+        let route = |path| get(path, Some(GetTool), handler).described(described);
+        let refused = check(&[route("/v1/{organization}/a"), route("/v1/{organization}/b")]).unwrap_err().to_string();
+        assert!(refused.contains("another operation has the id test"), "{refused}");
+    }
+
+    fn described() -> Operation {
+        Operation::new("test", Tag::Service, "A test").says("Nothing.").answers_nothing(204, "Nothing.")
     }
 }

@@ -17,12 +17,56 @@ use tokio_util::io::{ReaderStream, StreamReader};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
+use crate::openapi::{Operation, Parameter, Tag, form};
 
 /// Where in the path the repository ends and git's own part begins.
 const REPOSITORY: &str = "/tool/git/tools.git/";
 
 /// One read of git's answer.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+/// `git` itself reads this interface; the document shows which requests it makes.
+pub(crate) fn read_operation() -> Operation {
+    let services = form::one_of(&[("git-upload-pack", ()), ("git-receive-pack", ())]);
+    of_git(Operation::new("access-git-interface", Tag::Source, "Begin a fetch or a push"))
+        .says(
+            "Git's smart HTTP, with protocol version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. \
+            This request is `tools.git/info/refs?service=…`, with which git begins. The first one comes without \
+            credentials, and git asks its user for them when told of Basic.",
+        )
+        .reads(Parameter::query("service", "What git is about to do.", services))
+        .answers_bytes(
+            200,
+            "What git sends, in its own format.",
+            &["application/x-git-upload-pack-advertisement", "application/x-git-receive-pack-advertisement"],
+        )
+}
+
+pub(crate) fn write_operation() -> Operation {
+    of_git(Operation::new("post-git-interface", Tag::Source, "Fetch or push"))
+        .says(
+            "The second half of git's smart HTTP: `tools.git/git-upload-pack` fetches, `tools.git/git-receive-pack` \
+            pushes. A push may change branches below `releases/` alone, and is inspected before any of them moves. A \
+            refusal of a push is part of git's own answer.",
+        )
+        .reads_bytes(&["application/x-git-upload-pack-request", "application/x-git-receive-pack-request"])
+        .answers_bytes(
+            200,
+            "What git sends, in its own format.",
+            &["application/x-git-upload-pack-result", "application/x-git-receive-pack-result"],
+        )
+        .refuses(400, &["git_body_cut_off"])
+        .refuses(413, &["git_body_too_large"])
+}
+
+fn of_git(operation: Operation) -> Operation {
+    let path = "The repository `tools.git` and git's own path in it, slashes included.";
+    operation
+        .reads(Parameter::path("git_path", path, form::text()))
+        .reads(Parameter::header("git-protocol", "`version=2`.", form::text()))
+        .refuses(403, &["push_forbidden"])
+        .refuses(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing"])
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,

@@ -3,14 +3,31 @@
 use axum::Json;
 use axum::extract::State;
 use registry::OrganizationId;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::openapi::{Operation, STORE_CODES, Tag};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
 pub(crate) struct Response {
     status: &'static str,
+}
+
+pub(crate) fn live_operation() -> Operation {
+    Operation::new("is-live", Tag::Service, "Is the process alive")
+        .says("Answers as long as the process does; looks at nothing else.")
+        .answers::<Response>(200, "It is.", json!({"status": "live"}))
+}
+
+pub(crate) fn ready_operation() -> Operation {
+    Operation::new("is-ready", Tag::Service, "Would the server take a request")
+        .says("Ready while the database answers and no shutdown has begun.")
+        .answers::<Response>(200, "It would.", json!({"status": "ready"}))
+        .refuses(503, STORE_CODES)
 }
 
 /// Alive as long as it answers.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use registry::InvocationMode;
 use runner::Input;
+use serde_json::{Value, json};
 
 use crate::extract::Node;
+use crate::openapi::form;
 
 /// Inputs of one call, which run in parallel.
 const INPUTS_MAX: usize = 10;
@@ -14,6 +16,43 @@ const USER_VARIABLES_MAX: usize = 20;
 
 const MODES: [(&str, InvocationMode); 2] =
     [("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)];
+
+/// The form of `inputs`.
+pub(super) fn inputs_form() -> Value {
+    let items = json!({
+        "type": "object",
+        "required": ["input_parameters", "invocation_mode", "nonsensitive_user_variables", "sensitive_user_variables"],
+        "properties": {
+            "input_parameters": {
+                "type": "object", "additionalProperties": true,
+                "description": "What the version's `input_schema` describes.",
+            },
+            "invocation_mode": form::said(
+                form::one_of(&MODES),
+                "`conversation-simulation` tells the tool that nothing it does should have effects.",
+            ),
+            "nonsensitive_user_variables": form::said(user_variables_form(), "Kept in the record."),
+            "sensitive_user_variables": form::said(user_variables_form(), "Of these the record keeps the names."),
+        },
+    });
+    let words = "They run in parallel; results come in the same order.";
+    json!({"type": "array", "minItems": 1, "maxItems": INPUTS_MAX, "items": items, "description": words})
+}
+
+/// Inputs of that form.
+pub(super) fn inputs_example() -> Value {
+    json!([{
+        "input_parameters": {"text": "hello"},
+        "invocation_mode": "regular",
+        "nonsensitive_user_variables": {"first_name": "Ada"},
+        "sensitive_user_variables": {},
+    }])
+}
+
+fn user_variables_form() -> Value {
+    let name = json!({"type": "string", "minLength": 1, "pattern": "^[a-z_][a-z0-9_]+$", "x-stripped": true});
+    form::map(&name, &form::text(), USER_VARIABLES_MAX)
+}
 
 /// Reads `inputs` of a body.
 pub(super) fn inputs(body: &Node) -> Option<Vec<Input>> {

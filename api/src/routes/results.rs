@@ -3,33 +3,47 @@
 use futures_util::stream::poll_fn;
 use registry::InvocationId;
 use runner::{Call, EventSender, Invoker, Outcome, RunResult, StatusEvent};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::work::{Answer, Event, Events};
 
-#[derive(Serialize)]
-struct Response {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InvocationResults")]
+pub(super) struct Response {
     /// In the order of the inputs.
     invocation_results: Vec<InvocationResult>,
 }
 
-#[derive(Serialize)]
+/// How one run ended.
+#[derive(Serialize, JsonSchema)]
 struct InvocationResult {
     #[serde(flatten)]
     outcome: InvocationOutcome,
     duration_ms: u64,
-    /// Ours: the name of the record, and whether it belongs to its conversation's log.
+    /// Names the record of the run.
     invocation_id: InvocationId,
+    /// Whether the output belongs to the log of its conversation.
     persisted: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum InvocationOutcome {
-    Succeeded { succeeded: bool, output: String },
-    Failed { succeeded: bool, exception_message: String, exception_type: String, exception_stack_trace: Vec<String> },
+    Succeeded {
+        #[schemars(extend("const" = true))]
+        succeeded: bool,
+        output: String,
+    },
+    Failed {
+        #[schemars(extend("const" = false))]
+        succeeded: bool,
+        exception_message: String,
+        exception_type: String,
+        exception_stack_trace: Vec<String>,
+    },
 }
 
 #[derive(Serialize)]
@@ -40,6 +54,21 @@ struct Status {
     progress: Option<f64>,
     total: Option<f64>,
     data: Option<Value>,
+}
+
+/// What an answer looks like.
+pub(super) fn example() -> Value {
+    json!({"invocation_results": [
+        {
+            "succeeded": true, "output": "HELLO", "duration_ms": 9,
+            "invocation_id": "691f3b2a5c1e4d7f8a9b0c1d", "persisted": false,
+        },
+        {
+            "succeeded": false, "exception_type": "ValueError", "exception_message": "too short",
+            "exception_stack_trace": ["  File \"tool.py\", line 4, in run_tool"], "duration_ms": 11,
+            "invocation_id": "691f3b2a5c1e4d7f8a9b0c1e", "persisted": false,
+        },
+    ]})
 }
 
 /// Runs a call, passing its status events on while it runs.

@@ -7,9 +7,19 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::IntoResponse;
 
 use crate::error::Error;
+use crate::openapi::{Operation, Tag};
 
 /// The archive is the same for everybody, and packing it costs some milliseconds.
 static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-tool-scaffold-release", Tag::Source, "Download the scaffold")
+        .says(
+            "The Python package `amigo_tool_scaffold` as a source archive, with a project template. pip and uv install \
+            from this URL, with the token as the password of Basic.",
+        )
+        .answers_bytes(200, "The archive.", &["application/gzip"])
+}
 
 pub(crate) async fn handle() -> Result<impl IntoResponse, Error> {
     let disposition = format!("attachment; filename=\"{}\"", scaffold::ARCHIVE_NAME);

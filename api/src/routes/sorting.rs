@@ -1,6 +1,13 @@
 //! `sort_by`: a field with a direction before it. A `+` that was not percent-encoded arrives as a space.
 
 use registry::Direction;
+use serde_json::{Value, json};
+
+/// The form of one value of `sort_by`.
+pub(crate) fn sort_form<T>(fields: &[(&str, T)]) -> Value {
+    let names: Vec<String> = fields.iter().map(|(name, _)| name.replace('.', r"\.")).collect();
+    json!({"type": "string", "pattern": format!("^[+ -]?({})$", names.join("|"))})
+}
 
 /// Parses one value of `sort_by` against the fields that can be sorted by; no sign means ascending.
 pub(crate) fn sort_key<T: Copy>(text: &str, fields: &[(&str, T)]) -> Result<(T, Direction), String> {

@@ -7,15 +7,17 @@ use axum::response;
 use builder::{Builder, TestRequest};
 use registry::{BranchName, EnvvarName, InvocationSource, Principal, ProjectPath, SecretValue};
 use runner::{Call, Input, Invoker, ResultPersistence, Subject};
+use serde_json::{Value, json};
 
-use super::input::inputs;
-use super::names::stripped;
+use super::input::{inputs, inputs_example, inputs_form};
+use super::names::{branch_name_form, envvar_name_form, project_path_form, stripped};
 use super::progress::reported;
 use super::results;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, Node};
+use crate::openapi::{Operation, Tag, form};
 use crate::work::{Answer, Events, Reply};
 
 /// Variables of one kind; a tool has tens of them.
@@ -31,6 +33,30 @@ struct Test {
     invoker: Invoker,
     principal: Principal,
     request: Request,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("test-tool", Tag::Runs, "Test a branch")
+        .says(
+            "Builds the tip of a branch and runs it, without publishing anything. Values of variables come in the \
+            request; those of a tool's own are not used. The records of these runs have the source `branch-test`.",
+        )
+        .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
+        .refuses(
+            400,
+            &[
+                "build_failed",
+                "input_schema",
+                "unknown_branch",
+                "unknown_commit",
+                "missing_project_directory",
+                "refused_tree",
+                "component_rejected",
+                "variable_missing",
+            ],
+        )
+        .refuses(429, &["too_many_runs", "too_many_builds"])
+        .refuses(503, &["overloaded"])
 }
 
 pub(crate) async fn handle(
@@ -67,6 +93,33 @@ impl Test {
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "TestTool";
+
+    fn form() -> Value {
+        let variables = || form::map(&envvar_name_form(), &form::text(), VARIABLES_MAX);
+        json!({
+            "type": "object",
+            "required": ["inputs", "commit_branch", "project_path", "required_envvars", "required_secret_envvars"],
+            "properties": {
+                "inputs": inputs_form(),
+                "commit_branch": branch_name_form(),
+                "project_path": project_path_form(),
+                "required_envvars": variables(),
+                "required_secret_envvars": variables(),
+            },
+        })
+    }
+
+    fn example() -> Value {
+        json!({
+            "inputs": inputs_example(),
+            "commit_branch": "releases/acme",
+            "project_path": "tools/shout",
+            "required_envvars": {"GREETING": "hello"},
+            "required_secret_envvars": {},
+        })
+    }
+
     fn from_body(body: &Node) -> Option<Self> {
         let inputs = inputs(body);
         let commit_branch = body.required("commit_branch").and_then(|node| node.parsed(BranchName::parse));

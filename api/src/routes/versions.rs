@@ -1,5 +1,6 @@
 //! Operations on the versions of a tool.
 
+mod claimed_source;
 pub(crate) mod deprecate;
 pub(crate) mod detail;
 pub(crate) mod invoke;

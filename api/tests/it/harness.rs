@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+use crate::document::{self, Answered};
 use crate::fixtures;
 use crate::parts::parts;
 
@@ -104,11 +105,16 @@ impl RequestBuilder<'_> {
         self.header("content-type", "application/json").body(body.to_string()).await
     }
 
+    /// Sends the request; its answer must be one that the OpenAPI document describes.
     pub async fn body(self, body: impl Into<Body>) -> Answer {
         let request = self.request.body(body.into()).unwrap();
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let response = self.app.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
+        let content_type = parts.headers.get("content-type").map_or("", |value| value.to_str().unwrap());
+        let answered = Answered { status: parts.status.as_u16(), content_type, body: &body };
+        document::check(&method, &path, &answered);
         Answer { status: parts.status, headers: parts.headers, body }
     }
 }

@@ -6,19 +6,20 @@ mod api_keys;
 mod bodies;
 mod builds;
 mod conditions;
+#[path = "../../../tests/harness/document.rs"]
+mod document;
 mod fixtures;
 mod git;
 mod harness;
 mod invocations;
 mod isolation;
-<<<<<<< HEAD
 mod lists;
-=======
 mod matrix;
->>>>>>> f415c39
+mod openapi;
 mod parts;
 mod permissions;
 mod rate;
+mod reference;
 mod roles;
 mod server;
 mod sign_in;

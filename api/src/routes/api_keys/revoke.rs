@@ -8,6 +8,13 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
+use crate::openapi::{Operation, Tag};
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("revoke-api-key", Tag::Identity, "Revoke a key")
+        .says("The key of any user ends, and its tokens with it: here at once, elsewhere within a second.")
+        .answers_nothing(204, "Revoked.")
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,

@@ -3,27 +3,38 @@
 use std::time::Duration;
 
 use registry::{ApiKey, ApiKeyName, Clock, IssuedKey, NewApiKey, Slice, Timestamp, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::extract::Node;
+use crate::openapi::form;
 
 /// Ten years and some days; the store's own bound is what counts.
 const EXPIRES_IN_SECONDS_MAX: u64 = 60 * 60 * 24 * 3_660;
 
 /// A key without its secret.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ApiKey")]
 struct ApiKeyInstance {
     api_key_id: String,
+    /// How the key begins.
     prefix: String,
     user_id: String,
     name: Option<String>,
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    #[schemars(extend("format" = "date-time"))]
     expires_at: Option<String>,
+    /// The hour in which somebody last signed in with it.
+    #[schemars(extend("format" = "date-time"))]
     last_used_at: Option<String>,
+    #[schemars(extend("format" = "date-time"))]
     revoked_at: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ApiKeyList")]
 pub(crate) struct ApiKeys {
     api_keys: Vec<ApiKeyInstance>,
     has_more: bool,
@@ -31,11 +42,12 @@ pub(crate) struct ApiKeys {
 }
 
 /// A key just made, the only time that it is shown.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct CreatedApiKey {
     api_key_id: String,
     api_key: String,
     user_id: String,
+    #[schemars(extend("format" = "date-time"))]
     expires_at: Option<String>,
 }
 
@@ -51,7 +63,55 @@ enum Expiry {
     At(Timestamp),
 }
 
+/// What a key just made looks like.
+pub(crate) fn created_example() -> Value {
+    json!({
+        "api_key_id": "4bQ0x7ZtKpL2", "api_key": "lk_4bQ0x7ZtKpL2_…", "user_id": "bob",
+        "expires_at": "2027-02-18T21:32:05.000Z",
+    })
+}
+
+/// What a page of keys looks like.
+pub(crate) fn list_example() -> Value {
+    json!({
+        "api_keys": [{
+            "api_key_id": "4bQ0x7ZtKpL2", "prefix": "lk_4bQ0x7ZtKpL2", "user_id": "bob", "name": "laptop",
+            "created_at": "2026-11-20T21:32:05.000Z", "expires_at": "2027-02-18T21:32:05.000Z",
+            "last_used_at": null, "revoked_at": null,
+        }],
+        "has_more": false, "continuation_token": null,
+    })
+}
+
 impl KeyTerms {
+    /// The form of a body with these alone.
+    pub(crate) fn form() -> Value {
+        let most = ApiKeyName::BYTES_MAX;
+        let control = r"\u0000-\u001f\u007f-\u009f";
+        let name = json!({
+            "type": "string", "minLength": 1, "maxLength": most, "pattern": format!("^[^{control}]+$"),
+            "x-bytes-max": most, "x-stripped": true, "description": "What the key is for, in a few words.",
+        });
+        let seconds = json!({
+            "type": "integer", "minimum": 1, "maximum": EXPIRES_IN_SECONDS_MAX,
+            "description": "Seconds until the key ends by itself.",
+        });
+        let moment = json!({"type": "string", "format": "date-time", "description": "When the key ends by itself."});
+        json!({
+            "type": "object",
+            "properties": {
+                "name": form::or_null(name),
+                "expires_in": form::or_null(seconds),
+                "expires_at": form::or_null(moment),
+            },
+            // One way to say when the key ends is enough.
+            "not": {
+                "required": ["expires_in", "expires_at"],
+                "properties": {"expires_in": {"not": {"type": "null"}}, "expires_at": {"not": {"type": "null"}}},
+            },
+        })
+    }
+
     pub(crate) fn from_body(body: &Node) -> Option<Self> {
         body.object()?;
         let name = body.optional("name").map(|node| node.parsed(ApiKeyName::parse));

@@ -3,33 +3,51 @@
 use axum::Json;
 use axum::extract::State;
 use registry::{Build, BuildId, BuildReference, BuildState, ToolId, UserId, VersionId};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
+use crate::openapi::{Operation, Tag};
 
-#[derive(Serialize)]
+/// An attempt to publish a version.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Build")]
 pub(crate) struct Response {
     id: BuildId,
     tool_id: ToolId,
     #[serde(flatten)]
     outcome: Outcome,
     creator: UserId,
+    #[schemars(extend("format" = "date-time"))]
     started_at: String,
     /// Null while the build goes on.
+    #[schemars(extend("format" = "date-time"))]
     finished_at: Option<String>,
     /// At most 100 KiB; empty while the build goes on.
     log: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "lowercase")]
 enum Outcome {
     Running,
     Succeeded { version: String, version_id: VersionId },
     Failed { stage: String, message: String },
+}
+
+pub(crate) fn operation() -> Operation {
+    let example = json!({
+        "id": "691f3c705c1e4d7f8a9b0c22", "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "state": "failed",
+        "stage": "manifest", "message": "pyproject.toml:3: `timeout_seconds` should be a number", "creator": "ada",
+        "started_at": "2026-11-20T09:37:36.000Z", "finished_at": "2026-11-20T09:37:37.000Z", "log": "checkout: 3 files\n",
+    });
+    Operation::new("get-tool-build", Tag::Versions, "Show a build")
+        .says("One attempt to publish, with its log. The refusal of a publish names its build as `build_id`.")
+        .answers::<Response>(200, "The build.", example)
 }
 
 /// The build of another tool is not found, as that of another organisation is not.

@@ -1,9 +1,11 @@
 //! The filters that the list and the search of the history share.
 
 use registry::{Constraint, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection};
+use serde_json::Value;
 
 use crate::error::Error;
-use crate::extract::Parameters;
+use crate::extract::{Field, Parameters};
+use crate::openapi::form;
 use crate::routes::names::object_id;
 
 const SOURCE_KINDS: [InvocationSourceKind; 4] = [
@@ -13,16 +15,27 @@ const SOURCE_KINDS: [InvocationSourceKind; 4] = [
     InvocationSourceKind::BranchTest,
 ];
 
+const TOOL_ID: Field = Field::set("tool_id", "Only runs of these tools.", form::object_id);
+const SOURCE: Field = Field::set(
+    "invocation_source_type",
+    "Only runs of these sources: `direct` is a call without a conversation, `branch-test` the test of a branch.",
+    source_kind_form,
+);
+const CONVERSATION: Field = Field::set("conversation_id", "Only runs of these conversations.", form::object_id);
+const SIMULATION: Field =
+    Field::set("simulation_unit_test_set_run_id", "Only runs of these simulations.", form::object_id);
+
 /// Reads everything but versions, order and page.
 pub(super) fn read(query: &mut Parameters) -> InvocationFilter {
-    let tools = query.many("tool_id", ToolId::parse);
+    let tools = query.many(&TOOL_ID, ToolId::parse);
     InvocationFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
-        source_kinds: query.distinct("invocation_source_type", source_kind),
-        conversation_ids: query.distinct("conversation_id", object_id),
-        simulation_unit_test_set_run_ids: query.distinct("simulation_unit_test_set_run_id", object_id),
-        succeeded: query.boolean("succeeded"),
-        persisted: query.boolean("persisted"),
+        source_kinds: query.distinct(&SOURCE, source_kind),
+        conversation_ids: query.distinct(&CONVERSATION, object_id),
+        simulation_unit_test_set_run_ids: query.distinct(&SIMULATION, object_id),
+        succeeded: query.boolean("succeeded", "Only runs that succeeded, or only those that failed."),
+        persisted: query
+            .boolean("persisted", "Only runs whose output belongs to its conversation's log, or only others."),
         ..InvocationFilter::default()
     }
 }
@@ -40,6 +53,10 @@ pub(super) fn pair(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> 
         selection.versions = Some(versions);
     }
     Ok(())
+}
+
+fn source_kind_form() -> Value {
+    form::one_of(&SOURCE_KINDS.map(|kind| (kind.as_str(), kind)))
 }
 
 fn source_kind(text: &str) -> Result<InvocationSourceKind, String> {

@@ -2,16 +2,20 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{Constraint, InvocationSort, Slice};
+use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use super::filter;
-use super::wire::ToolInvocationInstance;
+use super::wire::{self, ToolInvocationInstance};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::Parameters;
-use crate::routes::sorting::sort_key;
+use crate::extract::{Field, FromQuery, Parameters, Query};
+use crate::openapi::{Operation, Tag};
+use crate::routes::names::constraint_form;
+use crate::routes::sorting::{sort_form, sort_key};
 
 const SORT_FIELDS: [(&str, InvocationSort); 3] = [
     ("created_at", InvocationSort::CreatedAt),
@@ -19,25 +23,51 @@ const SORT_FIELDS: [(&str, InvocationSort); 3] = [
     ("invocation_status.succeeded", InvocationSort::Succeeded),
 ];
 
-#[derive(Serialize)]
+const VERSION: Field = Field::new(
+    "version",
+    "A PEP 440 constraint for the tool at the same position of `tool_id`; as many as tools, or none.",
+    constraint_form,
+);
+const SORT_BY: Field =
+    Field::new("sort_by", "`-duration_ms`, `+created_at` and so on, the first one first.", || sort_form(&SORT_FIELDS));
+
+pub(crate) struct Request {
+    filter: InvocationFilter,
+    versions: Vec<Constraint>,
+    page: Page,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InvocationList")]
 pub(crate) struct Response {
     tool_invocations: Vec<ToolInvocationInstance>,
     has_more: bool,
     continuation_token: Option<u64>,
 }
 
+pub(crate) fn operation() -> Operation {
+    let example = json!({"tool_invocations": [wire::example()], "has_more": false, "continuation_token": null});
+    Operation::new("get-tool-invocations", Tag::History, "List runs")
+        .says("Runs that have ended, the newest first unless `sort_by` says otherwise.")
+        .answers::<Response>(200, "One page of the list.", example)
+        .refuses(400, &["version_without_tool"])
+}
+
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
-    mut query: Parameters,
+    Query(Request { mut filter, versions, page }): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let mut filter = filter::read(&mut query);
-    filter.sort = query.many("sort_by", |text| sort_key(text, &SORT_FIELDS));
-    let versions = query.many("version", Constraint::parse);
-    let page = query.page(0..=100, 100);
-    query.finish()?;
     filter::pair(&mut filter, versions)?;
     let Slice { items, next } = app.store().list_invocations(&principal.organization, &filter, page).await?;
     let tool_invocations = items.into_iter().map(ToolInvocationInstance::from).collect();
     Ok(Json(Response { tool_invocations, has_more: next.is_some(), continuation_token: next }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut Parameters) -> Self {
+        let mut filter = filter::read(query);
+        filter.sort = query.many(&SORT_BY, |text| sort_key(text, &SORT_FIELDS));
+        Self { filter, versions: query.many(&VERSION, Constraint::parse), page: query.page(0..=100, 100) }
+    }
 }

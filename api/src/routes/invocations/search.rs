@@ -2,15 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{SearchField, SearchQuery, SearchText};
+use registry::{InvocationFilter, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::filter;
-use super::wire::ToolInvocationInstance;
+use super::wire::{self, ToolInvocationInstance};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::Parameters;
+use crate::extract::{Field, FromQuery, Parameters, Query};
+use crate::openapi::{Operation, Tag, form};
 
 const FIELDS: [(&str, SearchField); 4] = [
     ("invocation_status.output", SearchField::Output),
@@ -19,31 +22,51 @@ const FIELDS: [(&str, SearchField); 4] = [
     ("invocation_status.exception_stack_trace", SearchField::ExceptionStackTrace),
 ];
 
-#[derive(Serialize)]
+const QUERY: Field =
+    Field::new("query", "At most 32 words, all of which a run must have. None of them is syntax.", text_form);
+const AGAINST: Field = Field::set("query_against", "Where to look for the words, taken together.", field_form);
+
+pub(crate) struct Request {
+    search: SearchQuery,
+    filter: InvocationFilter,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "InvocationSearch")]
 pub(crate) struct Response {
     tool_invocations: Vec<ToolInvocationInstance>,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("search-tool-invocations", Tag::History, "Search runs")
+        .says("Full-text search over what runs answered or threw: at most 100 of them, those that ended last first.")
+        .answers::<Response>(200, "What was found.", json!({"tool_invocations": [wire::example()]}))
+        .refuses(503, &["search_too_slow"])
 }
 
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
-    mut query: Parameters,
+    Query(Request { search, filter }): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let filter = filter::read(&mut query);
-    let search = search(&mut query);
-    query.finish()?;
     let found = app.store().search_invocations(&principal.organization, &search, &filter).await?;
     Ok(Json(Response { tool_invocations: found.into_iter().map(ToolInvocationInstance::from).collect() }))
 }
 
-fn search(query: &mut Parameters) -> SearchQuery {
-    for required in ["query", "query_against"] {
-        if !query.has(required) {
-            query.missing(required);
-        }
+impl FromQuery for Request {
+    fn from_query(query: &mut Parameters) -> Self {
+        let text = query.one_required(&QUERY, SearchText::parse).unwrap_or_default();
+        let fields = query.distinct_required(&AGAINST, field);
+        Self { search: SearchQuery { text, fields }, filter: filter::read(query) }
     }
-    let fields = query.distinct("query_against", field);
-    SearchQuery { text: query.one("query", SearchText::parse).unwrap_or_default(), fields }
+}
+
+fn text_form() -> Value {
+    json!({"type": "string", "maxLength": SEARCH_CHARACTERS_MAX, "x-parsed": "search"})
+}
+
+fn field_form() -> Value {
+    form::one_of(&FIELDS)
 }
 
 fn field(text: &str) -> Result<SearchField, String> {

@@ -3,40 +3,75 @@
 use std::collections::BTreeMap;
 
 use registry::{Finished, Invocation, InvocationMode, InvocationOutcome, InvocationSource, Version};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The tool and version of a branch test, which belongs to none: clients of the contract expect both.
 const NO_TOOL: &str = "000000000000000000000000";
 const NO_VERSION: Version = Version::new(0, 0, 0);
 
-/// The contract's fields, then ours.
-#[derive(Serialize)]
+/// The record of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolInvocation")]
 pub(crate) struct ToolInvocationInstance {
     id: String,
     org_id: String,
+    /// When the run began.
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    /// When it ended.
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
     /// Null while the run goes on, which lists never show.
     invocation_status: Option<InvocationStatus>,
     invocation_source: InvocationSource,
     duration_ms: u64,
+    /// Zeros for the test of a branch.
     tool_id: String,
     tool_version: Version,
     inputs: Map<String, Value>,
     invocation_mode: InvocationMode,
     nonsensitive_user_variables: BTreeMap<String, String>,
+    /// With `[redacted]` for every value.
     sensitive_user_variables: BTreeMap<String, String>,
+    /// Whether the output belongs to the log of its conversation.
     persisted: bool,
+    /// What the run told while it ran.
     status_events: Vec<Value>,
+    /// What the run printed, at most 64 KiB.
     logs: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum InvocationStatus {
-    Succeeded { succeeded: bool, output: String },
-    Failed { succeeded: bool, exception_message: String, exception_type: String, exception_stack_trace: Vec<String> },
+    Succeeded {
+        #[schemars(extend("const" = true))]
+        succeeded: bool,
+        output: String,
+    },
+    Failed {
+        #[schemars(extend("const" = false))]
+        succeeded: bool,
+        exception_message: String,
+        exception_type: String,
+        exception_stack_trace: Vec<String>,
+    },
+}
+
+/// What a record looks like.
+pub(super) fn example() -> Value {
+    json!({
+        "id": "691f3b2a5c1e4d7f8a9b0c1d", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z",
+        "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9,
+        "invocation_status": {"succeeded": true, "output": "HELLO"},
+        "invocation_source": {"type": "direct", "user_id": "ada"},
+        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "tool_version": {"major": 1, "minor": 0, "patch": 0},
+        "inputs": {"text": "hello"}, "invocation_mode": "regular",
+        "nonsensitive_user_variables": {"first_name": "Ada"}, "sensitive_user_variables": {"pin": "[redacted]"},
+        "persisted": false, "status_events": [], "logs": "",
+    })
 }
 
 impl From<Invocation> for ToolInvocationInstance {

@@ -3,14 +3,24 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, Node};
-use crate::routes::api_keys::wire::{CreatedApiKey, KeyTerms};
+use crate::openapi::{Operation, Tag};
+use crate::routes::api_keys::wire::{self, CreatedApiKey, KeyTerms};
 
 pub(crate) struct Request(KeyTerms);
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("create-own-api-key", Tag::Identity, "Create a key of one's own")
+        .says("One more key for the caller, with the same rights. Its secret is shown this once.")
+        .answers::<CreatedApiKey>(201, "The key.", wire::created_example())
+        .refuses(400, &["user_unknown", "invalid_value", "too_many"])
+        .leads_to("revoke-own-api-key", "api_key_id", "/api_key_id")
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,
@@ -24,6 +34,16 @@ pub(crate) async fn handle(
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "CreateOwnApiKey";
+
+    fn form() -> Value {
+        KeyTerms::form()
+    }
+
+    fn example() -> Value {
+        json!({"name": "laptop", "expires_in": 7_776_000})
+    }
+
     fn from_body(body: &Node) -> Option<Self> {
         KeyTerms::from_body(body).map(Self)
     }

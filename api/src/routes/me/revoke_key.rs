@@ -8,6 +8,13 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
+use crate::openapi::{Operation, Tag};
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("revoke-own-api-key", Tag::Identity, "Revoke a key of one's own")
+        .says("One of the caller's own keys ends, and its tokens with it, also the one that asks.")
+        .answers_nothing(204, "Revoked.")
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,

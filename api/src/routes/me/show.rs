@@ -2,19 +2,33 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::Grants;
+use registry::{Grant, Grants};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
+use crate::openapi::{Operation, Tag};
 
-#[derive(Serialize)]
+/// The caller.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Me")]
 pub(crate) struct Response {
     user_id: String,
     org_id: String,
     role: String,
+    #[schemars(with = "Vec<Grant>")]
     permissions: Grants,
+}
+
+pub(crate) fn operation() -> Operation {
+    let permissions = json!([{"permission": "Tool:InvokeTool", "conditions": []}]);
+    let example = json!({"user_id": "ada", "org_id": "acme", "role": "invoker", "permissions": permissions});
+    Operation::new("get-me", Tag::Identity, "Show oneself")
+        .says("Who the caller is, and what they may do.")
+        .answers::<Response>(200, "The caller.", example)
 }
 
 pub(crate) async fn handle(State(app): State<App>, Caller(principal): Caller) -> Result<Json<Response>, Error> {

@@ -2,17 +2,27 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
-use super::wire::RoleInstance;
+use super::wire::{self, RoleInstance};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
+use crate::openapi::{Operation, Tag};
 
 /// All of them: there are at most some hundred.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RoleList")]
 pub(crate) struct Response {
     roles: Vec<RoleInstance>,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-roles", Tag::Identity, "List roles")
+        .says("The roles that are built in, then the organisation's own by name.")
+        .answers::<Response>(200, "All of them.", json!({"roles": [wire::example()]}))
 }
 
 pub(crate) async fn handle(State(app): State<App>, Caller(principal): Caller) -> Result<Json<Response>, Error> {

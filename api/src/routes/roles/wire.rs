@@ -1,18 +1,80 @@
 //! Roles and grants on the wire.
 
 use registry::{CONDITIONS_MAX, Condition, GRANTS_MAX, Grant, Grants, Permission, Role};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::extract::Node;
+use crate::openapi::form;
 
-#[derive(Serialize)]
+/// A role with its grants; any one of them suffices.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Role")]
 pub(crate) struct RoleInstance {
     name: String,
     built_in: bool,
+    #[schemars(with = "Vec<Grant>")]
     grants: Grants,
     /// Null for a role that is built in.
+    #[schemars(extend("format" = "date-time"))]
     created_at: Option<String>,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: Option<String>,
+}
+
+/// What a role looks like.
+pub(super) fn example() -> Value {
+    json!({
+        "name": "searcher", "built_in": false, "grants": grants_example(),
+        "created_at": "2026-11-20T21:32:05.000Z", "updated_at": "2026-11-20T21:32:05.000Z",
+    })
+}
+
+pub(super) fn grants_example() -> Value {
+    let condition = json!({"key": "tool_name", "operator": "startsWith", "value": "search_"});
+    json!([
+        {"permission": "Tool:AccessRepo", "conditions": []},
+        {"permission": "Tool:InvokeTool", "conditions": [condition]},
+    ])
+}
+
+/// The form of `grants`: conditions only where operations name a tool to look at.
+pub(super) fn grants_form() -> Value {
+    let names = |conditional| {
+        let some = Permission::grantable().filter(|permission| permission.can_be_conditional() == conditional);
+        some.map(Permission::as_str).collect::<Vec<_>>()
+    };
+    let grant = |permissions: Vec<&str>, conditions_max| {
+        let conditions = json!({"type": "array", "maxItems": conditions_max, "items": condition_form()});
+        json!({
+            "type": "object",
+            "required": ["permission"],
+            "properties": {
+                "permission": {"type": "string", "enum": permissions},
+                "conditions": form::default(form::or_null(conditions), &json!([])),
+            },
+        })
+    };
+    let items = json!({"anyOf": [grant(names(true), CONDITIONS_MAX), grant(names(false), 0)]});
+    let words = "All conditions of a grant must hold; without conditions it is for everything.";
+    json!({"type": "array", "maxItems": GRANTS_MAX, "items": items, "description": words})
+}
+
+fn condition_form() -> Value {
+    json!({
+        "type": "object",
+        "required": ["key", "operator", "value"],
+        "properties": {
+            "key": {"type": "string", "description": "`tool_id`, `tool_name`, or `tag.` and the key of a tag."},
+            "operator": {"type": "string", "enum": Condition::OPERATORS},
+            "value": {
+                "type": "string", "maxLength": Condition::VALUE_BYTES_MAX, "x-bytes-max": Condition::VALUE_BYTES_MAX,
+                "description": "For `regex`, a pattern of Rust's `regex` of moderate size.",
+            },
+        },
+        "x-parsed": "condition",
+    })
 }
 
 impl From<Role> for RoleInstance {

@@ -4,22 +4,38 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use registry::{NewUser, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::wire::role;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, Node};
+use crate::openapi::{Operation, Tag};
+use crate::routes::names::{role_name_form, user_id_form};
 
 /// What stands where user ids stand in paths and is none, or is taken out of paths by clients.
 const RESERVED: [&str; 4] = ["me", "signin_with_api_key", ".", ".."];
 
 pub(crate) struct Request(NewUser);
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CreatedUser")]
 pub(crate) struct Response {
     user_id: String,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("create-user", Tag::Identity, "Add a user")
+        .says("A new user with a role. They get in once they have a key.")
+        .answers::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
+        .refuses(400, &["role_unknown", "too_many"])
+        .refuses(409, &["already_exists"])
+        .leads_to("get-user", "user_id", "/user_id")
+        .leads_to("modify-user", "user_id", "/user_id")
+        .leads_to("remove-user", "user_id", "/user_id")
 }
 
 pub(crate) async fn handle(
@@ -33,6 +49,22 @@ pub(crate) async fn handle(
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "CreateUser";
+
+    fn form() -> Value {
+        let mut id = user_id_form();
+        id["not"] = json!({"enum": RESERVED});
+        json!({
+            "type": "object",
+            "required": ["user_id", "role"],
+            "properties": {"user_id": id, "role": role_name_form()},
+        })
+    }
+
+    fn example() -> Value {
+        json!({"user_id": "bob", "role": "searcher"})
+    }
+
     fn from_body(body: &Node) -> Option<Self> {
         let id = body.required("user_id").and_then(|node| id(&node));
         let role = role(body);

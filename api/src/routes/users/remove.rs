@@ -8,6 +8,14 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
+use crate::openapi::{Operation, Tag};
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("remove-user", Tag::Identity, "Remove a user")
+        .says("The user goes, and their keys and tokens with them. What they made stays.")
+        .answers_nothing(204, "Removed.")
+        .refuses(409, &["last_administrator"])
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,

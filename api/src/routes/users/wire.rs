@@ -1,16 +1,26 @@
 //! A user on the wire.
 
 use registry::{OrganizationId, RoleName, User};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::extract::Node;
 
-#[derive(Serialize)]
+/// A user with their role.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "User")]
 pub(crate) struct UserInstance {
     user_id: String,
     org_id: String,
     role: String,
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
+}
+
+/// What a user looks like.
+pub(super) fn example() -> Value {
+    json!({"user_id": "bob", "org_id": "acme", "role": "searcher", "created_at": "2026-11-20T21:32:05.000Z"})
 }
 
 impl UserInstance {

@@ -3,29 +3,56 @@
 use axum::Json;
 use axum::extract::State;
 use registry::{BuildReference, InvalidValue, ToolId, ToolVersion, Version, VersionSettings};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::wire::ToolVersionInstance;
+use super::wire::{self, ToolVersionInstance};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{InPath, PathParameter};
+use crate::openapi::{Operation, Tag};
 
-/// The contract's fields and ours.
-#[derive(Serialize)]
+/// A version with what it was made from and how it runs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolVersionDetail")]
 pub(crate) struct Response {
     #[serde(flatten)]
     version: ToolVersionInstance,
     commit_branch: String,
     image_digest: String,
     bundle_digest: Option<String>,
+    /// SHA-256 of the component that runs: the image with the bundle in a custom section.
     component_digest: String,
     settings: VersionSettings,
+    /// At most 100 KiB.
     build_log: Option<String>,
 }
 
 /// One version, spelled out.
 pub(crate) struct ExactVersion(Version);
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-tool-version", Tag::Versions, "Show a version")
+        .says("One version, live or not, with its digests, its settings and the log of its build.")
+        .answers::<Response>(200, "The version.", example())
+}
+
+fn example() -> Value {
+    let mut example = wire::example();
+    let digest = |digit: &str| digit.repeat(64);
+    example["commit_branch"] = json!("releases/acme");
+    example["image_digest"] = json!(digest("1"));
+    example["bundle_digest"] = json!(digest("2"));
+    example["component_digest"] = json!(digest("3"));
+    example["settings"] = json!({
+        "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "timeout_ms": 30_000,
+        "memory_bytes": 134_217_728,
+    });
+    example["build_log"] = json!("checkout: 3 files\n");
+    example
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,
@@ -55,7 +82,13 @@ impl Response {
 
 impl PathParameter for ExactVersion {
     const NAME: &'static str = "version";
+    const SAYS: &'static str = "A version such as `1.2.0`.";
     type Invalid = InvalidValue;
+
+    fn form() -> Value {
+        let number = "(0|[1-9][0-9]{0,17})";
+        json!({"type": "string", "pattern": format!(r"^{number}\.{number}\.{number}$")})
+    }
 
     fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
         Version::parse(text).map(Self)

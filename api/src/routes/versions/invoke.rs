@@ -4,14 +4,16 @@ use axum::extract::State;
 use axum::response;
 use registry::{Constraint, InvocationSource, ToolId};
 use runner::{Call, Conversation, Input, ResultPersistence, Subject};
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, InPath, Node};
-use crate::routes::input::inputs;
-use crate::routes::names::object_id;
+use crate::openapi::{Operation, Tag, form};
+use crate::routes::input::{inputs, inputs_example, inputs_form};
 use crate::routes::results;
+use crate::routes::versions::claimed_source;
 use crate::work::Reply;
 
 const PERSISTENCES: [(&str, ResultPersistence); 3] = [
@@ -25,6 +27,20 @@ pub(crate) struct Request {
     inputs: Vec<Input>,
     result_persistence: ResultPersistence,
     source: Option<InvocationSource>,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
+        .says(
+            "Runs the highest live version that the constraint admits on one to ten inputs in parallel. Every input is \
+            checked against the version's schema before any of them runs. Each run has a fresh instance, and its \
+            record is written before it starts and before it is answered.",
+        )
+        .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
+        .refuses(400, &["input_schema", "variable_missing", "component_rejected"])
+        .refuses(429, &["too_many_runs"])
+        .refuses(503, &["overloaded"])
+        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id")
 }
 
 pub(crate) async fn handle(
@@ -45,35 +61,38 @@ pub(crate) async fn handle(
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "InvokeTool";
+
+    fn form() -> Value {
+        let persistence = form::said(
+            form::default(form::or_null(form::one_of(&PERSISTENCES)), &json!("persisted-preferred")),
+            "An output of more than 5,000 characters is kept out of the conversation's log under \
+            `persisted-preferred`, and fails its input under `persisted`.",
+        );
+        json!({
+            "type": "object",
+            "required": ["inputs"],
+            "properties": {
+                "inputs": inputs_form(),
+                "result_persistence": persistence,
+                "invocation_source": claimed_source::form(),
+            },
+        })
+    }
+
+    fn example() -> Value {
+        json!({
+            "inputs": inputs_example(),
+            "result_persistence": "persisted-preferred",
+            "invocation_source": claimed_source::example(),
+        })
+    }
+
     fn from_body(body: &Node) -> Option<Self> {
         let inputs = inputs(body);
         let persistence = body.optional("result_persistence").and_then(|node| node.one_of(&PERSISTENCES));
-        let source = body.optional("invocation_source").and_then(|node| source(&node));
+        let source = body.optional("invocation_source").and_then(|node| claimed_source::read(&node));
         Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source })
-    }
-}
-
-/// A source that a caller may claim: a conversation or a simulation.
-fn source(node: &Node) -> Option<InvocationSource> {
-    let source = match serde_json::from_value(node.value().clone()) {
-        Ok(source) => source,
-        Err(error) => return node.note("value_error", &error.to_string()),
-    };
-    let ids = match &source {
-        InvocationSource::RegularConversation { conversation_id, interaction_id, .. } => {
-            [conversation_id, interaction_id]
-        }
-        InvocationSource::SimulationConversation { simulation_unit_test_set_run_id, unit_test_id, .. } => {
-            [simulation_unit_test_set_run_id, unit_test_id]
-        }
-        InvocationSource::Direct { .. } | InvocationSource::BranchTest { .. } => {
-            return node.note("enum", "type should be regular-conversation or simulation-conversation");
-        }
-    };
-    let checked = ids.into_iter().flatten().try_for_each(|id| object_id(id).map(drop));
-    match checked {
-        Ok(()) => Some(source),
-        Err(error) => node.note("value_error", &format!("an id {error}")),
     }
 }
 

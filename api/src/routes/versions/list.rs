@@ -2,15 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{Constraint, Creator, InvalidValue, OrganizationId, Slice, ToolId, UserId, VersionFilter, VersionSort};
+use registry::{
+    Constraint, Creator, InvalidValue, OrganizationId, Page, Slice, ToolId, UserId, VersionFilter, VersionSort,
+};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::wire::{ToolVersionInstance, UserInfo};
+use super::wire::{self, ToolVersionInstance, UserInfo};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{InPath, Parameters};
-use crate::routes::sorting::sort_key;
+use crate::extract::{Field, FromQuery, InPath, Parameters, Query};
+use crate::openapi::{Operation, Tag};
+use crate::routes::names::constraint_form;
+use crate::routes::sorting::{sort_form, sort_key};
 
 const SORT_FIELDS: [(&str, VersionSort); 5] = [
     ("created_at", VersionSort::CreatedAt),
@@ -20,7 +26,20 @@ const SORT_FIELDS: [(&str, VersionSort); 5] = [
     ("deprecated", VersionSort::Deprecated),
 ];
 
-#[derive(Serialize)]
+const VERSIONS: Field = Field::new("versions", "Only versions that this PEP 440 constraint admits.", constraint_form);
+const CREATOR: Field =
+    Field::set("creator", "Only versions that these users published, as `organization,user` or `user`.", creator_form);
+const SORT_BY: Field = Field::new("sort_by", "`-version.major`, `+created_at` and so on, the first one first.", || {
+    sort_form(&SORT_FIELDS)
+});
+
+pub(crate) struct Request {
+    filter: VersionFilter,
+    page: Page,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolVersionList")]
 pub(crate) struct Response {
     tool_versions: Vec<ToolVersionInstance>,
     has_more: bool,
@@ -29,25 +48,25 @@ pub(crate) struct Response {
     filter_values: Option<FilterValues>,
 }
 
-#[derive(Serialize)]
+/// What the tool's versions can be filtered by.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VersionFilterValues")]
 struct FilterValues {
     creators: Vec<UserInfo>,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-tool-versions", Tag::Versions, "List versions")
+        .says("The newest first, unless `sort_by` says otherwise. Deprecated versions are listed, too.")
+        .answers::<Response>(200, "One page of the list.", example())
 }
 
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
-    mut query: Parameters,
+    Query(Request { filter, page }): Query<Request>,
 ) -> Result<Json<Response>, Error> {
-    let filter = VersionFilter {
-        deprecated: query.boolean("deprecated"),
-        constraint: query.one("versions", Constraint::parse),
-        creators: query.distinct("creator", creator),
-        sort: query.many("sort_by", |text| sort_key(text, &SORT_FIELDS)),
-    };
-    let page = query.page(0..=50, 50);
-    query.finish()?;
     let organization = &principal.organization;
     app.store().get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
     let filter_values = match page.is_first() {
@@ -62,6 +81,31 @@ pub(crate) async fn handle(
 async fn creators(app: &App, principal: &registry::Principal, tool: &ToolId) -> Result<Vec<UserInfo>, Error> {
     let creators = app.store().version_creators(&principal.organization, tool).await?;
     Ok(creators.into_iter().map(|user| UserInfo::new(&principal.organization, user)).collect())
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut Parameters) -> Self {
+        let filter = VersionFilter {
+            deprecated: query.boolean("deprecated", "Only deprecated versions, or only live ones."),
+            constraint: query.one(&VERSIONS, Constraint::parse),
+            creators: query.distinct(&CREATOR, creator),
+            sort: query.many(&SORT_BY, |text| sort_key(text, &SORT_FIELDS)),
+        };
+        Self { filter, page: query.page(0..=50, 50) }
+    }
+}
+
+fn example() -> Value {
+    let creators = json!([{"user_id": "ada", "user_org_id": "acme"}]);
+    json!({
+        "tool_versions": [wire::example()], "has_more": true, "continuation_token": 1,
+        "filter_values": {"creators": creators},
+    })
+}
+
+fn creator_form() -> Value {
+    let id = r"\s*[A-Za-z0-9._@-]{1,128}\s*";
+    json!({"type": "string", "pattern": format!("^({id},)?{id}$")})
 }
 
 /// `org_id,user_id`, or the user alone.

@@ -4,12 +4,16 @@ use axum::extract::State;
 use axum::response;
 use builder::PublishRequest;
 use registry::{BranchName, BumpKind, ProjectPath, ToolId};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, InPath, Node};
+use crate::openapi::{Operation, Tag, form};
+use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
 use crate::work::{Answer, Reply};
 
@@ -18,9 +22,38 @@ const BUMPS: [(&str, BumpKind); 3] =
 
 pub(crate) struct Request(PublishRequest);
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PublishedVersion")]
 struct Response {
     new_version: String,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
+        .says(
+            "Builds the tip of a branch and makes it the tool's next version; the first one is `1.0.0` whatever the \
+            bump. A commit that the last version already contains is refused, and so is a version whose variables the \
+            tool lacks. While another operation on the tool runs, 409 comes at once.",
+        )
+        .answers::<Response>(201, "The new version.", json!({"new_version": "1.0.0"}))
+        .refuses(
+            400,
+            &[
+                "build_failed",
+                "variables_missing",
+                "too_many",
+                "unknown_branch",
+                "unknown_commit",
+                "missing_project_directory",
+                "refused_tree",
+                "component_rejected",
+            ],
+        )
+        .refuses(409, &["operation_in_progress", "lease_lost"])
+        .refuses(429, &["too_many_builds"])
+        .refuses(503, &["overloaded"])
+        .leads_to("get-tool-version", "version", "/new_version")
+        .leads_to("invoke-tool-version", "version", "/new_version")
 }
 
 pub(crate) async fn handle(
@@ -40,6 +73,26 @@ pub(crate) async fn handle(
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "PublishToolVersion";
+
+    fn form() -> Value {
+        let branch =
+            form::said(form::or_null(branch_name_form()), "Without it the team's branch, `releases/<organization>`.");
+        json!({
+            "type": "object",
+            "required": ["project_path", "bump_type"],
+            "properties": {
+                "project_path": project_path_form(),
+                "bump_type": form::said(form::one_of(&BUMPS), "Which part of the version to raise."),
+                "commit_branch": branch,
+            },
+        })
+    }
+
+    fn example() -> Value {
+        json!({"project_path": "tools/shout", "bump_type": "minor", "commit_branch": "releases/acme"})
+    }
+
     /// `commit_branch` is ours; without it the team's branch is meant.
     fn from_body(body: &Node) -> Option<Self> {
         let project_path = body.required("project_path").and_then(|node| node.parsed(ProjectPath::parse));

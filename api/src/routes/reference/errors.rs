@@ -1,0 +1,34 @@
+//! `GET /docs/errors`: what every error code means, with an anchor for each.
+
+use std::sync::LazyLock;
+
+use axum::response::IntoResponse;
+
+use super::{headers, markdown};
+use crate::openapi::{Operation, Tag};
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The same text that stands in the repository.
+const TEXT: &str = include_str!("../../../../docs/errors.md");
+
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+        content=\"width=device-width, initial-scale=1\">\n<title>Lathe: errors</title>\n<link rel=\"icon\" \
+        href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/docs/page.css\">\n</head>\n<body>\n<p><a \
+        href=\"/docs\">HTTP reference</a></p>\n{}</body>\n</html>\n",
+        markdown::rendered(TEXT)
+    )
+});
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-error-reference", Tag::Service, "The page of error codes")
+        .says("What every `code` means and what to do about it; `/docs/errors#<code>` leads to one.")
+        .answers_bytes(200, "The page.", &["text/html"])
+}
+
+pub(crate) async fn handle() -> impl IntoResponse {
+    (headers("text/html; charset=utf-8", POLICY), PAGE.as_str())
+}

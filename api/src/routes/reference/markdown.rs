@@ -1,0 +1,130 @@
+//! Markdown as HTML, with an anchor for each heading: its code, where it is one, otherwise its words. Links to other
+//! files of the repository lead nowhere on a server, so only their words stay.
+//!
+//! The text is the project's own, so that nothing in it has to be kept out.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+pub(super) fn rendered(text: &str) -> String {
+    let mut page = String::with_capacity(2 * text.len());
+    let events = without_files(Parser::new_ext(text, Options::ENABLE_TABLES));
+    html::push_html(&mut page, with_anchors(events).into_iter());
+    page
+}
+
+/// Links do not stand in links, so that an end belongs to the last beginning.
+fn without_files<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
+    let mut is_kept = true;
+    let kept = events.filter(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            is_kept = dest_url.starts_with('#');
+            is_kept
+        }
+        Event::End(TagEnd::Link) => is_kept,
+        _ => true,
+    });
+    kept.collect()
+}
+
+/// Gives every heading an id; one of several codes gets an anchor for each.
+fn with_anchors(events: Vec<Event>) -> Vec<Event> {
+    let mut anchored = Vec::with_capacity(events.len());
+    let mut taken = HashMap::new();
+    let mut rest = events.into_iter();
+    while let Some(event) = rest.next() {
+        let Event::Start(Tag::Heading { .. }) = event else {
+            anchored.push(event);
+            continue;
+        };
+        let inner: Vec<Event> = rest.by_ref().take_while(|event| !is_end(event)).collect();
+        let level = level(&event);
+        anchored.extend(heading(event, inner, &mut taken));
+        anchored.extend(level.map(|level| Event::End(TagEnd::Heading(level))));
+    }
+    anchored
+}
+
+const fn is_end(event: &Event) -> bool {
+    matches!(event, Event::End(TagEnd::Heading(_)))
+}
+
+const fn level(start: &Event) -> Option<pulldown_cmark::HeadingLevel> {
+    match start {
+        Event::Start(Tag::Heading { level, .. }) => Some(*level),
+        _ => None,
+    }
+}
+
+fn heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashMap<String, usize>) -> Vec<Event<'a>> {
+    let mut ids = ids(&inner).into_iter().map(|id| unique(id, taken));
+    let first = ids.next().unwrap_or_default();
+    let others = ids.map(|id| Event::InlineHtml(format!("<a id=\"{id}\"></a>").into()));
+    let link = Event::InlineHtml(format!("<a href=\"#{first}\">").into());
+    let mut heading = vec![with_id(start, first.into())];
+    heading.extend(others);
+    heading.push(link);
+    heading.extend(inner);
+    heading.push(Event::InlineHtml("</a>".into()));
+    heading
+}
+
+fn with_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
+    match start {
+        Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
+            Event::Start(Tag::Heading { level, id: Some(id), classes, attrs })
+        }
+        other => other,
+    }
+}
+
+/// The codes in a heading, or its words.
+fn ids(inner: &[Event]) -> Vec<String> {
+    let codes = inner.iter().filter_map(|event| match event {
+        Event::Code(code) => Some(code.to_string()),
+        _ => None,
+    });
+    let codes: Vec<String> = codes.collect();
+    if codes.is_empty() { vec![slug(inner)] } else { codes }
+}
+
+/// Lower case, with hyphens between words.
+fn slug(inner: &[Event]) -> String {
+    let text = inner.iter().filter_map(|event| if let Event::Text(text) = event { Some(text.as_ref()) } else { None });
+    let text = text.collect::<String>().to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// The first one has the plain name.
+fn unique(id: String, taken: &mut HashMap<String, usize>) -> String {
+    let count = taken.entry(id.clone()).or_default();
+    *count += 1;
+    if *count == 1 { id } else { format!("{id}-{count}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rendered;
+
+    #[test]
+    fn only_links_within_the_page_stay() {
+        let page = rendered("[a `b`](c.md), [d](#e)\n");
+        assert_eq!(page, "<p>a <code>b</code>, <a href=\"#e\">d</a></p>\n");
+    }
+
+    #[test]
+    fn headings_have_anchors() {
+        let check = |text, expected| assert_eq!(rendered(text), expected);
+        check(
+            "## Failed builds: why\n",
+            "<h2 id=\"failed-builds-why\"><a href=\"#failed-builds-why\">Failed builds: why</a></h2>\n",
+        );
+        check(
+            "# `a`, `b`\n# `a`\n",
+            "<h1 id=\"a\"><a id=\"b\"></a><a href=\"#a\"><code>a</code>, <code>b</code></a></h1>\n\
+            <h1 id=\"a-2\"><a href=\"#a-2\"><code>a</code></a></h1>\n",
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Bodies made from the document and spoilt: whatever it refuses the reader refuses, and the other way round.
+
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use super::generate::Generator;
+use super::marks::admits;
+use super::shape::operations;
+use crate::harness::{Answer, TestApp};
+
+/// Bodies of each operation.
+const CASES: u64 = 400;
+
+/// The path with ids that nothing has.
+pub fn path(template: &str) -> String {
+    let path = template.replace("{organization}", "acme").replace("{version}", "1.0.0");
+    let path = path.replace("{api_key_id}", "aaaaaaaaaaaa");
+    let segments = path.split('/').map(|part| if part.starts_with('{') { "f".repeat(24) } else { part.to_owned() });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Operations with a JSON body: path and schema.
+fn bodies() -> Vec<(String, Value)> {
+    let document = api::openapi_document();
+    let mut found = Vec::new();
+    for (method, path, operation) in operations(&document) {
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+        if let Some(reference) = schema["$ref"].as_str() {
+            assert_eq!(method, "post");
+            found.push((path, document.pointer(&reference[1..]).unwrap().clone()));
+        }
+    }
+    found
+}
+
+/// Wrong in form, or beyond a bound of the form that is refused as one of meaning.
+fn is_refused(answer: &Answer) -> bool {
+    answer.status == StatusCode::UNPROCESSABLE_ENTITY
+        || answer.status == StatusCode::BAD_REQUEST && answer.refusal().1 == "name_too_long"
+}
+
+async fn compare(app: &TestApp, template: &str, schema: &Value, body: &Value) -> bool {
+    let request = app.request("POST", &path(template)).header("authorization", &format!("Bearer {}", app.token));
+    let answer = request.json(body).await;
+    let admitted = admits(schema, body);
+    assert_ne!(
+        admitted,
+        is_refused(&answer),
+        "{template}: the document says {admitted}, the reader {} {}\n{body}",
+        answer.status,
+        String::from_utf8_lossy(&answer.body)
+    );
+    admitted
+}
+
+#[tokio::test]
+async fn document_and_reader_agree_on_every_body() {
+    let app = TestApp::start().await;
+    let bodies = bodies();
+    assert!(bodies.len() >= 6);
+    for (template, schema) in bodies {
+        let mut admitted = 0;
+        for seed in 0..CASES {
+            let mut generator = Generator::new(seed);
+            let mut body = generator.of(&schema);
+            for _ in 0..seed % 3 {
+                generator.spoil(&mut body);
+            }
+            admitted += u64::from(compare(&app, &template, &schema, &body).await);
+        }
+        // Neither verdict alone would show anything.
+        assert!((CASES / 10..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
+    }
+}

@@ -1,0 +1,143 @@
+//! Queries and paths made from the document: whatever it refuses the reader refuses, and the other way round.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::bodies::path;
+use super::generate::Generator;
+use super::marks::admits;
+use super::shape::operations;
+use crate::harness::TestApp;
+
+/// Queries of each operation.
+const CASES: u64 = 600;
+
+/// Below the bound of the server, which is not the document's matter.
+const URI_BYTES_MAX: usize = 8_000;
+
+/// A parameter's values as they stand in a query.
+type Given<'a> = (&'a Value, Vec<String>);
+
+/// The document with its references to parameters followed.
+fn parameters(document: &Value, operation: &Value, place: &str) -> Vec<Value> {
+    let all = operation["parameters"].as_array().unwrap().iter();
+    let followed = all.map(|parameter| match parameter["$ref"].as_str() {
+        Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
+        None => parameter.clone(),
+    });
+    followed.filter(|parameter| parameter["in"] == place).collect()
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// One text as its parameter's schema sees it.
+fn is_right(schema: &Value, text: &str) -> bool {
+    match schema["type"].as_str() {
+        Some("integer") => text.trim().parse::<i64>().is_ok_and(|number| admits(schema, &json!(number))),
+        Some("boolean") => matches!(text.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "false" | "0"),
+        Some("array") => is_right(&schema["items"], text),
+        _ => admits(schema, &json!(text)),
+    }
+}
+
+fn is_admitted(given: &[Given]) -> bool {
+    given.iter().all(|(parameter, texts)| {
+        let required = parameter["required"] == true;
+        let present = !texts.is_empty();
+        (present || !required) && texts.iter().all(|text| is_right(&parameter["schema"], text))
+    })
+}
+
+fn draw<'a>(generator: &mut Generator, parameters: &'a [Value]) -> Vec<Given<'a>> {
+    let mut given = Vec::new();
+    for parameter in parameters {
+        let is_required = parameter["required"] == true && !generator.chance(10);
+        let is_list = parameter["schema"]["type"] == "array";
+        let count = u32::from(is_required || generator.chance(6)) + u32::from(is_list && generator.chance(10));
+        given.push((
+            parameter,
+            (0..count).map(|_| value(generator, &parameter["name"], &parameter["schema"])).collect(),
+        ));
+    }
+    given
+}
+
+/// Mostly one that fits.
+fn value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
+    // Of tokens only the first one is known here.
+    if name == "continuation_token" {
+        return if generator.chance(3) { "-1" } else { "0" }.to_owned();
+    }
+    if generator.chance(4) {
+        return generator.text();
+    }
+    match generator.of(if schema["type"] == "array" { &schema["items"] } else { schema }) {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn document_and_reader_agree_on_every_query() {
+    let app = TestApp::start().await;
+    let tool = app.tool("search").await;
+    let document = api::openapi_document();
+    let mut lists = 0;
+    for (_, template, operation) in operations(&document).into_iter().filter(|(method, _, _)| method == "get") {
+        let parameters = parameters(&document, &operation, "query");
+        if parameters.is_empty() || template.contains("git") {
+            continue;
+        }
+        let path = template.replace("{organization}", "acme").replace("{tool_id}", &tool);
+        let mut admitted = 0;
+        for seed in 0..CASES {
+            let given = draw(&mut Generator::new(seed), &parameters);
+            let pairs = given.iter().flat_map(|(parameter, texts)| {
+                texts.iter().map(|text| format!("{}={}", parameter["name"].as_str().unwrap(), encoded(text)))
+            });
+            let query = pairs.collect::<Vec<_>>().join("&");
+            if path.len() + query.len() > URI_BYTES_MAX {
+                continue;
+            }
+            let request = app.request("GET", &format!("{path}?{query}"));
+            let answer = request.header("authorization", &format!("Bearer {}", app.token)).send().await;
+            let is_refused = answer.status == StatusCode::UNPROCESSABLE_ENTITY;
+            let right = is_admitted(&given);
+            assert_ne!(right, is_refused, "{template}: {:?} {}", given, String::from_utf8_lossy(&answer.body));
+            admitted += u64::from(right);
+        }
+        assert!((CASES / 10..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
+        lists += 1;
+    }
+    assert!(lists >= 4, "only {lists} lists were found");
+}
+
+#[tokio::test]
+async fn document_and_reader_agree_on_every_path() {
+    let app = TestApp::start().await;
+    let document = api::openapi_document();
+    let mut generator = Generator::new(1);
+    let mut checked = 0;
+    for (method, template, operation) in operations(&document) {
+        let parameters = parameters(&document, &operation, "path");
+        let is_plain = method != "post" && !template.contains("git");
+        for parameter in parameters.iter().filter(|parameter| is_plain && parameter["name"] != "organization") {
+            for _ in 0..300 {
+                let text = generator.text();
+                if text.is_empty() || text.len() > 1000 {
+                    continue;
+                }
+                let name = format!("{{{}}}", parameter["name"].as_str().unwrap());
+                let path = path(&template.replace(&name, &encoded(&text)));
+                let request = app.request(&method.to_uppercase(), &path);
+                let answer = request.header("authorization", &format!("Bearer {}", app.token)).send().await;
+                let is_refused = answer.status == StatusCode::UNPROCESSABLE_ENTITY;
+                assert_ne!(admits(&parameter["schema"], &json!(text)), is_refused, "{method} {template}: {text:?}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 1000, "only {checked} paths were tried");
+}
