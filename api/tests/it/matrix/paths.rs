@@ -52,7 +52,10 @@ impl Encoding {
             Self::EscapedEnd => format!("{before}/%{:02x}{}", last.as_bytes()[0], &last[1..]),
             Self::DoubleSlash => format!("{before}//{last}"),
             Self::DotSegment => format!("{before}/./{last}"),
-            Self::ParentSegment => path.replacen("/v1/", "/v1/x/../", 1).replacen("/health/", "/x/../health/", 1),
+            Self::ParentSegment => match path.strip_prefix("/v1/") {
+                Some(rest) => format!("/v1/x/../{rest}"),
+                None => format!("/x/..{path}"),
+            },
         }
     }
 }
