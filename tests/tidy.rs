@@ -30,8 +30,12 @@ fn collect(directory: &Path, prefix: &str, found: &mut Vec<File>) {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("UTF-8");
         let path = format!("{prefix}{name}");
+        // A directory, or in a second work tree a file that says where the directory is.
+        if name == ".git" {
+            continue;
+        }
         if entry.file_type().expect("a type").is_dir() {
-            if !matches!(name.as_str(), ".git" | "target" | "__pycache__" | ".venv" | "node_modules") {
+            if !matches!(name.as_str(), "target" | "__pycache__" | ".venv" | "node_modules") {
                 collect(&entry.path(), &format!("{path}/"), found);
             }
         } else if let Ok(text) = std::fs::read_to_string(entry.path()) {

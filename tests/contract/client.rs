@@ -15,7 +15,10 @@ fn script(team: &Team, url: &str) -> Said {
     clean_environment(&mut command);
     command.arg(tests.join("clients/every_operation.py")).env("HOME", team.home()).env("GIT_CONFIG_NOSYSTEM", "1");
     command.env("LATHE_URL", url).env("LATHE_ORG", &team.organization).env("LATHE_USER", &team.user);
-    command.env("LATHE_API_KEY_ID", &team.api_key_id).env("LATHE_API_KEY", &team.api_key);
+    command
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("LATHE_API_KEY_ID", &team.api_key_id)
+        .env("LATHE_API_KEY", &team.api_key);
     Said::from(command.output().expect("python3 starts; install it: apt-get install python3"))
 }
 
