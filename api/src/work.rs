@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 pub(crate) use answer::Answer;
 pub(crate) use events::{Event, Events};
-pub(crate) use operation::OperationInstance;
+pub(crate) use operation::{OperationInstance, remembered};
 pub(crate) use tracked::Task;
 
 use crate::app::App;

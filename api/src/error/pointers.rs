@@ -1,12 +1,13 @@
 //! What a refusal is about, for machines: ids under which more can be asked for.
 
 use registry::{BuildId, InvocationId, OperationId, VersionId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Error;
 
 /// Stands beside `detail` and `code`; most refusals have none of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Pointers {
     /// The build that was refused: its log is kept.
     #[serde(skip_serializing_if = "Option::is_none")]

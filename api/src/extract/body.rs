@@ -48,12 +48,12 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        parsed(&json(request).await?).map(Self)
+        parsed(&read_json(request).await?).map(Self)
     }
 }
 
 /// The body as JSON, whatever its content.
-pub(super) async fn json(request: Request) -> Result<Value, Error> {
+pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
     expect_json(request.headers())?;
     expect_length(request.headers())?;
     let bytes = read(request.into_body()).await?;

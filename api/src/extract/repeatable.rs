@@ -3,18 +3,30 @@
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, Method, Uri};
 use registry::{Digest, IdempotencyKey, Once};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::body::{FromBody, json, parsed};
+use super::body::{Body, FromBody, parsed, read_json};
 use super::problem::Problem;
 use crate::error::Error;
+use crate::openapi::{Inputs, Parameter, Reads};
 
 const HEADER: &str = "idempotency-key";
+
+const SAYS: &str = "What you call this request. Sent again, with the same key and body, it is answered the same and \
+    carried out once.";
 
 /// The parsed body, and the wish to be carried out once.
 pub(crate) struct Repeatable<T> {
     pub(crate) request: T,
     pub(crate) once: Option<Once>,
+}
+
+impl<T: FromBody> Reads for Repeatable<T> {
+    fn reads(inputs: &mut Inputs) {
+        let key = json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]*$"});
+        inputs.parameters.push(Parameter::header(HEADER, SAYS, key));
+        Body::<T>::reads(inputs);
+    }
 }
 
 impl<S: Sync, T: FromBody> FromRequest<S> for Repeatable<T> {
@@ -23,7 +35,7 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Repeatable<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let key = key(request.headers())?;
         let (method, uri) = (request.method().clone(), request.uri().clone());
-        let body = json(request).await?;
+        let body = read_json(request).await?;
         let once = key.map(|key| Once { key, request: fingerprint(&method, &uri, &body) });
         Ok(Self { request: parsed(&body)?, once })
     }

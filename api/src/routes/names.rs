@@ -5,8 +5,8 @@
 use std::str::FromStr;
 
 use registry::{
-    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvalidValue, InvocationId, OperationId, ProjectPath,
-    RoleName, Tags, ToolId, ToolName, UserId,
+    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvalidValue, InvocationId, OperationId,
+    ProjectPath, RoleName, Tags, ToolId, ToolName, UserId,
 };
 use serde_json::{Value, json};
 

@@ -4,34 +4,53 @@
 use registry::{
     Invocation, InvocationId, OperationId, OperationKind, OperationState, OrganizationId, TrackedOperation,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use super::Answer;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
+use crate::openapi::{Operation, Parameter, form};
 use crate::request_id::RequestId;
 use crate::routes::results;
 use crate::routes::versions::publish;
 
-/// An operation on the wire.
-#[derive(Serialize)]
+/// Work that is remembered.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Operation")]
 pub(crate) struct OperationInstance {
     id: OperationId,
-    /// `invoke` or `publish`.
+    #[schemars(extend("enum" = ["invoke", "publish"]))]
     kind: &'static str,
+    #[schemars(extend("enum" = ["running", "succeeded", "failed"]))]
     status: &'static str,
+    #[schemars(extend("format" = "date-time"))]
     started_at: String,
+    /// Null while it runs.
+    #[schemars(extend("format" = "date-time"))]
     finished_at: Option<String>,
-    /// What the status of the plain answer was.
+    /// The status of the answer.
     http_status: Option<u16>,
-    /// The body of the plain answer, when it is a success.
+    /// The body of the answer, when it is a success.
+    #[schemars(with = "Option<Map<String, Value>>")]
     result: Option<Box<RawValue>>,
-    /// The body of the plain answer, when it is a refusal.
+    /// The body of the answer, when it is a refusal.
+    #[schemars(with = "Option<Refusal>")]
     error: Option<Box<RawValue>>,
 }
 
 impl OperationInstance {
+    /// One that has just begun, for the document.
+    pub(crate) fn example() -> Value {
+        json!({
+            "id": "691f3c705c1e4d7f8a9b0c2e", "kind": "invoke", "status": "running",
+            "started_at": "2026-11-20T09:37:36.000Z", "finished_at": null, "http_status": null, "result": null,
+            "error": null,
+        })
+    }
+
     pub(crate) async fn of(
         app: &App,
         organization: &OrganizationId,
@@ -64,6 +83,17 @@ impl OperationInstance {
         }
         Ok(())
     }
+}
+
+/// What the document tells of all work that is remembered.
+pub(crate) fn remembered(operation: Operation) -> Operation {
+    let prefer = "`respond-async` answers with 202 at once, and the answer can be asked for later. A stream of events, \
+        when that is asked for too, wins.";
+    operation
+        .reads(Parameter::header("prefer", prefer, form::text()))
+        .answers::<OperationInstance>(202, "For `Prefer: respond-async`: it has begun.", OperationInstance::example())
+        .refuses(409, &["request_in_progress", "operation_interrupted"])
+        .leads_to("get-operation", "operation_id", "/id")
 }
 
 /// The answer, unless the operation still runs.

@@ -6,12 +6,15 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, FromBody, Node};
+use crate::openapi::{Operation, Tag, form};
 use crate::routes::names::object_id;
 
 pub(crate) struct Request {
@@ -19,10 +22,21 @@ pub(crate) struct Request {
     interaction_id: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RolledBack")]
 pub(crate) struct Response {
     /// Records that left the conversation now; none when they had left it before.
     rolled_back: u64,
+}
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("roll-back-tool-invocations", Tag::History, "Take back a conversation")
+        .says(
+            "Takes the records of a conversation, or those of one interaction in it, out of it. They stay in the \
+            history, without the conversation's ids; nothing is rewritten. What has left the conversation before is \
+            not counted again.",
+        )
+        .answers::<Response>(200, "How many records left the conversation.", json!({"rolled_back": 2}))
 }
 
 pub(crate) async fn handle(
@@ -35,6 +49,23 @@ pub(crate) async fn handle(
 }
 
 impl FromBody for Request {
+    const NAME: &'static str = "RollBackToolInvocations";
+
+    fn form() -> Value {
+        json!({
+            "type": "object",
+            "required": ["conversation_id"],
+            "properties": {
+                "conversation_id": form::object_id(),
+                "interaction_id": form::said(form::or_null(form::object_id()), "Without it the whole conversation."),
+            },
+        })
+    }
+
+    fn example() -> Value {
+        json!({"conversation_id": "691f3b2a5c1e4d7f8a9b0c30", "interaction_id": "691f3b2a5c1e4d7f8a9b0c31"})
+    }
+
     fn from_body(body: &Node) -> Option<Self> {
         let conversation_id = body.required("conversation_id").and_then(|node| node.parsed(object_id));
         let interaction_id = match body.optional("interaction_id") {

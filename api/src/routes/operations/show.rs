@@ -10,8 +10,19 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
+use crate::openapi::{Operation, Tag};
 use crate::request_id::RequestId;
 use crate::work::OperationInstance;
+
+pub(crate) fn operation() -> Operation {
+    Operation::new("get-operation", Tag::Runs, "Show an operation")
+        .says(
+            "Whether work runs that was to be answered later, or under an idempotency key, and how it ended. Whoever \
+            may do what was done, to the tool that it was done to, may see it; to all others it does not exist. It is \
+            remembered for a day, unless the server's operator chose another time.",
+        )
+        .answers::<OperationInstance>(200, "The operation.", OperationInstance::example())
+}
 
 pub(crate) async fn handle(
     State(app): State<App>,

@@ -14,7 +14,7 @@ use crate::openapi::{Operation, Tag, form};
 use crate::routes::input::{inputs, inputs_example, inputs_form};
 use crate::routes::results;
 use crate::routes::versions::claimed_source;
-use crate::work::{Job, Reply, Task};
+use crate::work::{Job, Reply, Task, remembered};
 
 const PERSISTENCES: [(&str, ResultPersistence); 3] = [
     ("ephemeral", ResultPersistence::Ephemeral),
@@ -30,7 +30,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> Operation {
-    Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
+    let operation = Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
         .says(
             "Runs the highest live version that the constraint admits on one to ten inputs in parallel. Every input is \
             checked against the version's schema before any of them runs. Each run has a fresh instance, and its \
@@ -40,7 +40,8 @@ pub(crate) fn operation() -> Operation {
         .refuses(400, &["input_schema", "variable_missing", "component_rejected"])
         .refuses(429, &["too_many_runs"])
         .refuses(503, &["overloaded"])
-        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id")
+        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
+    remembered(operation)
 }
 
 pub(crate) async fn handle(

@@ -15,7 +15,7 @@ use crate::extract::{FromBody, InPath, Node, Repeatable};
 use crate::openapi::{Operation, Tag, form};
 use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
-use crate::work::{Answer, Job, Reply, Task};
+use crate::work::{Answer, Job, Reply, Task, remembered};
 
 const BUMPS: [(&str, BumpKind); 3] =
     [("major", BumpKind::Major), ("minor", BumpKind::Minor), ("patch", BumpKind::Patch)];
@@ -29,11 +29,12 @@ struct Response {
 }
 
 pub(crate) fn operation() -> Operation {
-    Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
+    let operation = Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
         .says(
             "Builds the tip of a branch and makes it the tool's next version; the first one is `1.0.0` whatever the \
             bump. A commit that the last version already contains is refused, and so is a version whose variables the \
-            tool lacks. While another operation on the tool runs, 409 comes at once.",
+            tool lacks. While another operation on the tool runs, 409 comes at once, and so it does without an \
+            idempotency key when the same commit was published the same way less than ten minutes ago.",
         )
         .answers::<Response>(201, "The new version.", json!({"new_version": "1.0.0"}))
         .refuses(
@@ -49,11 +50,12 @@ pub(crate) fn operation() -> Operation {
                 "component_rejected",
             ],
         )
-        .refuses(409, &["operation_in_progress", "lease_lost"])
+        .refuses(409, &["operation_in_progress", "lease_lost", "already_published"])
         .refuses(429, &["too_many_builds"])
         .refuses(503, &["overloaded"])
         .leads_to("get-tool-version", "version", "/new_version")
-        .leads_to("invoke-tool-version", "version", "/new_version")
+        .leads_to("invoke-tool-version", "version", "/new_version");
+    remembered(operation)
 }
 
 pub(crate) async fn handle(
