@@ -7,6 +7,7 @@
 //! | `bad_input` | what authors get wrong, and what they are told |
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
+//! | `work` | idempotency keys, answers that come later, streams, conversations |
 //! | `operations` | what operators see and set |
 //! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
@@ -24,3 +25,4 @@ mod identity;
 mod operations;
 mod tidy;
 mod walk;
+mod work;

@@ -1,17 +1,24 @@
 //! What the handlers share, assembled once at the start.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use builder::Builder;
 use builder::source::{GitServer, Repositories};
-use registry::{Clock, Store};
-use runner::Invoker;
+use registry::{Clock, OrganizationId, Store};
+use runner::{Admission, Admitted, Bounds, Full, Invoker};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::rate::Usage;
+
+/// Work at once that is to be answered later: as much as may wait for a run, since no connection bounds it.
+const APART_MAX: usize = 256;
+
+/// When such work may find a place again.
+const APART_RETRY: Duration = Duration::from_secs(1);
 
 /// The parts of which an [`App`] is made.
 pub struct Parts {
@@ -32,11 +39,13 @@ struct Shared {
     parts: Parts,
     tasks: TaskTracker,
     usage: Usage,
+    apart: Admission,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Shared { parts, tasks: TaskTracker::new(), usage: Usage::default() }))
+        let apart = Admission::new(Bounds::shared(APART_MAX, 0));
+        Self(Arc::new(Shared { parts, tasks: TaskTracker::new(), usage: Usage::default(), apart }))
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -80,6 +89,15 @@ impl App {
             return Err(Error::ShuttingDown);
         }
         Ok(self.0.tasks.spawn(work))
+    }
+
+    /// A place for work that no connection waits for.
+    pub(crate) fn place_apart(&self, organization: &OrganizationId) -> Result<Admitted, Error> {
+        let retry_after = APART_RETRY;
+        self.0.apart.admit(organization, 1).map_err(|full| match full {
+            Full::Process => Error::Runner(runner::Error::Overloaded { retry_after }),
+            Full::Organization => Error::Runner(runner::Error::TooManyRuns { retry_after }),
+        })
     }
 
     /// From here on no work is started; what runs goes on.

@@ -7,11 +7,12 @@
 //! A missing object and an object of another organisation give the same bytes, whatever the inner error says.
 
 mod classify;
+mod pointers;
 mod render;
 
 use std::time::Duration;
 
-use registry::{BuildId, Permission};
+use registry::{BuildId, InvocationId, OperationId, Permission};
 
 use crate::extract::Problem;
 
@@ -49,6 +50,10 @@ pub enum Error {
     RateLimited { per_minute: u32, retry_after: Duration },
     #[error("The server has as many connections as it can hold; try again shortly.")]
     TooManyConnections,
+    #[error("The request with this key is still running.")]
+    StillRunning { operation: OperationId },
+    #[error("{}", interrupted(.runs))]
+    Interrupted { operation: OperationId, runs: Vec<InvocationId> },
     #[error("The server is shutting down.")]
     ShuttingDown,
     #[error("{detail}")]
@@ -99,4 +104,14 @@ pub enum Kind {
 /// Rounded up, so that who waits as long as told is not refused again.
 pub(crate) fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+fn interrupted(runs: &[InvocationId]) -> String {
+    match runs.len() {
+        0 => "The server stopped before anything was done. Send the request again.".to_owned(),
+        begun => format!(
+            "The server stopped while this was running. Runs that had begun: {begun}. What became of them is in the \
+             history, under the invocation_ids; to run it again, take another key."
+        ),
+    }
 }

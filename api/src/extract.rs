@@ -6,6 +6,7 @@ mod node;
 mod path;
 mod problem;
 mod query;
+mod repeatable;
 mod strict;
 mod whole;
 
@@ -15,4 +16,5 @@ pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};
 pub use problem::{Place, Problem};
 pub(crate) use query::{FromQuery, Parameters, Query};
+pub(crate) use repeatable::{Repeatable, key_reused};
 pub(crate) use whole::with_whole_numbers;

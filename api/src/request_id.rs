@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use registry::Clock;
 
 use crate::error::{Error, Fault};
+use crate::openapi::{Inputs, Reads};
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -61,6 +62,10 @@ pub(crate) async fn label(State(ids): State<Arc<RequestIds>>, mut request: Reque
         response.headers_mut().insert(HEADER, value);
     }
     response
+}
+
+impl Reads for RequestId {
+    fn reads(_: &mut Inputs) {}
 }
 
 impl<S: Sync> FromRequestParts<S> for RequestId {

@@ -13,8 +13,8 @@ use registry::Permission::{
 };
 
 use crate::routes::{
-    api_keys, builds, document, git, health, invocations, me, reference, roles, scaffold, signin, test, tools, users,
-    versions,
+    api_keys, builds, document, git, health, invocations, me, operations, reference, roles, scaffold, signin, test,
+    tools, users, versions,
 };
 
 pub use build::{RouteRefused, router};
@@ -81,7 +81,10 @@ pub fn routes() -> Vec<Route> {
         post("/v1/{organization}/tool/test", Some(TestTool), test::handle).described(test::operation),
         get("/v1/{organization}/tool/invocation", Some(GetInvocation), invocations::list::handle).described(invocations::list::operation),
         get("/v1/{organization}/tool/invocation/search", Some(GetInvocation), invocations::search::handle).described(invocations::search::operation),
+        post("/v1/{organization}/tool/invocation/rollback", Some(InvokeTool), invocations::rollback::handle).described(invocations::rollback::operation),
         get("/v1/{organization}/tool/invocation/{invocation_id}", Some(GetInvocation), invocations::show::handle).described(invocations::show::operation),
+
+        get("/v1/{organization}/operation/{operation_id}", Some(OwnAccount), operations::show::handle).described(operations::show::operation),
 
         get("/v1/{organization}/tool/amigo_tool_scaffold.tar.gz", Some(GetTool), scaffold::handle).described(scaffold::operation),
         get("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::read_operation),

@@ -9,6 +9,7 @@ mod input;
 pub(crate) mod invocations;
 pub(crate) mod me;
 pub(crate) mod names;
+pub(crate) mod operations;
 pub(crate) mod progress;
 pub(crate) mod reference;
 pub(crate) mod results;

@@ -1,30 +1,49 @@
 //! Work that outlives its request: builds and runs happen in a task of their own, so that a client that goes away
 //! loses its answer and nothing else.
 //!
-//! The answer is one JSON body, or, for `Accept: text/event-stream`, the events on the way and then the same body.
+//! The answer is one JSON body; or, for `Accept: text/event-stream`, the events on the way and then the same body; or,
+//! for `Prefer: respond-async`, 202 and the address at which the same body can be asked for. What is to be done once,
+//! or asked for later, is an operation ([`tracked`]).
 
 mod answer;
 mod events;
+mod manner;
+mod operation;
+mod tracked;
+
+use std::panic::AssertUnwindSafe;
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
-use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use tokio::sync::mpsc;
+use futures_util::FutureExt;
+use registry::OperationId;
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::task::JoinHandle;
 
 pub(crate) use answer::Answer;
 pub(crate) use events::{Event, Events};
+pub(crate) use operation::{OperationInstance, remembered};
+pub(crate) use tracked::Task;
 
 use crate::app::App;
 use crate::error::Error;
 use crate::openapi::{Inputs, Reads};
 use crate::request_id::RequestId;
+use manner::Manner;
 
 /// How the client wants its answer.
 pub(crate) struct Reply {
-    stream: bool,
+    manner: Manner,
     request: RequestId,
+}
+
+/// What the work is told of its surroundings.
+pub(crate) struct Job {
+    /// Where it says how it goes.
+    pub(crate) events: Events,
+    /// What its runs and builds are to be remembered as.
+    pub(crate) operation: Option<OperationId>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Reply {
@@ -32,7 +51,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Reply {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let request = RequestId::from_request_parts(parts, state).await?;
-        Ok(Self { stream: wants_stream(&parts.headers), request })
+        Ok(Self { manner: Manner::of(&parts.headers), request })
     }
 }
 
@@ -43,46 +62,50 @@ impl Reads for Reply {
 }
 
 impl Reply {
-    /// Runs `work` apart from the request and answers with its outcome.
+    /// Runs `work` apart from the request and answers with its outcome, now.
     pub(crate) async fn with<W, F>(self, app: &App, work: W) -> Result<Response, Error>
     where
-        W: FnOnce(Events) -> F,
+        W: FnOnce(Job) -> F,
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
-        if self.stream { self.streamed(app, work) } else { self.plain(app, work).await }
-    }
-
-    async fn plain<W, F>(self, app: &App, work: W) -> Result<Response, Error>
-    where
-        W: FnOnce(Events) -> F,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
-    {
-        let done = app.spawn(work(Events::none()))?.await;
-        let answer = done.map_err(|error| Error::Internal { detail: format!("the work ended early: {error}") })??;
-        Ok(answer.into_response())
-    }
-
-    fn streamed<W, F>(self, app: &App, work: W) -> Result<Response, Error>
-    where
-        W: FnOnce(Events) -> F,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
-    {
-        let (sender, receiver) = mpsc::channel(events::BUFFERED_MAX);
-        let events = Events::to(sender);
-        let work = app.spawn(work(events.clone()))?;
-        app.spawn(async move {
-            let outcome = work.await;
-            let outcome = outcome.map_err(|error| Error::Internal { detail: format!("the work ended early: {error}") });
-            events.end(outcome.flatten(), &self.request).await;
+        let (events, receiver) = self.events();
+        let work = work(Job { events: events.clone(), operation: None });
+        let done = app.spawn(async move {
+            let answer = to_its_end(work, &self.request).await;
+            events.end(&answer).await;
+            answer
         })?;
-        Ok(events::response(receiver))
+        first_of(receiver, done, Ok).await
+    }
+
+    /// Where events go, and where they come out when the client wants them.
+    fn events(&self) -> (Events, Option<Receiver<Event>>) {
+        if self.manner != Manner::Stream {
+            return (Events::none(), None);
+        }
+        let (sender, receiver) = mpsc::channel(events::BUFFERED_MAX);
+        (Events::to(sender), Some(receiver))
     }
 }
 
-fn wants_stream(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.flat_map(|value| value.split(',')).any(|entry| {
-        let media_type = entry.split(';').next().unwrap_or_default();
-        media_type.trim().eq_ignore_ascii_case("text/event-stream")
-    })
+/// A panic is an outcome, too.
+async fn to_its_end(work: impl Future<Output = Result<Answer, Error>>, request: &RequestId) -> Answer {
+    let outcome = AssertUnwindSafe(work).catch_unwind().await;
+    Answer::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
+}
+
+/// The stream at once, or the whole answer once it is there.
+async fn first_of<T>(
+    receiver: Option<Receiver<Event>>,
+    done: JoinHandle<T>,
+    answer: impl FnOnce(T) -> Result<Answer, Error>,
+) -> Result<Response, Error> {
+    match receiver {
+        Some(receiver) => Ok(events::response(receiver)),
+        None => Ok(answer(done.await.map_err(|error| ended_early(&error))?)?.into_response()),
+    }
+}
+
+fn ended_early(reason: &dyn std::fmt::Display) -> Error {
+    Error::Internal { detail: format!("the work ended early: {reason}") }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OrganizationId, Principal,
-    ProjectPath, SecretValue, Store, ToolId, ToolName, ToolVersion, Variables, Version,
+    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OperationId,
+    OrganizationId, Principal, ProjectPath, Publication, SecretValue, Store, ToolId, ToolName, ToolVersion, Variables,
+    Version,
 };
 use runner::{Admission, Admitted, Candidate, Code, Compiler, Full};
 
@@ -30,6 +31,9 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
 /// A build that waits before another takes some seconds.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Whoever asks for the very same version again within this lost the answer;
+/// later it is more likely meant.
+const REPETITION_TIME: Duration = Duration::from_mins(10);
 /// A build of many large packages from a slow index takes minutes.
 const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
 
@@ -39,6 +43,11 @@ pub struct PublishRequest {
     pub bump: BumpKind,
     /// The team's branch when none is named.
     pub commit_branch: Option<BranchName>,
+    /// The build is remembered as that of this operation.
+    pub operation: Option<OperationId>,
+    /// Publish the same commit the same way again, although that was done a
+    /// moment ago.
+    pub is_deliberate: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -153,12 +162,16 @@ impl Builder {
         admitted: &Admitted,
         progress: &Progress,
     ) -> Result<Version, Error> {
-        let branch = match request.commit_branch {
+        if let Some(operation) = &request.operation {
+            self.store.link_build(&lease.organization, operation, &lease.build).await?;
+        }
+        let branch = match request.commit_branch.clone() {
             Some(branch) => branch,
             None => team_branch(principal)?,
         };
         let (repository, commit) = self.tip(principal, branch.clone()).await?;
         self.refuse_older(&repository, principal, lease, commit).await?;
+        self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
         let digest = progress.step("store", async { self.artifacts.put(built.bundle.clone()).await }).await?;
         let of = repository.clone();
@@ -308,6 +321,27 @@ impl Builder {
             return Err(Error::failed("checkout", "older-commit", message, Place::default()));
         }
         Ok(())
+    }
+
+    /// A client whose answer was lost asks again, and must not get a second
+    /// version.
+    async fn refuse_repetition(
+        &self,
+        lease: &Lease,
+        request: &PublishRequest,
+        branch: &BranchName,
+        commit: CommitId,
+    ) -> Result<(), Error> {
+        if request.is_deliberate {
+            return Ok(());
+        }
+        let publication = Publication {
+            commit: commit.to_string(),
+            commit_branch: branch.clone(),
+            project_path: request.project_path.clone(),
+            bump: request.bump,
+        };
+        Ok(self.store.refuse_repetition(lease, &publication, REPETITION_TIME).await?)
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Failure {
     /// A refusal that ended a build, and the command that shows its log.
     #[error("{refusal}")]
     InBuild { refusal: Box<Self>, log_command: String },
+    #[error("the connection to {url} ended before the answer: {reason}")]
+    CutOff { url: String, reason: String },
     #[error("{url} gave an answer that this program does not understand: {reason}")]
     Strange { url: String, reason: String },
 }
@@ -73,6 +75,9 @@ impl Failure {
                 Some("is `lathe serve` running there? `lathe doctor` checks; `lathe login` changes the address")
             }
             Self::Server { status, code, .. } => hint_for_refusal(*status, code),
+            Self::CutOff { .. } => Some(
+                "the work goes on there; `lathe tool versions TOOL` and `lathe history list` show what comes of it",
+            ),
             Self::Strange { .. } => {
                 Some("check the URL given to `lathe login`, and that both ends have the same release")
             }

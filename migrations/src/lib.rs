@@ -34,6 +34,7 @@ pub const SQLITE: &[Migration] = &[
     step!(3, "0003_history"),
     step!(4, "0004_identity"),
     step!(5, "0005_tool_sequence"),
+    step!(6, "0006_operations"),
 ];
 
 #[cfg(test)]

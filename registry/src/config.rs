@@ -3,6 +3,7 @@
 //! | field | meaning | default |
 //! |---|---|---|
 //! | `live_versions_max` | versions of one tool that are not deprecated | 50 |
+//! | `operation_retention` | how long an operation and its idempotency key are remembered | 24 hours |
 //! | `token_lifetime` | how long a token is accepted | 12 hours |
 //! | `reader_connections` | reads that run at the same time | 4 |
 //! | `users_max` | users of one organisation | 10,000 |
@@ -15,6 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Config {
     pub live_versions_max: u32,
+    pub operation_retention: Duration,
     pub token_lifetime: Duration,
     pub reader_connections: u32,
     pub users_max: u32,
@@ -27,6 +29,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             live_versions_max: 50,
+            operation_retention: Duration::from_hours(24),
             token_lifetime: Duration::from_hours(12),
             reader_connections: 4,
             users_max: 10_000,
@@ -42,6 +45,7 @@ impl Config {
     pub fn for_tests() -> Self {
         Self {
             live_versions_max: 5,
+            operation_retention: Duration::from_hours(1),
             token_lifetime: Duration::from_mins(10),
             reader_connections: 2,
             users_max: 100,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::account::UserId;
 use crate::build::Busy;
-use crate::ids::InvocationId;
+use crate::ids::{InvocationId, VersionId};
 use crate::names::EnvvarName;
 use crate::role::RoleName;
 use crate::version::Version;
@@ -59,6 +59,10 @@ pub enum Error {
     Busy(#[from] Busy),
     #[error("the operation lost its hold on the tool: it took too long and another one began")]
     LeaseLost,
+    #[error(
+        "this commit was published as {version} a moment ago; an idempotency key, or another bump, publishes it again"
+    )]
+    PublishedAlready { version: Version, id: VersionId },
     #[error("invocation {invocation} is already finished")]
     AlreadyFinished { invocation: InvocationId },
     #[error(transparent)]
@@ -118,6 +122,7 @@ impl Error {
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
+            Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::SearchTooSlow { .. } => {
@@ -142,6 +147,7 @@ impl Error {
             Self::Exists { .. } => "already_exists",
             Self::Busy(_) => "operation_in_progress",
             Self::LeaseLost => "lease_lost",
+            Self::PublishedAlready { .. } => "already_published",
             Self::AlreadyFinished { .. } => "invocation_already_finished",
             Self::Invalid(_) => "invalid_value",
             Self::PageTokenUnknown => "page_token_unknown",

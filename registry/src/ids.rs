@@ -80,6 +80,8 @@ hexadecimal_id! {
     InvocationId = "invocation id";
     /// Names one attempt to build a version.
     BuildId = "build id";
+    /// Names one piece of work that is remembered for its client.
+    OperationId = "operation id";
     /// Names one start of a server process; runs carry it so that the next start can tell whose they were.
     BootId = "boot id";
 }

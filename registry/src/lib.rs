@@ -23,6 +23,7 @@ mod ids;
 mod invocation;
 mod invocation_source;
 mod names;
+mod operation;
 mod page;
 mod pattern;
 mod permission;
@@ -57,13 +58,17 @@ pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
     SearchQuery, SearchText, ToolSelection,
 };
-pub use ids::{BootId, BuildId, InvocationId, ToolId, VersionId};
+pub use ids::{BootId, BuildId, InvocationId, OperationId, ToolId, VersionId};
 pub use invocation::{
     Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
     RecordedInput,
 };
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
 pub use names::{Description, EnvvarName, ToolName};
+pub use operation::{
+    BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, Refused,
+    TrackedOperation,
+};
 pub use page::{Direction, Page, Slice};
 pub use permission::{Permission, PermissionSet};
 pub use principal::Principal;
@@ -73,7 +78,9 @@ pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
-pub use tool_version::{Creator, Language, NewVersion, ToolVersion, VersionFilter, VersionSettings, VersionSort};
+pub use tool_version::{
+    Creator, Language, NewVersion, Publication, ToolVersion, VersionFilter, VersionSettings, VersionSort,
+};
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

@@ -40,7 +40,8 @@ permissions! {
     GetInvocation = "Tool:GetInvocation",
     /// Manage users, roles and everybody's keys.
     Administer = "Organization:Admin",
-    /// One's own account and keys. Everybody who is signed in has it; no role gives or takes it.
+    /// One's own account and keys, and what its handler checks by itself. Everybody who is signed in has it; no role gives
+    /// or takes it.
     OwnAccount = "User:Self",
 }
 

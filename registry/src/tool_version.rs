@@ -53,6 +53,15 @@ pub struct NewVersion {
     pub build_log: String,
 }
 
+/// What makes one publication of a tool the same as another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    pub commit: String,
+    pub commit_branch: BranchName,
+    pub project_path: ProjectPath,
+    pub bump: BumpKind,
+}
+
 /// A stored version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolVersion {

@@ -28,6 +28,16 @@ pub enum BumpKind {
     Patch,
 }
 
+impl BumpKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Major => "major",
+            Self::Minor => "minor",
+            Self::Patch => "patch",
+        }
+    }
+}
+
 impl Version {
     /// The version of every tool's first publication, whatever the bump.
     pub const FIRST: Self = Self::new(1, 0, 0);

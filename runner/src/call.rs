@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Constraint, InvocationId, InvocationSource, Principal, ToolId, Variables, VersionSettings};
+use registry::{
+    Constraint, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, VersionSettings,
+};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
@@ -25,6 +27,8 @@ pub struct Call {
     pub source: InvocationSource,
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
+    /// The runs are recorded as those of this operation.
+    pub operation: Option<OperationId>,
 }
 
 /// What is called.

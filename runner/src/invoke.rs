@@ -1,6 +1,6 @@
 //! The one function that every run of every tool passes.
 //!
-//! resolve → permit → validate → idempotency → mode → policy → limits →
+//! resolve → permit → validate → mode → policy → limits →
 //! record start → execute → shape → record end → render. This is the only file
 //! of the crate that touches the store.
 
@@ -11,7 +11,7 @@ use dashmap::DashMap;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
+    InvocationStarted, OperationId, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
 };
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ impl Invoker {
     /// When nothing ran: no such version, an input that misses the schema, too
     /// much waiting. And when a record could not be written.
     pub async fn invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Error> {
-        let Call { subject, principal, inputs, source, result_persistence, conversation } = call;
+        let Call { subject, principal, inputs, source, result_persistence, conversation, operation } = call;
         let resolved = self.resolve(&principal, subject).await?;
         validate(&resolved.loaded.schema, &inputs).await?;
         let admitted = self.admission.admit(&principal.organization, inputs.len()).map_err(refused)?;
@@ -105,7 +105,7 @@ impl Invoker {
             admitted: &admitted,
             events: &events,
         };
-        let ids = run.record_start(&inputs, &source).await?;
+        let ids = run.record_start(&inputs, &source, operation).await?;
         let runs = ids.into_iter().zip(inputs).enumerate();
         join_all(runs.map(|(index, (id, input))| run.one(index, id, input))).await.into_iter().collect()
     }
@@ -213,7 +213,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn record_start(&self, inputs: &[Input], source: &InvocationSource) -> Result<Vec<InvocationId>, Error> {
+    async fn record_start(
+        &self,
+        inputs: &[Input],
+        source: &InvocationSource,
+        operation: Option<OperationId>,
+    ) -> Result<Vec<InvocationId>, Error> {
         let clock = &self.invoker.clock;
         let started: Vec<_> = inputs
             .iter()
@@ -229,7 +234,7 @@ impl Run<'_> {
             })
             .collect();
         let ids = started.iter().map(|one| one.id.clone()).collect();
-        self.invoker.store.start_invocations(started).await?;
+        self.invoker.store.start_invocations_of(operation, started).await?;
         Ok(ids)
     }
 

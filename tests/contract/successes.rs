@@ -97,7 +97,7 @@ fn publications(team: &Team, tool: &Tool<'_>) {
     let path = format!("/tool/{}/version", tool.id());
     let first = post(team, &path, [&body("major"), &body("minor")], 201);
     assert_eq!([&first[0]["new_version"], &first[1]["new_version"]], ["1.0.0", "1.1.0"]);
-    post(team, &path, [&body("patch"), &body("patch")], 201);
+    post(team, &path, [&body("patch"), &body("minor")], 201);
 }
 
 fn invocations(team: &Team, tool: &str) {

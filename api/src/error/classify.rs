@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use builder::source::SourceErrorKind;
-use registry::BuildId;
 
 use super::{Error, Kind};
 use crate::extract::Problem;
@@ -21,6 +20,7 @@ impl Error {
             Self::Invalid { .. } => Kind::Invalid,
             Self::Refused { .. } | Self::CutOff => Kind::BadRequest,
             Self::TooLarge { .. } => Kind::TooLarge,
+            Self::StillRunning { .. } | Self::Interrupted { .. } => Kind::Conflict,
             Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
@@ -51,6 +51,8 @@ impl Error {
             Self::HeadersTooLarge { .. } => "headers_too_large",
             Self::RateLimited { .. } => "rate_limited",
             Self::TooManyConnections => "too_many_connections",
+            Self::StillRunning { .. } => "request_in_progress",
+            Self::Interrupted { .. } => "operation_interrupted",
             Self::ShuttingDown => "shutting_down",
             Self::Internal { .. } => "internal",
             _ if self.kind() == Kind::NotFound => "not_found",
@@ -68,25 +70,16 @@ impl Error {
         !matches!(self, Self::Registry(_))
     }
 
-    /// The build whose log says more, and what ended it.
-    pub(super) fn with_build(self) -> (Self, Option<BuildId>) {
-        match self {
-            Self::InBuild { build, error } => (*error, Some(build)),
-            error => (error, None),
-        }
-    }
-
     /// When a client that was refused for now should come back.
-    pub(super) fn retry_after(&self) -> Duration {
+    pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. } => *retry_after,
-            Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after }) => {
-                *retry_after
-            }
-            Self::Builder(
+            Self::RateLimited { retry_after, .. }
+            | Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after })
+            | Self::Builder(
                 builder::Error::Overloaded { retry_after } | builder::Error::TooManyBuilds { retry_after },
-            ) => *retry_after,
-            _ => RETRY_AFTER,
+            ) => Some(*retry_after),
+            Self::StillRunning { .. } => Some(RETRY_AFTER),
+            error => matches!(error.kind(), Kind::TooManyRequests | Kind::Unavailable).then_some(RETRY_AFTER),
         }
     }
 }

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use registry::BuildId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::pointers::Pointers;
 use super::{Error, Kind, whole_seconds};
 use crate::request_id::RequestId;
 
@@ -24,9 +24,8 @@ pub(crate) struct Refusal {
     pub(crate) detail: Value,
     /// A name that never changes.
     pub(crate) code: &'static str,
-    /// The build that was refused: its log can be asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    build_id: Option<BuildId>,
+    #[serde(flatten)]
+    pointers: Pointers,
 }
 
 /// A fault on its way to [`crate::request_id::label`], which logs it and hides it.
@@ -60,10 +59,9 @@ impl Kind {
 impl Error {
     /// The refusal to show, or the fault to hide.
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
-        let (error, build_id) = self.with_build();
+        let (error, pointers) = self.with_pointers();
         let (status, code) = (error.kind().status(), error.code());
-        let is_for_now = matches!(error.kind(), Kind::TooManyRequests | Kind::Unavailable);
-        let retry_after_seconds = is_for_now.then(|| whole_seconds(error.retry_after()).max(1));
+        let retry_after_seconds = error.retry_after().map(|wait| whole_seconds(wait).max(1));
         let detail = match (error.kind(), error) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
@@ -74,7 +72,7 @@ impl Error {
             }
             (_, error) => json!(error.to_string()),
         };
-        Ok(Refusal { status, retry_after_seconds, detail, code, build_id })
+        Ok(Refusal { status, retry_after_seconds, detail, code, pointers })
     }
 }
 
@@ -88,7 +86,7 @@ impl Fault {
         tracing::error!(request_id = request.as_str(), code = self.code, detail = self.detail, "request failed");
         let detail = json!(format!("Something went wrong here. Request id: {}", request.as_str()));
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Refusal { status, retry_after_seconds: None, detail, code: "internal", build_id: None }
+        Refusal { status, retry_after_seconds: None, detail, code: "internal", pointers: Pointers::default() }
     }
 }
 

@@ -48,14 +48,22 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        expect_json(request.headers())?;
-        expect_length(request.headers())?;
-        let bytes = read(request.into_body()).await?;
-        let value = strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))?;
-        let problems = Problems::default();
-        let parsed = T::from_body(&Node::root(&value, &problems));
-        problems.finish(parsed).map(Self)
+        parsed(&read_json(request).await?).map(Self)
     }
+}
+
+/// The body as JSON, whatever its content.
+pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
+    expect_json(request.headers())?;
+    expect_length(request.headers())?;
+    let bytes = read(request.into_body()).await?;
+    strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))
+}
+
+pub(super) fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
+    let problems = Problems::default();
+    let parsed = T::from_body(&Node::root(value, &problems));
+    problems.finish(parsed)
 }
 
 fn expect_json(headers: &HeaderMap) -> Result<(), Error> {

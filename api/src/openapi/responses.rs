@@ -23,7 +23,8 @@ pub(super) fn responses(route: &Route, operation: &Operation, generator: &mut Sc
 }
 
 fn success(answer: &Answer, links: &[Link], generator: &mut SchemaGenerator) -> Value {
-    let mut response = json!({"description": answer.says, "headers": headers(&[])});
+    let later: &[&str] = if answer.status == 202 { &["location", "preference-applied"] } else { &[] };
+    let mut response = json!({"description": answer.says, "headers": headers(later)});
     match &answer.content {
         Content::Nothing => {}
         Content::Json { schema, example } => {
@@ -35,10 +36,18 @@ fn success(answer: &Answer, links: &[Link], generator: &mut SchemaGenerator) -> 
             response["content"] = Value::Object(content.collect());
         }
     }
+    let links: Map<_, _> = links.iter().filter(|link| answer.has(link.pointer)).map(link).collect();
     if !links.is_empty() {
-        response["links"] = Value::Object(links.iter().map(link).collect());
+        response["links"] = Value::Object(links);
     }
     response
+}
+
+impl Answer {
+    /// Whether there is something behind a pointer into the body.
+    fn has(&self, pointer: &str) -> bool {
+        matches!(&self.content, Content::Json { example, .. } if example.pointer(pointer).is_some())
+    }
 }
 
 fn link(link: &Link) -> (String, Value) {
@@ -76,6 +85,13 @@ pub(super) fn header_components() -> Value {
         "www-authenticate": {
             "description": "`Basic` first, since git asks for credentials only then; in a second line `Bearer`.",
             "required": true, "schema": {"type": "string"},
+        },
+        "location": {
+            "description": "Where to ask how it went.", "required": true,
+            "schema": {"type": "string", "format": "uri-reference"},
+        },
+        "preference-applied": {
+            "description": "`respond-async`.", "required": true, "schema": {"type": "string"},
         },
         "retry-after": {
             "description": "Seconds until it may work.", "required": true, "schema": {"type": "integer", "minimum": 1},

@@ -5,8 +5,8 @@
 use std::str::FromStr;
 
 use registry::{
-    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvalidValue, InvocationId, ProjectPath,
-    RoleName, Tags, ToolId, ToolName, UserId,
+    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvalidValue, InvocationId, OperationId,
+    ProjectPath, RoleName, Tags, ToolId, ToolName, UserId,
 };
 use serde_json::{Value, json};
 
@@ -130,6 +130,7 @@ macro_rules! path_parameters {
 path_parameters! {
     ToolId = "tool_id", "The tool's id.", form::object_id;
     BuildId = "build_id", "The build's id.", form::object_id;
+    OperationId = "operation_id", "The operation's id.", form::object_id;
     InvocationId = "invocation_id", "The record's id.", form::object_id;
     UserId = "user_id", "The user's id.", user_id_form;
     RoleName = "role_name", "The role's name.", role_name_form;

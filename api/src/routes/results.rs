@@ -1,7 +1,7 @@
 //! Running a call and rendering what came of it, as invoke and branch test answer.
 
 use futures_util::stream::poll_fn;
-use registry::InvocationId;
+use registry::{Finished, Invocation, InvocationId};
 use runner::{Call, EventSender, Invoker, Outcome, RunResult, StatusEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,6 +78,27 @@ pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Resul
     let runs = invoker.invoke(call, sender);
     let results = events.pass_on(runs, statuses, |status| Event::new("status", &Status::from(status))).await?;
     Answer::ok(&Response { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
+}
+
+/// The same answer from the records of the runs, or nothing when one of them has not ended.
+pub(crate) fn of_records(runs: Vec<Invocation>) -> Option<Result<Answer, Error>> {
+    let results = runs.into_iter().map(InvocationResult::of_record).collect::<Option<_>>()?;
+    Some(Answer::ok(&Response { invocation_results: results }))
+}
+
+impl InvocationResult {
+    fn of_record(run: Invocation) -> Option<Self> {
+        let Finished { outcome, duration_ms, persisted, .. } = run.finished?;
+        let outcome = match outcome {
+            registry::InvocationOutcome::Succeeded { output } => {
+                InvocationOutcome::Succeeded { succeeded: true, output }
+            }
+            registry::InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+                InvocationOutcome::Failed { succeeded: false, exception_message, exception_type, exception_stack_trace }
+            }
+        };
+        Some(Self { outcome, duration_ms, invocation_id: run.id, persisted })
+    }
 }
 
 impl From<RunResult> for InvocationResult {

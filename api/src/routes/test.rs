@@ -66,7 +66,7 @@ pub(crate) async fn handle(
     Body(request): Body<Request>,
 ) -> Result<response::Response, Error> {
     let test = Test { builder: app.builder().clone(), invoker: app.invoker().clone(), principal, request };
-    reply.with(&app, |events| test.run(events)).await
+    reply.with(&app, |job| test.run(job.events)).await
 }
 
 impl Test {
@@ -87,6 +87,7 @@ impl Test {
             source,
             result_persistence: ResultPersistence::default(),
             conversation: None,
+            operation: None,
         };
         results::run(&invoker, call, &events).await
     }

@@ -1,16 +1,21 @@
-//! A successful answer, rendered once.
+//! What a client reads in the end, rendered once: the same bytes as a plain answer, in a stream, and when it asks later.
 
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
+use registry::Refused;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use crate::error::Error;
+use crate::error::{Error, Fault};
+use crate::request_id::RequestId;
 
 /// Status and JSON body.
+#[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    status: StatusCode,
+    pub(super) status: StatusCode,
     pub(super) body: String,
+    retry_after_seconds: Option<u64>,
 }
 
 impl Answer {
@@ -26,13 +31,48 @@ impl Answer {
         let body = serde_json::to_string(body);
         let body =
             body.map_err(|error| Error::Internal { detail: format!("an answer cannot be rendered: {error}") })?;
-        Ok(Self { status, body })
+        Ok(Self { status, body, retry_after_seconds: None })
+    }
+
+    /// The answer to work that ended so; a fault is logged under the request.
+    pub(super) fn of(outcome: Result<Self, Error>, request: &RequestId) -> Self {
+        let error = match outcome {
+            Ok(answer) => return answer,
+            Err(error) => error,
+        };
+        let refusal = error.into_refusal().unwrap_or_else(|fault: Fault| fault.log(request));
+        let retry_after_seconds = refusal.retry_after_seconds();
+        // Texts and ids, which every serializer can write.
+        let body = serde_json::to_string(&refusal).unwrap_or_default();
+        Self { status: refusal.status, body, retry_after_seconds }
+    }
+
+    /// An answer as it was kept.
+    pub(super) fn kept(refused: Refused) -> Self {
+        let status = StatusCode::from_u16(refused.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, body: refused.body, retry_after_seconds: None }
+    }
+
+    /// What is to be kept of it; nothing of a success, which can be told again from what it made.
+    pub(super) fn refused(&self) -> Option<Refused> {
+        let refused = || Refused { status: self.status.as_u16(), body: self.body.clone() };
+        (!self.status.is_success()).then(refused)
+    }
+
+    /// The body, to stand in another document as it is.
+    pub(super) fn into_document(self) -> Result<Box<RawValue>, Error> {
+        let document = RawValue::from_string(self.body);
+        document.map_err(|error| Error::Internal { detail: format!("an answer is no JSON: {error}") })
     }
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let content_type = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        (self.status, [content_type], self.body).into_response()
+        let mut response = (self.status, [content_type], self.body).into_response();
+        if let Some(seconds) = self.retry_after_seconds {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }

@@ -14,12 +14,10 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::poll_fn;
 use futures_util::{FutureExt, Stream, StreamExt};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::Answer;
-use crate::error::{Error, Fault};
-use crate::request_id::RequestId;
 
 /// Events that wait for a slow client; a build log in a burst fits.
 pub(super) const BUFFERED_MAX: usize = 512;
@@ -89,17 +87,13 @@ impl Events {
     }
 
     /// Sends the outcome and the end.
-    pub(super) async fn end(self, outcome: Result<Answer, Error>, request: &RequestId) {
-        let outcome = match outcome {
-            Ok(answer) => Event { name: "result", data: answer.body },
-            Err(error) => refused(error, request),
-        };
+    pub(super) async fn end(self, answer: &Answer) {
+        let Some(sender) = self.sender else { return };
         let done = match self.left_out.load(Ordering::Relaxed) {
             0 => json!({}),
             count => json!({ "events_left_out": count }),
         };
-        let Some(sender) = self.sender else { return };
-        for event in [outcome, Event { name: "done", data: done.to_string() }] {
+        for event in [outcome(answer), Event { name: "done", data: done.to_string() }] {
             if sender.send_timeout(event, END_TIME_MAX).await.is_err() {
                 return;
             }
@@ -108,17 +102,25 @@ impl Events {
 }
 
 /// The stream of what arrives, with a comment as heartbeat while nothing does.
-pub(super) fn response(mut receiver: Receiver<Event>) -> Response {
-    let events = poll_fn(move |context| receiver.poll_recv(context));
-    let events = events.map(|Event { name, data }| Ok::<_, Infallible>(sse::Event::default().event(name).data(data)));
-    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+pub(super) fn response(receiver: Receiver<Event>) -> Response {
+    beating(receiver, HEARTBEAT)
 }
 
-fn refused(error: Error, request: &RequestId) -> Event {
-    let refusal = error.into_refusal().unwrap_or_else(|fault: Fault| fault.log(request));
-    let mut data = json!(refusal);
-    data["status"] = Value::from(refusal.status.as_u16());
-    Event { name: "error", data: data.to_string() }
+fn beating(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
+    let events = poll_fn(move |context| receiver.poll_recv(context));
+    let events = events.map(|Event { name, data }| Ok::<_, Infallible>(sse::Event::default().event(name).data(data)));
+    Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat)).into_response()
+}
+
+/// A refusal has its status beside what it says.
+fn outcome(answer: &Answer) -> Event {
+    if answer.status.is_success() {
+        return Event { name: "result", data: answer.body.clone() };
+    }
+    let said: Map<String, Value> = serde_json::from_str(&answer.body).unwrap_or_default();
+    let mut data = Map::from_iter([("status".to_owned(), Value::from(answer.status.as_u16()))]);
+    data.extend(said);
+    Event { name: "error", data: Value::Object(data).to_string() }
 }
 
 #[cfg(test)]
@@ -128,6 +130,8 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::error::Error;
+    use crate::request_id::RequestId;
 
     fn number(value: u32) -> Option<Event> {
         Event::new("status", &value)
@@ -138,7 +142,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel(BUFFERED_MAX);
         let events = Events::to(sender);
         let outcome = events.pass_on(async { Answer::ok(&"body") }, stream::iter([1, 2]), number).await;
-        events.end(outcome, &RequestId::for_tests()).await;
+        events.end(&Answer::of(outcome, &RequestId::for_tests())).await;
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         let expected = "event: status\ndata: 1\n\nevent: status\ndata: 2\n\nevent: result\ndata: \"body\"\n\n\
             event: done\ndata: {}\n\n";
@@ -146,11 +150,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_silent_stream_shows_that_it_lives() {
+        let (sender, receiver) = mpsc::channel(1);
+        let mut body = beating(receiver, Duration::from_millis(1)).into_body();
+        for _ in 0..3 {
+            let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert!(frame.starts_with(b":") && frame.ends_with(b"\n\n"), "{frame:?}");
+        }
+        drop(sender);
+        while let Some(frame) = body.frame().await {
+            assert!(frame.unwrap().into_data().unwrap().starts_with(b":"));
+        }
+    }
+
+    #[tokio::test]
     async fn a_slow_client_loses_events_and_is_told_how_many() {
         let (sender, receiver) = mpsc::channel(2);
         let events = Events::to(sender);
         let outcome = events.pass_on(async { Err(Error::NotFound) }, stream::iter(0..5), number).await;
-        let ended = tokio::spawn(async move { events.end(outcome, &RequestId::for_tests()).await });
+        let answer = Answer::of(outcome, &RequestId::for_tests());
+        let ended = tokio::spawn(async move { events.end(&answer).await });
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         ended.await.unwrap();
         let text = std::str::from_utf8(&body).unwrap();

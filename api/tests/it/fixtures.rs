@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants, InvocationFinished, InvocationId,
-    InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted, IssuedKey, Language,
-    Lease, NewApiKey, NewOrganization, NewUser, NewVersion, Operation, OrganizationId, ProjectPath, RecordedInput,
-    RoleName, SignIn, SignedIn, Store, ToolId, UserId, Version, VersionSettings,
+    BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants, InvocationFinished,
+    InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted,
+    IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, Operation,
+    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, SignIn, SignedIn, Store, ToolId, UserId,
+    Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -87,6 +88,18 @@ impl TestApp {
         let failed = FailedBuild { stage: "compile".into(), message: "tool.py:3: no".into(), log: log.into() };
         self.store.record_failed_build(&lease, failed).await.unwrap();
         lease.build.to_string()
+    }
+
+    /// An operation that has begun, on a tool that does not exist.
+    pub async fn operation(&self, kind: OperationKind) -> String {
+        self.operation_on(kind, ToolId::new(self.store.clock()).as_str()).await
+    }
+
+    pub async fn operation_on(&self, kind: OperationKind, tool: &str) -> String {
+        let new = NewOperation { kind, tool: ToolId::parse(tool).unwrap(), once: None };
+        let begun = self.store.begin_operation(&self.principal, new).await.unwrap();
+        let BegunOperation::Fresh(operation) = begun else { panic!("{begun:?}") };
+        operation.id.to_string()
     }
 
     /// Publishes the next minor version of a tool without building anything.

@@ -1,6 +1,7 @@
 //! Another organisation's things look like things that do not exist, and rights are checked before all else.
 
 use axum::http::StatusCode;
+use registry::OperationKind;
 use serde_json::json;
 
 use crate::fixtures;
@@ -13,6 +14,7 @@ async fn foreign_objects_answer_like_unknown_ones() {
     app.version(&tool, &[]).await;
     let run = app.run("words", true).await;
     let build = app.failed_build(&tool, "made wrong").await;
+    let operation = app.operation(OperationKind::Invoke).await;
     let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
     let unknown = "f".repeat(24);
     let input = json!({
@@ -30,6 +32,7 @@ async fn foreign_objects_answer_like_unknown_ones() {
         ("POST", "/tool/ID/version/1.0.0/invoke", &tool, json!({"inputs": [input]})),
         ("GET", "/tool/invocation/ID", &run, json!(null)),
         ("GET", &of_tool, &build, json!(null)),
+        ("GET", "/operation/ID", &operation, json!(null)),
     ];
     for (method, path, id, body) in cases {
         let mut answers = Vec::new();

@@ -16,6 +16,7 @@ mod isolation;
 mod lists;
 mod matrix;
 mod openapi;
+mod operations;
 mod parts;
 mod permissions;
 mod rate;

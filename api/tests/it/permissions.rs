@@ -16,6 +16,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{build_id}", &"f".repeat(24))
+        .replace("{operation_id}", &"f".repeat(24))
         .replace("{version}", "1.0.0")
         .replace("{user_id}", "nobody")
         .replace("{role_name}", "nothing")
@@ -109,6 +110,9 @@ fn the_document_has_the_table() {
     for route in routes() {
         let permission = match route.permission {
             None => "none: public".to_owned(),
+            Some(Permission::OwnAccount) if route.path.contains("/operation/") => {
+                "that of the route that began it, for its tool".to_owned()
+            }
             Some(Permission::OwnAccount) => "none: any user, about themselves".to_owned(),
             Some(permission) => format!("`{permission}`"),
         };

@@ -39,7 +39,7 @@ async fn every_route_that_is_not_public_asks_for_credentials() {
     for route in routes() {
         let path = route.path.replace("{organization}", "acme").replace("{*git_path}", "tools.git/info/refs");
         let path = path.replace("{tool_id}", &"a".repeat(24)).replace("{invocation_id}", &"b".repeat(24));
-        let path = path.replace("{build_id}", &"c".repeat(24));
+        let path = path.replace("{build_id}", &"c".repeat(24)).replace("{operation_id}", &"d".repeat(24));
         for path in [path.clone(), format!("{path}/")] {
             let answer = app.request(route.method, &path).send().await;
             assert_eq!(

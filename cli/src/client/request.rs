@@ -194,11 +194,15 @@ fn item_text(item: &Value) -> String {
 }
 
 pub fn unreachable(url: &str, error: &reqwest::Error) -> Failure {
+    Failure::Unreachable { url: url.to_owned(), reason: root_cause(error) }
+}
+
+pub fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    Failure::Unreachable { url: url.to_owned(), reason: cause.to_string() }
+    cause.to_string()
 }
 
 pub fn strange(url: &str, error: &dyn std::fmt::Display) -> Failure {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::request::{detail_text, strange, unreachable};
+use super::request::{detail_text, root_cause, strange};
 use super::sse::{Frame, Parser};
 use super::wire::Answer;
 use crate::failure::Failure;
@@ -106,7 +106,7 @@ impl EventStream {
                 _ => {}
             }
         }
-        let document = result.ok_or_else(|| strange(&self.url, &"the stream ended before its result"))?;
+        let document = result.ok_or_else(|| cut_off(&self.url, "the stream ended".to_owned()))?;
         Answer::read(document, &self.url)
     }
 
@@ -115,11 +115,16 @@ impl EventStream {
             if let Some(frame) = self.waiting.pop_front() {
                 return read_event(&frame).map(Some).map_err(|error| strange(&self.url, &error).into());
             }
-            let chunk = self.response.chunk().await.map_err(|error| unreachable(&self.url, &error))?;
+            let chunk = self.response.chunk().await.map_err(|error| cut_off(&self.url, root_cause(&error)))?;
             let Some(bytes) = chunk else { return Ok(None) };
             self.waiting.extend(self.parser.push(&bytes).map_err(|error| strange(&self.url, &error))?);
         }
     }
+}
+
+/// Whatever was begun is not ended with the connection.
+fn cut_off(url: &str, reason: String) -> Failure {
+    Failure::CutOff { url: url.to_owned(), reason }
 }
 
 fn read_event(frame: &Frame) -> Result<Event, serde_json::Error> {

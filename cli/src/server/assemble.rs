@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Server};
@@ -112,7 +113,12 @@ fn program() -> anyhow::Result<String> {
 
 fn registry_config(settings: &Settings) -> registry::Config {
     let default = registry::Config::default();
-    registry::Config { live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max), ..default }
+    let hours = |hours: u32| Duration::from_hours(u64::from(hours.max(1)));
+    registry::Config {
+        live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
+        operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
+        ..default
+    }
 }
 
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {

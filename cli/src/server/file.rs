@@ -24,6 +24,7 @@ pub struct SettingsFile {
     pub parallel_runs: Option<u32>,
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
+    pub operation_hours: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
     #[serde(default)]
@@ -72,7 +73,7 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));

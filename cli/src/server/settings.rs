@@ -62,6 +62,9 @@ pub struct ServeArguments {
     /// Live versions that one tool may have
     #[arg(long, env = "LATHE_LIVE_VERSIONS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     live_versions: Option<u32>,
+    /// Hours for which idempotency keys, and what can be asked about later, are remembered
+    #[arg(long, env = "LATHE_OPERATION_HOURS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    operation_hours: Option<u32>,
     /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
@@ -85,6 +88,7 @@ pub struct Settings {
     pub parallel_runs: Option<u32>,
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
+    pub operation_hours: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
     pub limits: Limits,
@@ -107,6 +111,7 @@ impl Settings {
             parallel_runs: arguments.parallel_runs.or(file.parallel_runs),
             queued_runs: arguments.queued_runs.or(file.queued_runs),
             live_versions: arguments.live_versions.or(file.live_versions),
+            operation_hours: arguments.operation_hours.or(file.operation_hours),
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),

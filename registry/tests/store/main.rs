@@ -12,6 +12,7 @@ mod history;
 mod insert_only;
 mod isolation;
 mod leases;
+mod operations;
 mod pages;
 mod properties;
 mod roles;

@@ -2,10 +2,10 @@
 
 use registry::{
     BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, OrganizationId, Page, Principal,
-    ToolId, UserId, Version, VersionFilter, VersionSort,
+    Publication, ToolId, UserId, Version, VersionFilter, VersionSort,
 };
 
-use crate::fixtures::{World, envvar, new_version};
+use crate::fixtures::{LONG, World, envvar, new_version};
 
 async fn listed(world: &World, principal: &Principal, tool: &ToolId, filter: &VersionFilter) -> Vec<String> {
     let slice = world.store.list_versions(&principal.organization, tool, filter, Page::first(50)).await.unwrap();
@@ -54,6 +54,42 @@ async fn a_version_comes_back_as_it_was_published() {
         (BuildState::Succeeded { version: found.id, number: found.version }, new.build_log)
     );
     assert_eq!(build.id, lease.build);
+}
+
+#[tokio::test]
+async fn the_same_publication_again_within_minutes_is_a_lost_answer() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let published = world.publish(&acme, &tool, BumpKind::Minor).await;
+    let lease = world.lease(&acme, &tool).await;
+    let same = || Publication {
+        commit: published.commit.clone(),
+        commit_branch: published.commit_branch.clone(),
+        project_path: published.project_path.clone(),
+        bump: BumpKind::Minor,
+    };
+    let refused = |publication: Publication| {
+        let (store, lease) = (world.store.clone(), lease.clone());
+        async move { store.refuse_repetition(&lease, &publication, LONG).await }
+    };
+    let found = refused(same()).await.unwrap_err();
+    assert!(matches!(found, Error::PublishedAlready { version: Version::FIRST, id } if id == published.id));
+    for other in [
+        Publication { bump: BumpKind::Patch, ..same() },
+        Publication { commit: "c".repeat(40), ..same() },
+        Publication { commit_branch: "releases/other".parse().unwrap(), ..same() },
+        Publication { project_path: "tools/other".parse().unwrap(), ..same() },
+    ] {
+        refused(other).await.unwrap();
+    }
+    world.clock.advance(LONG);
+    refused(same()).await.unwrap();
+    world.store.release_lease(&lease).await.unwrap();
+    let again = world.publish(&acme, &tool, BumpKind::Minor).await;
+    world.store.deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
+    assert_eq!(again.version, Version::new(1, 1, 0));
+    refused(same()).await.unwrap();
 }
 
 #[tokio::test]

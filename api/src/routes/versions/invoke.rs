@@ -2,19 +2,19 @@
 
 use axum::extract::State;
 use axum::response;
-use registry::{Constraint, InvocationSource, ToolId};
+use registry::{Constraint, InvocationSource, OperationKind, ToolId};
 use runner::{Call, Conversation, Input, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, FromBody, InPath, Node};
+use crate::extract::{FromBody, InPath, Node, Repeatable};
 use crate::openapi::{Operation, Tag, form};
 use crate::routes::input::{inputs, inputs_example, inputs_form};
 use crate::routes::results;
 use crate::routes::versions::claimed_source;
-use crate::work::Reply;
+use crate::work::{Job, Reply, Task, remembered};
 
 const PERSISTENCES: [(&str, ResultPersistence); 3] = [
     ("ephemeral", ResultPersistence::Ephemeral),
@@ -30,7 +30,7 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> Operation {
-    Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
+    let operation = Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
         .says(
             "Runs the highest live version that the constraint admits on one to ten inputs in parallel. Every input is \
             checked against the version's schema before any of them runs. Each run has a fresh instance, and its \
@@ -40,7 +40,8 @@ pub(crate) fn operation() -> Operation {
         .refuses(400, &["input_schema", "variable_missing", "component_rejected"])
         .refuses(429, &["too_many_runs"])
         .refuses(503, &["overloaded"])
-        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id")
+        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
+    remembered(operation)
 }
 
 pub(crate) async fn handle(
@@ -49,15 +50,20 @@ pub(crate) async fn handle(
     InPath(tool): InPath<ToolId>,
     InPath(constraint): InPath<Constraint>,
     reply: Reply,
-    Body(request): Body<Request>,
+    Repeatable { request, once }: Repeatable<Request>,
 ) -> Result<response::Response, Error> {
     let Request { inputs, result_persistence, source } = request;
     let conversation = source.as_ref().and_then(conversation);
     let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
+    let task = Task { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
     let subject = Subject::Version { tool, constraint };
-    let call = Call { subject, principal, inputs, source, result_persistence, conversation };
+    let call = Call { subject, principal, inputs, source, result_persistence, conversation, operation: None };
     let invoker = app.invoker().clone();
-    reply.with(&app, |events| async move { results::run(&invoker, call, &events).await }).await
+    let invoke = move |job: Job| async move {
+        let call = Call { operation: job.operation, ..call };
+        results::run(&invoker, call, &job.events).await
+    };
+    reply.tracked(&app, task, invoke).await
 }
 
 impl FromBody for Request {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response;
 use builder::PublishRequest;
-use registry::{BranchName, BumpKind, ProjectPath, ToolId};
+use registry::{BranchName, BumpKind, OperationKind, ProjectPath, ToolId, Version};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, FromBody, InPath, Node};
+use crate::extract::{FromBody, InPath, Node, Repeatable};
 use crate::openapi::{Operation, Tag, form};
 use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
-use crate::work::{Answer, Reply};
+use crate::work::{Answer, Job, Reply, Task, remembered};
 
 const BUMPS: [(&str, BumpKind); 3] =
     [("major", BumpKind::Major), ("minor", BumpKind::Minor), ("patch", BumpKind::Patch)];
@@ -29,11 +29,12 @@ struct Response {
 }
 
 pub(crate) fn operation() -> Operation {
-    Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
+    let operation = Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
         .says(
             "Builds the tip of a branch and makes it the tool's next version; the first one is `1.0.0` whatever the \
             bump. A commit that the last version already contains is refused, and so is a version whose variables the \
-            tool lacks. While another operation on the tool runs, 409 comes at once.",
+            tool lacks. While another operation on the tool runs, 409 comes at once, and so it does without an \
+            idempotency key when the same commit was published the same way less than ten minutes ago.",
         )
         .answers::<Response>(201, "The new version.", json!({"new_version": "1.0.0"}))
         .refuses(
@@ -49,11 +50,12 @@ pub(crate) fn operation() -> Operation {
                 "component_rejected",
             ],
         )
-        .refuses(409, &["operation_in_progress", "lease_lost"])
+        .refuses(409, &["operation_in_progress", "lease_lost", "already_published"])
         .refuses(429, &["too_many_builds"])
         .refuses(503, &["overloaded"])
         .leads_to("get-tool-version", "version", "/new_version")
-        .leads_to("invoke-tool-version", "version", "/new_version")
+        .leads_to("invoke-tool-version", "version", "/new_version");
+    remembered(operation)
 }
 
 pub(crate) async fn handle(
@@ -61,15 +63,22 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     reply: Reply,
-    Body(Request(request)): Body<Request>,
+    Repeatable { request: Request(request), once }: Repeatable<Request>,
 ) -> Result<response::Response, Error> {
     let builder = app.builder().clone();
-    let publish = |events| async move {
+    let is_deliberate = once.is_some();
+    let task = Task { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
+    let publish = move |job: Job| async move {
+        let request = PublishRequest { operation: job.operation, is_deliberate, ..request };
         let build = |progress| builder.publish(&principal, tool, request, progress);
-        let version = reported(&events, build).await?;
-        Answer::created(&Response { new_version: version.to_string() })
+        published(reported(&job.events, build).await?)
     };
-    reply.with(&app, publish).await
+    reply.tracked(&app, task, publish).await
+}
+
+/// The answer to a publication that made this version.
+pub(crate) fn published(version: Version) -> Result<Answer, Error> {
+    Answer::created(&Response { new_version: version.to_string() })
 }
 
 impl FromBody for Request {
@@ -98,6 +107,7 @@ impl FromBody for Request {
         let project_path = body.required("project_path").and_then(|node| node.parsed(ProjectPath::parse));
         let bump = body.required("bump_type").and_then(|node| node.one_of(&BUMPS));
         let commit_branch = body.optional("commit_branch").and_then(|node| node.parsed(BranchName::parse));
-        Some(Self(PublishRequest { project_path: project_path?, bump: bump?, commit_branch }))
+        let (project_path, bump) = (project_path?, bump?);
+        Some(Self(PublishRequest { project_path, bump, commit_branch, operation: None, is_deliberate: false }))
     }
 }

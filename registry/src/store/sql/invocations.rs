@@ -1,12 +1,13 @@
 //! Recording runs. Both halves of a record are inserted once and never touched again.
 
 use super::dialect::Connection;
+use super::operations;
 use super::row::{get, parsed, signed, to_json};
 use super::search::index;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, InvocationId};
+use crate::ids::{BootId, InvocationId, OperationId};
 use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
 use crate::store::Store;
 
@@ -42,11 +43,24 @@ const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', 
 impl Store {
     /// Keeps that runs begin. All of them are durable when this returns, and none when it fails.
     pub async fn start_invocations(&self, started: Vec<InvocationStarted>) -> Result<()> {
+        self.start_invocations_of(None, started).await
+    }
+
+    /// As [`Store::start_invocations`], for the inputs of an operation in their order.
+    pub async fn start_invocations_of(
+        &self,
+        operation: Option<OperationId>,
+        started: Vec<InvocationStarted>,
+    ) -> Result<()> {
         let boot = self.0.boot.clone();
         self.write(move |connection| {
             Box::pin(async move {
-                for record in &started {
+                for (index, record) in started.iter().enumerate() {
                     start(connection, record, &boot).await?;
+                    if let Some(operation) = &operation {
+                        let run = (index, record.id.as_str());
+                        operations::link_run(connection, &record.organization, operation, run).await?;
+                    }
                 }
                 Ok(())
             })
@@ -70,12 +84,13 @@ impl Store {
         refused.await?.map_or(Ok(()), Err)
     }
 
-    /// Ends what earlier starts of the server left behind, and says how many runs that were. For a server that has
+    /// Ends what earlier starts of the server left behind, operations first, and says how many runs that were. For a server that has
     /// just locked the data directory: whatever still seems to run died with its process.
     pub async fn close_orphans(&self) -> Result<u64> {
         let (boot, now) = (self.0.boot.clone(), self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {
+                operations::close(connection, &boot, now).await?;
                 sqlx::query(FREE_TOOLS).execute(&mut *connection).await?;
                 sqlx::query(FAIL_BUILDS).bind(now.as_milliseconds()).execute(&mut *connection).await?;
                 let orphans = sqlx::query(ORPHANS).bind(boot.as_str()).fetch_all(&mut *connection).await?;

@@ -16,6 +16,7 @@ mod invocations;
 mod keys;
 mod leases;
 mod migrate;
+mod operations;
 mod positions;
 mod publish;
 mod records;

@@ -1,5 +1,7 @@
 //! Making a version visible: one transaction under the fence of the lease, or nothing.
 
+use std::time::Duration;
+
 use super::dialect::Connection;
 use super::leases::release;
 use super::row::{parsed, signed, to_json, unsigned, version};
@@ -9,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::names::EnvvarName;
 use crate::store::Store;
-use crate::tool_version::{NewVersion, ToolVersion};
-use crate::version::Version;
+use crate::tool_version::{NewVersion, Publication, ToolVersion};
+use crate::version::{BumpKind, Version};
 
 const HIGHEST: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY major DESC, minor DESC, patch DESC LIMIT 1";
@@ -31,8 +33,15 @@ const MISSING: &str = concat!(
 const INSERT: &str = "INSERT INTO versions (organization, version_id, tool, major, minor, patch, ordinal,
         required_envvars, required_secret_envvars, input_schema, commit_id, commit_branch, scaffold_commit,
         project_path, settings, image_digest, bundle_digest, component_digest, build, deprecated,
-        creator, updated_by, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, $20, $20, $21, $21)";
+        creator, updated_by, created_at, updated_at, bump)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, $20, $20, $21, $21,
+        $22)";
+
+/// A version that is in use and was made the same way.
+const SAME: &str = "SELECT version_id, major, minor, patch FROM versions
+    WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND bump = $6
+        AND created_at > $7 AND deprecated = 0
+    ORDER BY ordinal DESC LIMIT 1";
 
 const FINISH_BUILD: &str = "UPDATE builds SET state = 'succeeded', version_id = $3, log = $4, finished_at = $5
     WHERE organization = $1 AND build = $2";
@@ -49,13 +58,27 @@ impl Store {
                 release(connection, &lease).await?;
                 check_live_versions(connection, &lease, live_max).await?;
                 check_variables(connection, &lease, &new).await?;
+                let bump = new.bump;
                 let published = next(connection, &lease, id, new, now).await?;
-                insert(connection, &published.0, &lease).await?;
+                insert(connection, &published.0, &lease, bump).await?;
                 finish_build(connection, &lease, &published, now).await?;
                 Ok(published.0)
             })
         })
         .await
+    }
+
+    /// [`Error::PublishedAlready`] when the same publication made a version less than `time` ago that is still in use.
+    pub async fn refuse_repetition(&self, lease: &Lease, publication: &Publication, time: Duration) -> Result<()> {
+        let now = self.0.clock.now().as_milliseconds();
+        let since = now.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+        let query = sqlx::query(SAME).bind(lease.organization.as_str()).bind(lease.tool.as_str());
+        let query = query.bind(publication.commit.as_str()).bind(publication.commit_branch.as_str());
+        let query = query.bind(publication.project_path.as_str()).bind(publication.bump.as_str()).bind(since);
+        match query.fetch_optional(self.readers()).await? {
+            Some(row) => Err(Error::PublishedAlready { version: version(&row)?, id: parsed(&row, "version_id")? }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -122,7 +145,7 @@ async fn next(
     Ok((published, new.build_log))
 }
 
-async fn insert(connection: &mut Connection, new: &ToolVersion, lease: &Lease) -> Result<()> {
+async fn insert(connection: &mut Connection, new: &ToolVersion, lease: &Lease, bump: BumpKind) -> Result<()> {
     let query = sqlx::query(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
     let query = query.bind(signed(new.version.major)).bind(signed(new.version.minor)).bind(signed(new.version.patch));
     let query = query.bind(new.ordinal).bind(to_json(&new.required_envvars)?);
@@ -131,7 +154,8 @@ async fn insert(connection: &mut Connection, new: &ToolVersion, lease: &Lease) -
     let query = query.bind(new.project_path.as_str()).bind(to_json(&new.settings)?);
     let query = query.bind(new.image_digest.to_string()).bind(new.bundle_digest.map(String::from));
     let query = query.bind(new.component_digest.to_string()).bind(lease.build.as_str());
-    query.bind(new.creator.as_str()).bind(new.created_at.as_milliseconds()).execute(connection).await?;
+    let query = query.bind(new.creator.as_str()).bind(new.created_at.as_milliseconds()).bind(bump.as_str());
+    query.execute(connection).await?;
     Ok(())
 }
 

@@ -1,0 +1,3 @@
+//! Work that is remembered.
+
+pub(crate) mod show;

@@ -1,0 +1,44 @@
+//! Who may look at an operation: whoever may do what it does, to the tool that it does it to.
+
+use axum::http::StatusCode;
+use registry::{Grants, OperationKind, Permission};
+use serde_json::json;
+
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn an_operation_is_there_for_those_who_could_have_begun_it() {
+    let app = TestApp::start().await;
+    for (kind, own) in
+        [(OperationKind::Invoke, Permission::InvokeTool), (OperationKind::Publish, Permission::ModifyTool)]
+    {
+        let path = format!("/operation/{}", app.operation(kind).await);
+        let name = own as u32;
+        let only = app.member_with(&format!("only-{name}"), Grants::of([own])).await;
+        let others = Permission::grantable().filter(|permission| *permission != own);
+        let all_but = app.member_with(&format!("all-but-{name}"), Grants::of(others)).await;
+        let seen = app.signed_as(&only, "GET", &path).send().await;
+        assert_eq!((seen.status, &seen.json()["status"]), (StatusCode::OK, &json!("running")), "{own}");
+        let unseen = app.signed_as(&all_but, "GET", &path).send().await;
+        let unknown = app.signed_as(&all_but, "GET", &format!("/operation/{}", "f".repeat(24))).send().await;
+        assert_eq!(unseen.refusal(), (404, "not_found".into()), "{own}");
+        assert_eq!((unseen.body, unseen.headers.len()), (unknown.body, unknown.headers.len()), "{own}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_for_some_tools_shows_their_operations() {
+    let app = TestApp::start().await;
+    let (search, other) = (app.tool("search_web").await, app.tool("other").await);
+    let conditional = json!({"name": "searcher", "grants": [{
+        "permission": "Tool:InvokeTool",
+        "conditions": [{"key": "tool_name", "operator": "startsWith", "value": "search_"}],
+    }]});
+    assert_eq!(app.post("/role", &conditional).await.status, StatusCode::CREATED);
+    let bob = app.member("bob", "searcher").await;
+    for (tool, expected) in [(&search, StatusCode::OK), (&other, StatusCode::NOT_FOUND)] {
+        let operation = app.operation_on(OperationKind::Invoke, tool).await;
+        let answer = app.signed_as(&bob, "GET", &format!("/operation/{operation}")).send().await;
+        assert_eq!(answer.status, expected);
+    }
+}

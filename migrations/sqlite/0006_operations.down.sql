@@ -1,0 +1,3 @@
+ALTER TABLE versions DROP COLUMN bump;
+DROP TABLE operation_runs;
+DROP TABLE operations;

@@ -1,0 +1,262 @@
+//! Operations: begun at most once per key, ended once, forgotten when their time is over.
+
+use super::dialect::{Connection, Query, Row};
+use super::records::{read as read_invocation, select_invocations};
+use super::row::{exact_text, get, parsed, timestamp, version};
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::ids::{BootId, BuildId, OperationId};
+use crate::invocation::Invocation;
+use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
+use crate::principal::Principal;
+use crate::secrets::keyed_hash;
+use crate::store::Store;
+use crate::version::Version;
+
+/// Forgotten with one new operation, which shares its commit with others.
+const SWEPT_MAX: u32 = 256;
+
+const SWEEP: &str = "DELETE FROM operations WHERE (organization, operation) IN
+    (SELECT organization, operation FROM operations WHERE expires_at <= $1 AND state <> 'running' ORDER BY expires_at LIMIT $2)";
+
+const FORGET_EXPIRED_KEY: &str = "DELETE FROM operations
+    WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3 AND expires_at <= $4
+        AND state <> 'running'";
+
+const BEGIN: &str = "INSERT INTO operations
+        (organization, operation, user_id, kind, tool, idempotency_key, fingerprint, state, boot, started_at,
+        expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10)
+    ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+
+const BY_KEY: &str = "SELECT * FROM operations WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
+
+const BY_ID: &str = "SELECT * FROM operations WHERE organization = $1 AND operation = $2 AND expires_at > $3";
+
+const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, finished_at = $6,
+        idempotency_key = CASE
+            WHEN $7 OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
+                (SELECT 1 FROM operation_runs r WHERE r.organization = $1 AND r.operation = $2)) THEN NULL
+            ELSE idempotency_key END
+    WHERE organization = $1 AND operation = $2 AND state = 'running'";
+
+const LINK_BUILD: &str = "UPDATE operations SET build = $3 WHERE organization = $1 AND operation = $2";
+
+const LINK_RUN: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
+    VALUES ($1, $2, $3, $4)";
+
+const RUNS: &str = select_invocations!(
+    "JOIN operation_runs r ON r.invocation = s.invocation
+    WHERE r.organization = $1 AND r.operation = $2 ORDER BY r.input_index"
+);
+
+const VERSION: &str = "SELECT v.major, v.minor, v.patch FROM operations o
+    JOIN builds b ON b.organization = o.organization AND b.build = o.build
+    JOIN versions v ON v.organization = b.organization AND v.version_id = b.version_id
+    WHERE o.organization = $1 AND o.operation = $2";
+
+/// Publications whose version was made: only their answer was lost.
+const CLOSE_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
+    WHERE state = 'running' AND boot <> $1 AND EXISTS
+        (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
+            AND b.state = 'succeeded')";
+
+/// Calls all of whose runs had come to their end.
+const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
+    WHERE state = 'running' AND boot <> $1
+        AND EXISTS (SELECT 1 FROM operation_runs r
+            WHERE r.organization = operations.organization AND r.operation = operations.operation)
+        AND NOT EXISTS (SELECT 1 FROM operation_runs r JOIN inv_open i ON i.invocation = r.invocation
+            WHERE r.organization = operations.organization AND r.operation = operations.operation)";
+
+/// The rest. Where no run began nothing was done, so that the key may be used again; a publication without a version
+/// did nothing either.
+const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', finished_at = $2,
+        idempotency_key = CASE WHEN EXISTS (SELECT 1 FROM operation_runs r
+            WHERE r.organization = operations.organization AND r.operation = operations.operation)
+            THEN idempotency_key ELSE NULL END
+    WHERE state = 'running' AND boot <> $1";
+
+impl Store {
+    /// Begins an operation, unless its key stands for one already.
+    pub async fn begin_operation(&self, principal: &Principal, new: NewOperation) -> Result<BegunOperation> {
+        let (principal, boot, now) = (principal.clone(), self.0.boot.clone(), self.0.clock.now());
+        let row = NewRow {
+            id: OperationId::new(&self.0.clock),
+            // The request may hold secrets that are easy to guess; without the key nobody can check a guess.
+            fingerprint: new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes())),
+            expires_at: now.after(self.0.config.operation_retention),
+            boot,
+            now,
+        };
+        self.write(move |connection| {
+            Box::pin(async move {
+                sqlx::query(SWEEP).bind(now.as_milliseconds()).bind(SWEPT_MAX).execute(&mut *connection).await?;
+                begin(connection, &principal, &new, row).await
+            })
+        })
+        .await
+    }
+
+    /// Keeps how an operation ended. One that is forgotten already stays so.
+    pub async fn end_operation(
+        &self,
+        organization: &OrganizationId,
+        operation: &OperationId,
+        end: OperationEnd,
+    ) -> Result<()> {
+        let (organization, operation, now) = (organization.clone(), operation.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move {
+                let (state, refused, frees_key) = match end {
+                    OperationEnd::Succeeded => ("succeeded", None, false),
+                    OperationEnd::Failed { refused, frees_key } => ("failed", Some(refused), frees_key),
+                };
+                let status = refused.as_ref().map(|refused| i64::from(refused.status));
+                let query = sqlx::query(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
+                let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
+                query.bind(now.as_milliseconds()).bind(frees_key).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Keeps that a build is an operation's, before anything can come of it.
+    pub async fn link_build(
+        &self,
+        organization: &OrganizationId,
+        operation: &OperationId,
+        build: &BuildId,
+    ) -> Result<()> {
+        let (organization, operation, build) = (organization.clone(), operation.clone(), build.clone());
+        self.write(move |connection| {
+            Box::pin(async move {
+                let query = sqlx::query(LINK_BUILD).bind(organization.as_str()).bind(operation.as_str());
+                query.bind(build.as_str()).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    pub async fn get_operation(
+        &self,
+        organization: &OrganizationId,
+        operation: &OperationId,
+    ) -> Result<Option<TrackedOperation>> {
+        let query = of(BY_ID, organization, operation).bind(self.0.clock.now().as_milliseconds());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// The runs that an operation began, in the order of its inputs.
+    pub async fn operation_runs(
+        &self,
+        organization: &OrganizationId,
+        operation: &OperationId,
+    ) -> Result<Vec<Invocation>> {
+        let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
+        rows.iter().map(read_invocation).collect()
+    }
+
+    /// The version that an operation made, if it made one.
+    pub async fn operation_version(
+        &self,
+        organization: &OrganizationId,
+        operation: &OperationId,
+    ) -> Result<Option<Version>> {
+        let row = of(VERSION, organization, operation).fetch_optional(self.readers()).await?;
+        row.as_ref().map(version).transpose()
+    }
+
+    fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
+        keyed_hash(&self.0.keys.derive("request fingerprints"), request).to_vec()
+    }
+}
+
+/// Keeps which run an input of an operation became.
+pub(super) async fn link_run(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    operation: &OperationId,
+    (input_index, invocation): (usize, &str),
+) -> Result<()> {
+    let input_index = i64::try_from(input_index).unwrap_or(i64::MAX);
+    of(LINK_RUN, organization, operation).bind(input_index).bind(invocation.to_owned()).execute(connection).await?;
+    Ok(())
+}
+
+/// Ends the operations of earlier starts of the server, while it still shows which of their runs had not ended.
+pub(super) async fn close(connection: &mut Connection, boot: &BootId, now: Timestamp) -> Result<()> {
+    for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED, CLOSE_INTERRUPTED] {
+        sqlx::query(statement).bind(boot.as_str()).bind(now.as_milliseconds()).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// What a new row has beside what was asked for.
+struct NewRow {
+    id: OperationId,
+    fingerprint: Option<Vec<u8>>,
+    boot: BootId,
+    now: Timestamp,
+    expires_at: Timestamp,
+}
+
+async fn begin(
+    connection: &mut Connection,
+    principal: &Principal,
+    new: &NewOperation,
+    row: NewRow,
+) -> Result<BegunOperation> {
+    let key = new.once.as_ref().map(|once| once.key.as_str());
+    let (organization, user) = (principal.organization.as_str(), principal.user.as_str());
+    let query = sqlx::query(FORGET_EXPIRED_KEY).bind(organization).bind(user).bind(key);
+    query.bind(row.now.as_milliseconds()).execute(&mut *connection).await?;
+    let query = sqlx::query(BEGIN).bind(organization).bind(row.id.as_str()).bind(user).bind(new.kind.as_str());
+    let query = query.bind(new.tool.as_str()).bind(key).bind(row.fingerprint.as_deref()).bind(row.boot.as_str());
+    let query = query.bind(row.now.as_milliseconds()).bind(row.expires_at.as_milliseconds());
+    if query.execute(&mut *connection).await?.rows_affected() > 0 {
+        return Ok(BegunOperation::Fresh(TrackedOperation {
+            id: row.id,
+            kind: new.kind,
+            tool: new.tool.clone(),
+            state: OperationState::Running,
+            started_at: row.now,
+            finished_at: None,
+        }));
+    }
+    let found = sqlx::query(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
+    let same = get::<Option<Vec<u8>>>(&found, "fingerprint")? == row.fingerprint;
+    if same { read(&found).map(BegunOperation::Repeated) } else { Ok(BegunOperation::OtherRequest) }
+}
+
+/// A statement about the operation as `$1` and `$2`.
+fn of(statement: &'static str, organization: &OrganizationId, operation: &OperationId) -> Query {
+    sqlx::query(statement).bind(organization.to_string()).bind(operation.to_string())
+}
+
+fn read(row: &Row) -> Result<TrackedOperation> {
+    let finished_at: Option<i64> = get(row, "finished_at")?;
+    Ok(TrackedOperation {
+        id: parsed(row, "operation")?,
+        kind: parsed(row, "kind")?,
+        tool: parsed(row, "tool")?,
+        state: state(row)?,
+        started_at: timestamp(row, "started_at")?,
+        finished_at: finished_at.map(Timestamp::from_milliseconds),
+    })
+}
+
+fn state(row: &Row) -> Result<OperationState> {
+    match get::<&str>(row, "state")? {
+        "running" => Ok(OperationState::Running),
+        "succeeded" => Ok(OperationState::Succeeded),
+        "failed" => {
+            Ok(OperationState::Failed(Refused { status: get(row, "status")?, body: exact_text(row, "refusal")? }))
+        }
+        "interrupted" => Ok(OperationState::Interrupted),
+        other => Err(Error::Corrupt { what: "operation", detail: format!("state {other}") }),
+    }
+}

@@ -1,0 +1,245 @@
+//! Operations: once per key, known until their time is over, and told the truth about after a crash.
+
+use std::time::Duration;
+
+use registry::{
+    BegunOperation, BumpKind, Digest, IdempotencyKey, InvocationId, NewOperation, Once, OperationEnd, OperationId,
+    OperationKind, OperationState, Principal, Refused, ToolId, TrackedOperation, Version,
+};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::fixtures::{World, finished, holds, new_version, started, succeeded};
+
+const REQUEST: &[u8] = b"POST /x\n{}";
+
+fn asked(kind: OperationKind, key: &str, request: &[u8]) -> NewOperation {
+    let once = Once { key: IdempotencyKey::parse(key).unwrap(), request: Digest::of(request) };
+    let tool = ToolId::parse(&"a".repeat(24)).unwrap();
+    NewOperation { kind, tool, once: (key != "none").then_some(once) }
+}
+
+async fn begin(world: &World, principal: &Principal, kind: OperationKind, key: &str) -> BegunOperation {
+    world.store.begin_operation(principal, asked(kind, key, REQUEST)).await.unwrap()
+}
+
+fn fresh(begun: BegunOperation) -> OperationId {
+    let BegunOperation::Fresh(operation) = begun else { panic!("{begun:?}") };
+    operation.id
+}
+
+fn repeated(begun: BegunOperation) -> TrackedOperation {
+    let BegunOperation::Repeated(operation) = begun else { panic!("{begun:?}") };
+    operation
+}
+
+fn failed(frees_key: bool) -> OperationEnd {
+    OperationEnd::Failed { refused: Refused { status: 400, body: "{\"detail\":\"\u{0}é\"}".into() }, frees_key }
+}
+
+impl World {
+    async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<InvocationId> {
+        let runs: Vec<_> = (0..count).map(|_| started(&self.clock, principal)).collect();
+        self.store.start_invocations_of(Some(operation.clone()), runs.clone()).await.unwrap();
+        runs.into_iter().map(|run| run.id).collect()
+    }
+
+    async fn all_end(&self, principal: &Principal, runs: &[InvocationId]) {
+        for id in runs {
+            let mut end = finished(&started(&self.clock, principal), succeeded("done"));
+            end.id = id.clone();
+            self.store.finish_invocations(vec![end]).await.unwrap();
+        }
+    }
+
+    async fn state(&self, principal: &Principal, operation: &OperationId) -> OperationState {
+        self.store.get_operation(&principal.organization, operation).await.unwrap().unwrap().state
+    }
+}
+
+#[tokio::test]
+async fn a_key_stands_for_one_request_of_one_user() {
+    let world = World::new().await;
+    let (acme, other) = (world.organization("acme").await, world.organization("other").await);
+    let first = fresh(begin(&world, &acme, OperationKind::Invoke, "k1").await);
+    let again = repeated(begin(&world, &acme, OperationKind::Invoke, "k1").await);
+    assert_eq!((again.id, again.state, again.finished_at), (first.clone(), OperationState::Running, None));
+    let changed = world.store.begin_operation(&acme, asked(OperationKind::Invoke, "k1", b"POST /y\n{}")).await;
+    assert!(matches!(changed.unwrap(), BegunOperation::OtherRequest));
+    assert_ne!(fresh(begin(&world, &acme, OperationKind::Invoke, "k2").await), first);
+    let bob = Principal { user: "bob".parse().unwrap(), ..acme.clone() };
+    assert_ne!(fresh(begin(&world, &bob, OperationKind::Invoke, "k1").await), first);
+    assert_ne!(fresh(begin(&world, &other, OperationKind::Invoke, "k1").await), first);
+    for _ in 0..2 {
+        fresh(begin(&world, &acme, OperationKind::Invoke, "none").await);
+    }
+    assert!(world.store.get_operation(&other.organization, &first).await.unwrap().is_none());
+    assert!(world.store.operation_runs(&other.organization, &first).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn copies_that_come_at_once_begin_one_operation() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut copies = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let (store, acme) = (world.store.clone(), acme.clone());
+        copies.spawn(async move { store.begin_operation(&acme, asked(OperationKind::Invoke, "same", REQUEST)).await });
+    }
+    let begun: Vec<_> = copies.join_all().await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::Fresh(_))).count(), 1);
+    assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::Repeated(_))).count(), 49);
+}
+
+#[tokio::test]
+async fn the_end_is_kept_once_and_runs_in_the_order_of_the_inputs() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let operation = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    let runs = world.runs(&acme, &operation, 10).await;
+    world.all_end(&acme, &runs).await;
+    world.clock.advance(Duration::from_secs(1));
+    world.store.end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
+    world.store.end_operation(&acme.organization, &operation, failed(true)).await.unwrap();
+    let kept = repeated(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    assert_eq!((kept.state, kept.finished_at), (OperationState::Succeeded, Some(world.clock.now())));
+    let found = world.store.operation_runs(&acme.organization, &operation).await.unwrap();
+    assert_eq!(found.into_iter().map(|run| run.id).collect::<Vec<_>>(), runs);
+}
+
+#[tokio::test]
+async fn a_refusal_keeps_its_key_once_something_was_begun() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    world.store.end_operation(&acme.organization, &nothing, failed(false)).await.unwrap();
+    let OperationState::Failed(refused) = world.state(&acme, &nothing).await else { panic!() };
+    assert_eq!((refused.status, refused.body.as_str()), (400, "{\"detail\":\"\u{0}é\"}"));
+    let some = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    world.runs(&acme, &some, 1).await;
+    world.store.end_operation(&acme.organization, &some, failed(false)).await.unwrap();
+    assert_eq!(repeated(begin(&world, &acme, OperationKind::Invoke, "k").await).id, some);
+    let tool = world.tool(&acme, "lookup").await;
+    let publish = fresh(begin(&world, &acme, OperationKind::Publish, "p").await);
+    let lease = world.lease(&acme, &tool).await;
+    world.store.link_build(&acme.organization, &publish, &lease.build).await.unwrap();
+    world.store.end_operation(&acme.organization, &publish, failed(false)).await.unwrap();
+    assert_eq!(repeated(begin(&world, &acme, OperationKind::Publish, "p").await).id, publish);
+    let for_now = fresh(begin(&world, &acme, OperationKind::Publish, "q").await);
+    world.store.link_build(&acme.organization, &for_now, &lease.build).await.unwrap();
+    world.store.end_operation(&acme.organization, &for_now, failed(true)).await.unwrap();
+    assert_ne!(fresh(begin(&world, &acme, OperationKind::Publish, "q").await), for_now);
+}
+
+#[tokio::test]
+async fn a_restart_finds_out_what_became_of_calls() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "nothing").await);
+    let cut_off = fresh(begin(&world, &acme, OperationKind::Invoke, "cut-off").await);
+    let runs = world.runs(&acme, &cut_off, 2).await;
+    world.all_end(&acme, &runs[..1]).await;
+    let unanswered = fresh(begin(&world, &acme, OperationKind::Invoke, "unanswered").await);
+    let runs = world.runs(&acme, &unanswered, 2).await;
+    world.all_end(&acme, &runs).await;
+    world.restart().await;
+    let own = fresh(begin(&world, &acme, OperationKind::Invoke, "own").await);
+    world.store.close_orphans().await.unwrap();
+    for (operation, key, state, is_free) in [
+        (&nothing, "nothing", OperationState::Interrupted, true),
+        (&cut_off, "cut-off", OperationState::Interrupted, false),
+        (&unanswered, "unanswered", OperationState::Succeeded, false),
+        (&own, "own", OperationState::Running, false),
+    ] {
+        assert_eq!(world.state(&acme, operation).await, state, "{key}");
+        let begun = begin(&world, &acme, OperationKind::Invoke, key).await;
+        assert_eq!(matches!(begun, BegunOperation::Fresh(_)), is_free, "{key}");
+    }
+    assert_eq!(world.store.operation_runs(&acme.organization, &cut_off).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_restart_finds_out_what_became_of_publications() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut operations = Vec::new();
+    for (key, is_published) in [("made", true), ("unmade", false)] {
+        let tool = world.tool(&acme, key).await;
+        let operation = fresh(begin(&world, &acme, OperationKind::Publish, key).await);
+        let lease = world.lease(&acme, &tool).await;
+        world.store.link_build(&acme.organization, &operation, &lease.build).await.unwrap();
+        if is_published {
+            world.store.publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
+        }
+        operations.push(operation);
+    }
+    world.restart().await;
+    world.store.close_orphans().await.unwrap();
+    let version = |operation: OperationId| {
+        let (store, organization) = (world.store.clone(), acme.organization.clone());
+        async move { store.operation_version(&organization, &operation).await.unwrap() }
+    };
+    let made = repeated(begin(&world, &acme, OperationKind::Publish, "made").await);
+    assert_eq!((made.id, made.state), (operations[0].clone(), OperationState::Succeeded));
+    assert_eq!(version(operations[0].clone()).await, Some(Version::FIRST));
+    assert_eq!(world.state(&acme, &operations[1]).await, OperationState::Interrupted);
+    assert_eq!(version(operations[1].clone()).await, None);
+    assert_ne!(fresh(begin(&world, &acme, OperationKind::Publish, "unmade").await), operations[1]);
+}
+
+#[tokio::test]
+async fn an_operation_is_forgotten_with_its_key_and_the_history_stays() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let old = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
+    let runs = world.runs(&acme, &old, 1).await;
+    world.store.end_operation(&acme.organization, &old, OperationEnd::Succeeded).await.unwrap();
+    world.clock.advance(Duration::from_mins(59));
+    assert_eq!(repeated(begin(&world, &acme, OperationKind::Invoke, "k").await).id, old);
+    world.clock.advance(Duration::from_mins(1));
+    assert!(world.store.get_operation(&acme.organization, &old).await.unwrap().is_none());
+    assert_ne!(fresh(begin(&world, &acme, OperationKind::Invoke, "k").await), old);
+    assert!(world.store.get_invocation(&acme.organization, &runs[0]).await.unwrap().is_some());
+    assert_eq!(rows(&world, "operations").await, 1);
+    assert_eq!(rows(&world, "operation_runs").await, 0);
+}
+
+/// Far more than one sweep takes have ended; an expired key counts for nothing all the same.
+#[tokio::test]
+async fn what_is_over_is_swept_bit_by_bit() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let old: Vec<_> = (0..300).map(|number| format!("k{number}")).collect();
+    for key in &old {
+        let operation = fresh(begin(&world, &acme, OperationKind::Invoke, key).await);
+        world.store.end_operation(&acme.organization, &operation, OperationEnd::Succeeded).await.unwrap();
+    }
+    let running = fresh(begin(&world, &acme, OperationKind::Invoke, "running").await);
+    world.clock.advance(Duration::from_hours(1));
+    fresh(begin(&world, &acme, OperationKind::Invoke, "k299").await);
+    assert_eq!(rows(&world, "operations").await, 45);
+    fresh(begin(&world, &acme, OperationKind::Invoke, "none").await);
+    assert_eq!(rows(&world, "operations").await, 3);
+    assert_eq!(repeated(begin(&world, &acme, OperationKind::Invoke, "running").await).id, running, "what runs stays");
+}
+
+#[tokio::test]
+async fn a_guess_of_the_request_cannot_be_checked_in_the_database() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    fresh(begin(&world, &acme, OperationKind::Invoke, "findable").await);
+    let bytes = world.stored_bytes().await;
+    assert!(holds(&bytes, b"findable"));
+    assert!(!holds(&bytes, Digest::of(REQUEST).as_bytes()));
+}
+
+async fn rows(world: &World, table: &str) -> i64 {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
+    let mut connection = options.connect().await.unwrap();
+    let count = match table {
+        "operations" => "SELECT count(*) FROM operations",
+        _ => "SELECT count(*) FROM operation_runs",
+    };
+    let count = sqlx::query_scalar(count).fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    count
+}

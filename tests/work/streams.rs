@@ -1,0 +1,69 @@
+//! Server-sent events: what all three kinds of work tell, and a client that goes away in the middle.
+
+use serde_json::{Value, json};
+
+use super::{call, invoke_path, read_until, sent};
+use crate::harness::{Bump, Event, Team, eventually};
+
+const STREAM: &str = "accept: text/event-stream\r\n";
+
+fn names(events: &[Event]) -> Vec<&str> {
+    let mut names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn publish_test_and_invoke_tell_how_they_go() {
+    let team = Team::new();
+    let body = "await send_status_event('half', progress=1, total=2)\nreturn 'whole'";
+    let tool = team.tool("tells").body(body).pushed();
+    let published = tool.publish_request(Bump::Minor).events();
+    assert!(published.iter().any(|event| event.name == "log" && event.data["line"].is_string()), "{published:?}");
+    let steps = published.iter().filter(|event| event.name == "step" && event.data["state"] == "finished");
+    let steps: Vec<&str> = steps.filter_map(|event| event.data["name"].as_str()).collect();
+    assert_eq!(steps, ["checkout", "image", "manifest", "dependencies", "compile", "store", "publish"]);
+    assert_eq!(names(&published)[names(&published).len() - 2..], ["result", "done"]);
+    assert_eq!(published[published.len() - 2].data, json!({"new_version": "1.0.0"}));
+    let invoked = tool.invoke_request(&call(&json!({}))).events();
+    assert_eq!(names(&invoked), ["status", "result", "done"]);
+    assert_eq!((&invoked[0].data["message"], &invoked[0].data["progress"]), (&json!("half"), &json!(1.0)));
+    let result = &invoked[1].data["invocation_results"][0];
+    assert_eq!((&result["output"], &result["invocation_id"]), (&json!("whole"), &invoked[0].data["invocation_id"]));
+    let tested = tool.test_events(body);
+    for name in ["step", "log", "status", "result", "done"] {
+        assert!(names(&tested).contains(&name), "{name} is missing: {tested:?}");
+    }
+    assert!(tested.iter().all(|event| event.name != "error"), "{tested:?}");
+}
+
+#[test]
+fn a_call_goes_on_without_the_reader_of_its_stream() {
+    let team = Team::new();
+    let body = "await send_status_event('begun')\nimport time\ntime.sleep(1)\nreturn 'rested'";
+    let tool = team.tool("sleeper").body(body).published();
+    let mut stream = sent(&team, &invoke_path(&tool), STREAM, &call(&json!({})));
+    let said = read_until(&mut stream, "event: status");
+    assert!(said.contains("text/event-stream") && !said.contains("event: result"), "{said}");
+    drop(stream);
+    let record = eventually("the record", || team.history().first().cloned());
+    assert_eq!(record["invocation_status"]["output"], "rested");
+    assert_eq!(record["status_events"][0]["message"], "begun");
+}
+
+#[test]
+fn a_publication_goes_on_without_the_reader_of_its_stream() {
+    let team = Team::new();
+    let tool = team.tool("slow").source("import time\ntime.sleep(1)", "return 'done'").pushed();
+    let body = json!({"project_path": tool.path(), "bump_type": "minor"});
+    let path = format!("/tool/{}/version", tool.id());
+    let headers = format!("{STREAM}idempotency-key: k\r\n");
+    let mut stream = sent(&team, &path, &headers, &body);
+    let said = read_until(&mut stream, "event: step");
+    assert!(!said.contains("event: result"), "{said}");
+    drop(stream);
+    eventually("the version", || (tool.versions() == ["1.0.0"]).then_some(()));
+    let again = team.request("POST", &path).header("idempotency-key", "k").json(&body);
+    let again: Vec<(String, Value)> = again.events().into_iter().map(|event| (event.name, event.data)).collect();
+    assert_eq!(again, [("result".to_owned(), json!({"new_version": "1.0.0"})), ("done".to_owned(), json!({}))]);
+}
