@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use registry::{ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, RoleName, Timestamp, UserId};
+use registry::{ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, OperationKind, RoleName, Timestamp, UserId};
 
 use super::cells::{Cell, Credential, Id, Identity, OTHER, Seen};
 use super::send;
@@ -32,6 +32,7 @@ struct Objects {
     empty_tool: String,
     build: String,
     invocation: String,
+    operation: String,
     user: &'static str,
     role: &'static str,
     /// Of the user, and of the administrator; nobody signs in with them.
@@ -120,6 +121,7 @@ impl Objects {
             empty_tool: app.tool("empty").await,
             build: app.failed_build(&tool, "made wrong").await,
             invocation: app.run_of(&tool, "x", true).await,
+            operation: app.operation(OperationKind::Invoke).await,
             tool,
             user,
             role,
@@ -136,6 +138,7 @@ impl Objects {
             "tool_id" => self.tool.clone(),
             "build_id" => self.build.clone(),
             "invocation_id" => self.invocation.clone(),
+            "operation_id" => self.operation.clone(),
             "user_id" => self.user.to_owned(),
             "role_name" => self.role.to_owned(),
             "api_key_id" if is_own => self.own_key.clone(),
@@ -154,7 +157,7 @@ fn is_end(template: &str, parameter: &str) -> bool {
 
 fn unknown(parameter: &str) -> String {
     match parameter {
-        "tool_id" | "build_id" | "invocation_id" => "f".repeat(24),
+        "tool_id" | "build_id" | "invocation_id" | "operation_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "*git_path" => "tools.git/objects/info".to_owned(),
         _ => "nobody-has-this".to_owned(),
