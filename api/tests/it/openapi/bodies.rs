@@ -69,6 +69,6 @@ async fn document_and_reader_agree_on_every_body() {
             admitted += u64::from(compare(&app, &template, &schema, &body).await);
         }
         // Neither verdict alone would show anything.
-        assert!((CASES / 10..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
+        assert!((CASES / 20..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
     }
 }
