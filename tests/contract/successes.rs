@@ -97,7 +97,10 @@ fn publications(team: &Team, tool: &Tool<'_>) {
     let path = format!("/tool/{}/version", tool.id());
     let first = post(team, &path, [&body("major"), &body("minor")], 201);
     assert_eq!([&first[0]["new_version"], &first[1]["new_version"]], ["1.0.0", "1.1.0"]);
-    post(team, &path, [&body("patch"), &body("minor")], 201);
+    // The same commit with the same bump once more is published under a key only.
+    for (path, bump) in forms(&path).iter().zip(["patch", "minor"]) {
+        ask(team, "POST", path).header("idempotency-key", bump).json(&body(bump)).send().expect(201);
+    }
 }
 
 fn invocations(team: &Team, tool: &str) {

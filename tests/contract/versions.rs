@@ -1,16 +1,18 @@
 //! Versions at the door: constraints wherever one stands, refusals of a publication, and the end of a version.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
 use super::Raised;
 use crate::harness::{Answer, Bump, Options, Server, Team, Tool, eventually, input, runs_going_on};
 
-/// Publishes the same commit again and again.
+/// Publishes the same commit again and again, each time under a key, which says that it is meant.
 fn publish(tool: &Tool<'_>, bumps: &[Bump]) {
+    static KEYS: AtomicU64 = AtomicU64::new(0);
     for bump in bumps {
-        tool.publish(*bump).expect(201);
+        let key = KEYS.fetch_add(1, Ordering::Relaxed).to_string();
+        tool.publish_request(*bump).header("idempotency-key", &key).send().expect(201);
     }
 }
 
@@ -126,11 +128,12 @@ fn the_number_of_live_versions_is_a_setting() {
     let team = Team::on(&Server::private(&Options { arguments, ..Options::default() }));
     let tool = team.tool("few").body(VERSION).pushed();
     publish(&tool, &[Bump::Minor, Bump::Minor]);
-    let refused = tool.publish(Bump::Minor);
+    let refused = tool.publish_request(Bump::Minor).header("idempotency-key", "over").send();
     assert_eq!((refused.status, refused.code().as_str()), (400, "too_many"));
     assert!(refused.detail().contains("at most 2 live versions"), "{refused}");
     team.delete(&format!("/tool/{}/version/1.0.0", tool.id())).expect(204);
-    assert_eq!(tool.publish(Bump::Minor).expect(201)["new_version"], "1.2.0");
+    let published = tool.publish_request(Bump::Minor).header("idempotency-key", "again").send().expect(201);
+    assert_eq!(published["new_version"], "1.2.0");
 }
 
 #[test]
