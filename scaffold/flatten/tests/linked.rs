@@ -43,17 +43,19 @@ fn one_module_is_left_and_it_has_what_is_used() {
     let flat = flatten::flatten(&linked()).unwrap();
     let modules = modules(&flat);
     assert_eq!(modules.len(), 1);
-    let (mut imports, mut functions, mut globals) = (0, 0, 0);
+    let (mut imports, mut functions, mut tables, mut globals) = (0, 0, 0, 0);
     for payload in wasmparser::Parser::new(0).parse_all(modules[0]) {
         match payload.unwrap() {
             wasmparser::Payload::ImportSection(section) => imports = section.into_imports().count(),
             wasmparser::Payload::FunctionSection(section) => functions = section.count(),
+            wasmparser::Payload::TableSection(section) => tables = section.count(),
             wasmparser::Payload::GlobalSection(section) => globals = section.count(),
             _ => {}
         }
     }
     assert_eq!(imports, 1, "the host's function, and neither memory nor table");
     assert_eq!(functions, 2, "the export and what the table holds");
+    assert_eq!(tables, 1, "the library's, and none to jump through");
     assert_eq!(globals, 1, "the one that is written; the others are constants");
 }
 

@@ -32,10 +32,28 @@
     )
   )
 
+  ;; A lowered function may need the memory of a module that imports it: the module calls it through a table then.
+  (core module $trampolines
+    (type $function (func (param i32) (result i32)))
+    (table (export "$imports") 1 1 funcref)
+    (func (export "0") (type $function) (call_indirect (type $function) (local.get 0) (i32.const 0)))
+  )
+  (core module $filler
+    (import "" "0" (func (param i32) (result i32)))
+    (import "" "$imports" (table 1 1 funcref))
+    (elem (i32.const 0) func 0)
+  )
+
+  (core instance $trampolines (instantiate $trampolines))
+  (alias core export $trampolines "0" (core func $jump))
+  (alias core export $trampolines "$imports" (core table $slots))
   (core instance $base (instantiate $base))
   (core instance $library (instantiate $library
     (with "env" (instance $base))
-    (with "lathe:test/host" (instance (export "double" (func $double))))
+    (with "lathe:test/host" (instance (export "double" (func $jump))))
+  ))
+  (core instance $filler (instantiate $filler
+    (with "" (instance (export "$imports" (table $slots)) (export "0" (func $double))))
   ))
   (func (export "run") (param "number" u32) (result u32) (canon lift (core func $library "run")))
 )
