@@ -143,8 +143,10 @@ impl Parameters {
     /// A whole number within `bounds`, or `default`.
     fn integer(&mut self, name: &'static str, says: &'static str, bounds: RangeInclusive<u64>, default: u64) -> u64 {
         let (least, most) = (*bounds.start(), *bounds.end());
-        let form = || json!({"type": "integer", "minimum": least, "maximum": most, "default": default});
-        self.ask(|| Parameter::query(name, says, form()));
+        self.ask(|| {
+            let form = json!({"type": "integer", "minimum": least, "maximum": most, "default": default});
+            Parameter::query(name, says, form)
+        });
         let Some(text) = self.last(name) else { return default };
         let Ok(value) = text.trim().parse::<i128>() else {
             self.note(name, "int_parsing", "Input should be a whole number".into());

@@ -104,6 +104,18 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool_is_looked_for() {
     let answer =
         app.post(&path, &json!({"inputs": [input], "invocation_source": {"type": "direct", "user_id": "x"}})).await;
     assert_eq!(places(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
+    // The position of a kind in some list is no name of it.
+    let metadata = json!({"type": 1, "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
+    for kind in [json!(0), json!("regular-conversation")] {
+        let source = json!({"type": kind, "user_id": "x", "invocation_metadata": metadata});
+        let answer = app.post(&path, &json!({"inputs": many, "invocation_source": source})).await;
+        let place = if kind.is_number() {
+            "body.invocation_source.type"
+        } else {
+            "body.invocation_source.invocation_metadata.type"
+        };
+        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place]);
+    }
 }
 
 fn merge(base: &Value, change: &Value) -> Value {

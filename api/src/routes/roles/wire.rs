@@ -1,6 +1,6 @@
 //! Roles and grants on the wire.
 
-use registry::{CONDITIONS_MAX, Condition, GRANTS_MAX, Grant, Grants, Permission, Role};
+use registry::{CONDITIONS_MAX, Condition, GRANTS_MAX, Grant, Grants, Permission, Role, Tags};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -62,11 +62,16 @@ pub(super) fn grants_form() -> Value {
 }
 
 fn condition_form() -> Value {
+    let key_bytes_max = "tag.".len() + Tags::TEXT_BYTES_MAX;
     json!({
         "type": "object",
         "required": ["key", "operator", "value"],
         "properties": {
-            "key": {"type": "string", "description": "`tool_id`, `tool_name`, or `tag.` and the key of a tag."},
+            "key": {
+                "type": "string", "pattern": r"^(tool_id|tool_name|tag\.[\w]([\w\s]*[\w])?)$", "x-unicode": true,
+                "maxLength": key_bytes_max, "x-bytes-max": key_bytes_max,
+                "description": "`tool_id`, `tool_name`, or `tag.` and the key of a tag.",
+            },
             "operator": {"type": "string", "enum": Condition::OPERATORS},
             "value": {
                 "type": "string", "maxLength": Condition::VALUE_BYTES_MAX, "x-bytes-max": Condition::VALUE_BYTES_MAX,

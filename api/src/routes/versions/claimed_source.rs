@@ -76,6 +76,12 @@ fn whole_form() -> Value {
 }
 
 pub(super) fn read(node: &Node) -> Option<InvocationSource> {
+    node.object()?;
+    // Serde would also take the position of a kind for its name.
+    let metadata = node.optional("invocation_metadata");
+    for kind in [node.optional("type"), metadata.and_then(|metadata| metadata.optional("type"))].iter().flatten() {
+        kind.text()?;
+    }
     let source = match serde_json::from_value(with_whole_numbers(node.value().clone())) {
         Ok(source) => source,
         Err(error) => return node.note("value_error", &error.to_string()),
