@@ -34,7 +34,7 @@ use tokio::time::Instant;
 
 pub use database::{failed_builds, runs_going_on};
 pub use events::Event;
-pub use http::{Answer, Request};
+pub use http::{Answer, Request, fetch};
 pub use lathe::{Lathe, Said, clean_environment};
 pub use package_index::{PackageIndex, lock_line, wheel};
 pub use repository::Repository;

@@ -2,6 +2,7 @@
 //!
 //! | module | shows |
 //! |---|---|
+//! | `attack` | random bytes, which must not make the server fail |
 //! | `walk` | the whole way from source to history, over HTTP |
 //! | `git` | hosted git with the real client |
 //! | `bad_input` | what authors get wrong, and what they are told |
@@ -14,6 +15,7 @@
 //! | `identity` | users, roles and keys, and what they open |
 //! | `tidy` | the rules of the house |
 
+mod attack;
 mod bad_input;
 mod behaviour;
 mod contract;

@@ -1,3 +1,7 @@
 //! What operators see and set.
 
+mod collector;
 mod crowds;
+mod logs;
+mod metrics;
+mod traces;

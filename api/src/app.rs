@@ -9,10 +9,13 @@ use registry::{Clock, OrganizationId, Store};
 use runner::{Admission, Admitted, Bounds, Full, Invoker};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::rate::Usage;
+use crate::readiness::Readiness;
+use crate::request_id::RequestIds;
 
 /// Work at once that is to be answered later: as much as may wait for a run, since no connection bounds it.
 const APART_MAX: usize = 256;
@@ -40,12 +43,25 @@ struct Shared {
     tasks: TaskTracker,
     usage: Usage,
     apart: Admission,
+    request_ids: RequestIds,
+    readiness: Readiness,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let apart = Admission::new(Bounds::shared(APART_MAX, 0));
-        Self(Arc::new(Shared { parts, tasks: TaskTracker::new(), usage: Usage::default(), apart }))
+        let request_ids = RequestIds::new(&parts.clock);
+        let apart = Admission::new("operations", Bounds::shared(APART_MAX, 0));
+        let (tasks, usage, readiness) = (TaskTracker::new(), Usage::default(), Readiness::default());
+        Self(Arc::new(Shared { parts, tasks, usage, apart, request_ids, readiness }))
+    }
+
+    /// Where parts of the server say whether they are ready.
+    pub fn readiness(&self) -> &Readiness {
+        &self.0.readiness
+    }
+
+    pub(crate) fn request_ids(&self) -> &RequestIds {
+        &self.0.request_ids
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -88,7 +104,7 @@ impl App {
         if self.is_stopping() {
             return Err(Error::ShuttingDown);
         }
-        Ok(self.0.tasks.spawn(work))
+        Ok(self.0.tasks.spawn(work.in_current_span()))
     }
 
     /// A place for work that no connection waits for.

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::extract;
 use crate::openapi::{Inputs, Reads};
+use crate::trail;
 use credentials::{Credentials, names_only};
 use permit::Subject;
 
@@ -52,6 +53,7 @@ impl Guard {
 pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
     let (mut parts, body) = request.into_parts();
     let principal = identify(&guard.app, &mut parts).await?;
+    trail::identified(&parts.extensions, &principal);
     permit::check(&guard, &principal, &mut parts).await?;
     parts.extensions.insert(Caller(principal));
     Ok(next.run(Request::from_parts(parts, body)).await)

@@ -2,7 +2,7 @@
 //!
 //! A handler returns [`Error`]; the inner crates' errors convert by `?` and are classified here. What a caller reads
 //! is `{"detail", "code"}`; 422 carries a list of problems. A fault (5xx that is not a plain "later") is logged once
-//! by [`crate::request_id`] and shows the caller the request id only.
+//! by [`crate::trail`] and shows the caller the request id only.
 //!
 //! A missing object and an object of another organisation give the same bytes, whatever the inner error says.
 
@@ -56,6 +56,8 @@ pub enum Error {
     Interrupted { operation: OperationId, runs: Vec<InvocationId> },
     #[error("The server is shutting down.")]
     ShuttingDown,
+    #[error("Not ready: {part}: {reason}")]
+    NotReady { part: &'static str, reason: &'static str },
     #[error("{detail}")]
     Internal { detail: String },
     #[error(transparent)]

@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract;
+use crate::metrics;
 use allowance::{Allowance, Verdict};
 pub use limits::{RateLimits, UnknownOperation};
 use table::{Key, Table};
@@ -43,8 +44,8 @@ struct Limited {
 }
 
 /// Puts the limit of a route, if it has one, before its handler and behind its guard.
-pub(crate) fn limited(app: &App, (method, path): (&str, &str), handler: MethodRouter<App>) -> MethodRouter<App> {
-    let Some((operation, per_minute)) = app.config().rate_limits.of(method, path) else { return handler };
+pub(crate) fn limited(app: &App, operation: &'static str, handler: MethodRouter<App>) -> MethodRouter<App> {
+    let Some(per_minute) = app.config().rate_limits.of(operation) else { return handler };
     let limited = Limited { app: app.clone(), operation, allowance: Allowance::per_minute(per_minute) };
     handler.route_layer(from_fn_with_state(limited, admit))
 }
@@ -63,6 +64,7 @@ async fn admit(State(limited): State<Limited>, request: Request, next: Next) -> 
     let mut response = match verdict.retry_after {
         None => next.run(Request::from_parts(parts, body)).await,
         Some(retry_after) => {
+            metrics::rate_limited(limited.operation);
             Error::RateLimited { per_minute: limited.allowance.requests(), retry_after }.into_response()
         }
     };

@@ -7,6 +7,7 @@
 mod body;
 mod connection;
 mod limits;
+mod metrics;
 mod raw;
 mod requests;
 mod seats;
@@ -23,11 +24,13 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use body::BodyError;
 pub use limits::{BodyLimits, ConnectionLimits};
+pub(crate) use requests::Peer;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::metrics::connection_cut;
 use crate::router::{RouteRefused, router};
-use connection::Hosting;
+use connection::{Client, Hosting};
 use seats::Seats;
 
 /// A pause after a failed accept (no descriptors left), so that the loop does not spin.
@@ -65,17 +68,12 @@ impl Server {
     pub async fn serve(self, app: App, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let limits = app.config().connections.clone();
         let drain_time_max = limits.drain_time_max;
-        let hosting = Arc::new(Hosting { router: router(app.clone())?, limits });
-        let (stop, stopping) = watch::channel(false);
-        let connections = TaskTracker::new();
-        tokio::select! {
-            () = accept_all(&self.listener, &hosting, &connections, &stopping) => {}
-            () = shutdown => {}
-        }
-        drop(self.listener);
-        app.stop_admitting();
-        stop.send_replace(true);
-        connections.close();
+        let hosting = Hosting { router: router(app.clone())?, limits, ids: app.request_ids().clone() };
+        let shutdown = async {
+            shutdown.await;
+            app.stop_admitting();
+        };
+        let connections = host(self.listener, hosting, shutdown).await;
         let deadline = Instant::now() + drain_time_max;
         let drained = timeout_at(deadline, connections.wait()).await.is_ok();
         let finished = timeout_at(deadline, app.tasks().wait()).await.is_ok();
@@ -84,6 +82,19 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Accepts connections until `shutdown`; those that are left then end with the request that they are at.
+async fn host(listener: TcpListener, hosting: Hosting, shutdown: impl Future<Output = ()>) -> TaskTracker {
+    let (stop, stopping) = watch::channel(false);
+    let (connections, hosting) = (TaskTracker::new(), Arc::new(hosting));
+    tokio::select! {
+        () = accept_all(&listener, &hosting, &connections, &stopping) => {}
+        () = shutdown => {}
+    }
+    stop.send_replace(true);
+    connections.close();
+    connections
 }
 
 async fn accept_all(
@@ -97,9 +108,13 @@ async fn accept_all(
         match listener.accept().await {
             Ok((mut tcp, peer)) => match seats.take(peer.ip()) {
                 Some(seated) => {
-                    connections.spawn(connection::serve(Arc::clone(hosting), tcp, seated, stopping.clone()));
+                    let client = Client { tcp, address: peer.ip() };
+                    connections.spawn(connection::serve(Arc::clone(hosting), client, seated, stopping.clone()));
                 }
-                None => raw::refuse(&mut tcp, Error::TooManyConnections).await,
+                None => {
+                    connection_cut("full");
+                    raw::refuse(&mut tcp, &hosting.ids.next(), Error::TooManyConnections).await;
+                }
             },
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");

@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
+use tracing::Instrument;
+
+use crate::metrics;
 
 /// The kept log is cut here: a hostile build could print for ever.
 const LOG_BYTES_MAX: usize = 100 << 10;
@@ -52,8 +55,10 @@ impl Progress {
         self.send(BuildEvent::Step { name, state: StepState::Started });
         #[expect(clippy::disallowed_methods, reason = "a duration that is only shown")]
         let started = Instant::now();
-        let done = work.await;
-        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let done = work.instrument(tracing::info_span!("step", step = name)).await;
+        let duration = started.elapsed();
+        metrics::step(name, duration);
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         match &done {
             Ok(_) => self.keep(&format!("{name}: done in {duration_ms} ms")),
             Err(error) => self.keep(&format!("{name}: {error}")),

@@ -1,26 +1,29 @@
 //! The shell of a build: lease → checkout → build → save. The only file of the
-//! crate that touches the store.
+//! crate that touches the store, with [`branch_test`], which keeps nothing.
 
-use std::collections::BTreeMap;
+mod branch_test;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, EnvvarName, FailedBuild, Lease, NewVersion, Operation, OperationId,
-    OrganizationId, Principal, ProjectPath, Publication, SecretValue, Store, ToolId, ToolName, ToolVersion, Variables,
-    Version,
+    Artifacts, BranchName, BumpKind, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId, Principal,
+    ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Candidate, Code, Compiler, Full};
+use runner::{Admission, Admitted, Compiler, Full};
+use tracing::Instrument;
 
 use crate::Config;
 use crate::build::{Built, Toolchain, build};
 use crate::component::Image;
 use crate::error::{Error, Place};
+use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
 use crate::steps::inspect;
+pub use branch_test::TestRequest;
 
 /// How long a lease outlives a holder that died.
 const LEASE_TTL: Duration = Duration::from_secs(30);
@@ -48,14 +51,6 @@ pub struct PublishRequest {
     /// Publish the same commit the same way again, although that was done a
     /// moment ago.
     pub is_deliberate: bool,
-}
-
-#[derive(Debug, Clone)]
-pub struct TestRequest {
-    pub project_path: ProjectPath,
-    pub commit_branch: BranchName,
-    pub envvars: BTreeMap<EnvvarName, String>,
-    pub secrets: BTreeMap<EnvvarName, SecretValue>,
 }
 
 /// Builds branches, and publishes what it built.
@@ -90,7 +85,7 @@ impl Builder {
             artifacts.put(component).await?;
         }
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
-        let builds = Admission::new(config.builds);
+        let builds = Admission::new("builds", config.builds);
         Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image, builds })
     }
 
@@ -124,7 +119,9 @@ impl Builder {
         let admitted = self.admit(principal)?;
         let lease = self.store.acquire_lease(principal, &tool, Operation::Publish, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
-        let published = self.publish_under(&lease, principal, request, &admitted, &progress).await;
+        let publishing = self.publish_under(&lease, principal, request, &admitted, &progress);
+        let span = tracing::info_span!("build", kind = "publish", %tool, build = %lease.build);
+        let published = metrics::counted("publish", publishing.instrument(span)).await;
         drop(renewal);
         match published {
             Ok(version) => Ok(version),
@@ -205,35 +202,6 @@ impl Builder {
     ) -> Result<ToolVersion, Error> {
         blocking(move || Ok(repository.pin(&commit, &commit.to_string())?)).await?;
         Ok(self.store.publish_version(lease, version).await?)
-    }
-
-    /// Builds a branch for a test. Nothing of it is kept.
-    ///
-    /// # Errors
-    /// What refused the build, or a required variable without a value.
-    pub async fn build_branch(
-        &self,
-        principal: &Principal,
-        request: TestRequest,
-        progress: Progress,
-    ) -> Result<Candidate, Error> {
-        let admitted = self.admit(principal)?;
-        let (repository, commit) = self.tip(principal, request.commit_branch).await?;
-        let built = self.build(&repository, commit, &request.project_path, &admitted, &progress).await?;
-        let name = built.manifest.name.replace('-', "_").to_lowercase();
-        let tool = match ToolName::parse(&name) {
-            Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
-            Err(_) => None,
-        };
-        Ok(Candidate {
-            tool: tool.map(|tool| tool.id),
-            tool_name: name,
-            code: Code { component: built.image_digest, bundle: built.bundle.into() },
-            input_schema: built.validator,
-            settings: built.settings,
-            variables: given(&built.manifest, request.envvars, request.secrets)?,
-            commit: commit.to_string(),
-        })
     }
 
     /// Before anything is recorded or held: whether the build may wait for a place.
@@ -367,26 +335,4 @@ fn scaffold_commit(repository: &Repository) -> Result<String, Error> {
 fn team_branch(principal: &Principal) -> Result<BranchName, Error> {
     let name = format!("releases/{}", principal.organization);
     BranchName::parse(&name).map_err(Error::internal)
-}
-
-/// The declared variables out of those that the request gives.
-fn given(
-    manifest: &crate::steps::manifest::Manifest,
-    mut envvars: BTreeMap<EnvvarName, String>,
-    mut secrets: BTreeMap<EnvvarName, SecretValue>,
-) -> Result<Variables, Error> {
-    let missing = |name: &EnvvarName, field: &str| {
-        let message = format!("the tool requires {name}; give it a value in {field}");
-        Error::failed("variables", "missing-variable", message, Place::default())
-    };
-    let mut variables = Variables::default();
-    for name in &manifest.required_envvars {
-        let value = envvars.remove(name).ok_or_else(|| missing(name, "required_envvars"))?;
-        variables.envvars.insert(name.clone(), value);
-    }
-    for name in &manifest.required_secret_envvars {
-        let value = secrets.remove(name).ok_or_else(|| missing(name, "required_secret_envvars"))?;
-        variables.secrets.insert(name.clone(), value);
-    }
-    Ok(variables)
 }

@@ -13,6 +13,8 @@
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
 //! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |
+//! | where metrics are served | `--metrics-listen` | `LATHE_METRICS_LISTEN` | `metrics_listen` | `127.0.0.1:9464` |
+//! | collector of traces | `--otlp-endpoint` | `OTEL_EXPORTER_OTLP_ENDPOINT` | `otlp_endpoint` | none |
 //! | what is admitted at once | see `limits` | `LATHE_…` | `[limits]` | that of the crate that admits it |
 //!
 //! A flag wins over the environment, the environment over the file, the file over the default.
@@ -20,14 +22,14 @@
 mod assemble;
 mod file;
 mod limits;
-mod logging;
 mod rate_limits;
 mod serve;
 mod settings;
 mod signals;
+mod telemetry;
 
 pub use assemble::{Assembled, assemble, open_store};
-pub use logging::log_for_demo;
 pub use serve::{serve, url_of};
 pub use settings::{DataArguments, ServeArguments, Settings};
 pub use signals::Signals;
+pub use telemetry::log_for_demo;

@@ -22,6 +22,7 @@ mod history;
 mod ids;
 mod invocation;
 mod invocation_source;
+mod metrics;
 mod names;
 mod operation;
 mod page;
@@ -64,6 +65,7 @@ pub use invocation::{
     RecordedInput,
 };
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
+pub use metrics::describe_metrics;
 pub use names::{Description, EnvvarName, ToolName};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, Refused,

@@ -9,9 +9,12 @@ mod queue;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use metrics::{counter, gauge, histogram};
 use registry::OrganizationId;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use crate::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
 pub use bounds::Bounds;
 use queue::Queue;
 
@@ -28,6 +31,8 @@ pub struct Admission(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
+    /// What is let in, as a label: `runs`, `builds`.
+    work: &'static str,
     bounds: Bounds,
     queue: Mutex<Queue<oneshot::Sender<Place>>>,
 }
@@ -49,8 +54,8 @@ pub struct Place {
 
 impl Admission {
     #[must_use]
-    pub fn new(bounds: Bounds) -> Self {
-        Self(Arc::new(Shared { bounds, queue: Mutex::default() }))
+    pub fn new(work: &'static str, bounds: Bounds) -> Self {
+        Self(Arc::new(Shared { work, bounds, queue: Mutex::default() }))
     }
 
     /// Lets pieces of work wait for places, or refuses all of them at once.
@@ -58,7 +63,14 @@ impl Admission {
     /// # Errors
     /// Which bound is met.
     pub fn admit(&self, organization: &OrganizationId, pieces: usize) -> Result<Admitted, Full> {
-        self.queue().enter(&self.0.bounds, organization, pieces)?;
+        let entered = self.change(|queue| queue.enter(&self.0.bounds, organization, pieces));
+        entered.inspect_err(|full| {
+            let bound = match full {
+                Full::Organization => "organization",
+                Full::Process => "process",
+            };
+            counter!(REFUSED, "work" => self.0.work, "bound" => bound).increment(1);
+        })?;
         Ok(Admitted { admission: self.clone(), organization: organization.clone(), pieces })
     }
 
@@ -66,10 +78,19 @@ impl Admission {
     fn hand_out(&self) {
         loop {
             // The lock must not be held below: a place that nobody takes is dropped, and comes back here.
-            let next = self.queue().next(&self.0.bounds, oneshot::Sender::is_closed);
+            let next = self.change(|queue| queue.next(&self.0.bounds, oneshot::Sender::is_closed));
             let Some((organization, waiter)) = next else { return };
             drop(waiter.send(Place { admission: self.clone(), organization }));
         }
+    }
+
+    /// Changes the queue, and tells its lengths while nobody else can.
+    fn change<T>(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<Place>>) -> T) -> T {
+        let mut queue = self.queue();
+        let changed = change(&mut queue);
+        gauge!(RUNNING, "work" => self.0.work).set(number(queue.running()));
+        gauge!(WAITING, "work" => self.0.work).set(number(queue.waiting()));
+        changed
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Place>>> {
@@ -81,22 +102,25 @@ impl Admission {
 impl Admitted {
     /// Waits for a place; nothing only when the process ends.
     pub async fn place(&self) -> Option<Place> {
+        let began = Instant::now();
         let (waiter, place) = oneshot::channel();
         self.admission.queue().wait(&self.organization, waiter);
         self.admission.hand_out();
-        place.await.ok()
+        let place = place.await.ok();
+        histogram!(WAIT_SECONDS, "work" => self.admission.0.work).record(began.elapsed());
+        place
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.admission.queue().leave(&self.organization, self.pieces, oneshot::Sender::is_closed);
+        self.admission.change(|queue| queue.leave(&self.organization, self.pieces, oneshot::Sender::is_closed));
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.admission.queue().free(&self.organization);
+        self.admission.change(|queue| queue.free(&self.organization));
         self.admission.hand_out();
     }
 }
@@ -113,7 +137,7 @@ mod tests {
 
     fn admission(parallel_max: usize, queued_max: usize) -> Admission {
         let (organization_parallel_max, organization_queued_max) = (parallel_max, queued_max);
-        Admission::new(Bounds { parallel_max, queued_max, organization_parallel_max, organization_queued_max })
+        Admission::new("runs", Bounds { parallel_max, queued_max, organization_parallel_max, organization_queued_max })
     }
 
     #[tokio::test]

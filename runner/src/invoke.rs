@@ -11,9 +11,10 @@ use dashmap::DashMap;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, OperationId, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
+    InvocationStarted, Language, OperationId, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
 };
 use serde_json::{Value, json};
+use tracing::Instrument;
 
 use crate::admission::{Admission, Admitted, Full};
 use crate::cache::Compiled;
@@ -22,7 +23,7 @@ use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
-    Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, shape,
+    Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, metrics, shape,
 };
 
 /// The wire's version of a branch that is not published.
@@ -58,6 +59,7 @@ struct Resolved {
     tool_name: String,
     version: Version,
     loaded: Loaded,
+    language: Language,
     limits: Limits,
     variables: Variables,
 }
@@ -74,7 +76,7 @@ impl Invoker {
             clock,
             sandbox,
             compiler: Compiler::new(&config.compiler, compiled),
-            admission: Admission::new(config.runs),
+            admission: Admission::new("runs", config.runs),
             limits_max: config.limits_max,
             versions: Arc::default(),
         })
@@ -107,7 +109,11 @@ impl Invoker {
         };
         let ids = run.record_start(&inputs, &source, operation).await?;
         let runs = ids.into_iter().zip(inputs).enumerate();
-        join_all(runs.map(|(index, (id, input))| run.one(index, id, input))).await.into_iter().collect()
+        let runs = runs.map(|(index, (id, input))| {
+            let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
+            run.one(index, id, input).instrument(span)
+        });
+        join_all(runs).await.into_iter().collect()
     }
 
     async fn resolve(&self, principal: &registry::Principal, subject: Subject) -> Result<Resolved, Error> {
@@ -134,6 +140,7 @@ impl Invoker {
             tool_name,
             version: UNPUBLISHED,
             loaded: Loaded { code, schema },
+            language: settings.language,
             limits: self.limits(&settings),
             variables,
         })
@@ -150,6 +157,7 @@ impl Invoker {
             tool_name,
             version: version.version,
             loaded: self.load(version).await?,
+            language: version.settings.language,
             limits: self.limits(&version.settings),
             variables,
         })
@@ -242,6 +250,7 @@ impl Run<'_> {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (outcome, duration_ms, logs) = match self.execute(index, &id, &input, kept.clone()).await {
             Ok(executed) => {
+                metrics::executed(&executed, self.resolved.language);
                 let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
                 (executed.outcome, duration_ms, executed.logs)
             }
@@ -251,6 +260,7 @@ impl Run<'_> {
             }
         };
         let (outcome, persisted) = shape::shape(outcome, self.persistence);
+        metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
         let result = RunResult { invocation_id: id, outcome, duration_ms, persisted };
         self.record_end(&result, Traces { status_events, logs }).await?;
@@ -270,7 +280,7 @@ impl Run<'_> {
     }
 
     fn execution(&self, id: &InvocationId, input: &Input) -> Execution {
-        let Resolved { tool_id, tool_name, version, loaded, limits, variables } = self.resolved;
+        let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
             principal: self.principal,

@@ -28,7 +28,8 @@ class Server:
         self.program = program.resolve()
         self.directory = directory
         self.log = directory / "server.log"
-        command = [self.program, "serve", "--listen", "127.0.0.1:0", "--data", directory / "data"]
+        command = [self.program, "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "off"]
+        command += ["--data", directory / "data"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log.open("w"), text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -70,7 +70,8 @@ fn too_large(team: &Team) {
             continue;
         }
         if path.contains("/git/") {
-            ask(team, "POST", &path).announced(5 << 20).expect(413);
+            let request = ask(team, "POST", &path).header("content-type", "application/x-git-upload-pack-request");
+            request.announced(5 << 20).expect(413);
         } else {
             team.request("POST", &path).body(vec![b' '; LARGE]).send().expect(413);
         }
@@ -117,7 +118,9 @@ pub fn without_permission(team: &Team) {
 pub fn beyond_a_rate() {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("lathe.toml");
-    let once: BTreeSet<String> = operations().iter().map(|operation| format!("{} = 1\n", operation.id)).collect();
+    // The contract has one name for both methods of git.
+    let names = operations().iter().map(|operation| operation.id.clone()).chain(["post-git-interface".to_owned()]);
+    let once: BTreeSet<String> = names.map(|name| format!("{name} = 1\n")).collect();
     let settings = format!("[rate_limits]\n{}", once.into_iter().collect::<String>());
     std::fs::write(&file, settings).expect("a file");
     let arguments = vec!["--config".to_owned(), file.to_str().expect("UTF-8").to_owned()];

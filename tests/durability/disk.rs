@@ -33,6 +33,10 @@ fn a_full_disk_refuses_and_loses_nothing() {
     let tool = team.tool("fills").with_id(&id).body(BODY);
     let acknowledged = fill(&tool);
     let tools = fill_with_tools(&team);
+    let unready = full.request("GET", "/health/ready").send();
+    assert_eq!((unready.status, unready.code().as_str()), (503, "not_ready"), "{unready}");
+    assert!(unready.detail().contains("database"), "{unready}");
+    full.request("GET", "/health/live").send().expect(200);
     // Reading goes on, and all that was answered is there.
     all_are_there(&team, &acknowledged, &tools);
     drop(tool);

@@ -36,6 +36,12 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
+/// The text at any address.
+pub fn fetch(url: &str) -> String {
+    let text = async { CLIENT.get(url).send().await?.error_for_status()?.text().await };
+    RUNTIME.block_on(text).unwrap_or_else(|error| panic!("{url}: {error}"))
+}
+
 impl<'a> Request<'a> {
     pub fn new(server: &'a Server, method: &str, path: &str) -> Self {
         Self { server: Some(server), ..Self::to(&server.url, method, path) }

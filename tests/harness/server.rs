@@ -171,6 +171,9 @@ fn command(data: &Path, options: &Options) -> Command {
     if let Some(index) = &options.python_index {
         command.args(["--python-index", index]);
     }
+    if !options.arguments.iter().any(|argument| argument == "--metrics-listen") {
+        command.args(["--metrics-listen", "off"]);
+    }
     command.args(&options.arguments);
     super::lathe::clean_environment(&mut command);
     command.current_dir(data.parent().expect("a parent"));

@@ -28,7 +28,7 @@ pub(crate) struct Refusal {
     pointers: Pointers,
 }
 
-/// A fault on its way to [`crate::request_id::label`], which logs it and hides it.
+/// A fault on its way to [`crate::trail::follow`], which logs it and hides it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     code: &'static str,

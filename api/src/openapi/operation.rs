@@ -57,6 +57,10 @@ pub(super) struct Link {
 }
 
 impl Operation {
+    pub(crate) const fn id(&self) -> &'static str {
+        self.id
+    }
+
     /// `id` never changes, since clients are generated from it; the summary is a title without a full stop.
     pub(crate) const fn new(id: &'static str, tag: Tag, summary: &'static str) -> Self {
         Self {

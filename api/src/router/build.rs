@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
@@ -16,9 +15,9 @@ use crate::auth::{Guard, admit};
 use crate::error::{Error, Fault};
 use crate::extract::Parameters;
 use crate::head;
-use crate::openapi;
+use crate::openapi::{self, Operation};
 use crate::rate;
-use crate::request_id::{RequestIds, label};
+use crate::trail;
 
 /// Paths below this one belong to an organisation.
 const ORGANIZATION_PREFIX: &str = "/v1/{organization}/";
@@ -51,18 +50,18 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
         }
         router = router.route(route.path, handler);
     }
-    let ids = Arc::new(RequestIds::new(app.clock()));
     Ok(router
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(CatchPanicLayer::custom(after_panic))
         .layer(from_fn(head::admit))
-        .layer(from_fn_with_state(ids, label))
+        .layer(from_fn_with_state(app.request_ids().clone(), trail::follow))
         .with_state(app))
 }
 
 fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
-    let handler = rate::limited(app, (route.method, route.path), route.handler.clone());
+    let operation = route.operation.as_ref().map_or("", Operation::id);
+    let handler = rate::limited(app, operation, route.handler.clone());
     let Some(permission) = route.permission else { return handler };
     let guard = Guard::new(app.clone(), permission, route.path);
     handler.route_layer(from_fn(bounded_query)).route_layer(from_fn_with_state(guard, admit))

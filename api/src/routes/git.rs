@@ -17,6 +17,7 @@ use tokio_util::io::{ReaderStream, StreamReader};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
+use crate::extract::Problem;
 use crate::openapi::{Operation, Parameter, Tag, form};
 
 /// Where in the path the repository ends and git's own part begins.
@@ -75,12 +76,27 @@ pub(crate) async fn handle(
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
+    check_content_type(path, &parts.headers)?;
     ensure_repository(&app, &principal.organization).await?;
     // What answers a GET answers HEAD too; the body is left out further out.
     let method = if parts.method == Method::HEAD { Method::GET } else { parts.method };
     let request = git_request(&principal, method.as_str(), path, parts.uri.query(), &parts.headers);
     let body = StreamReader::new(body.into_data_stream().map_err(std::io::Error::other));
     respond(app.git().serve(request, Box::pin(body)).await?)
+}
+
+/// What git itself would refuse, in text and from a process of its own.
+fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
+    let expected = match path {
+        "git-upload-pack" => "application/x-git-upload-pack-request",
+        "git-receive-pack" => "application/x-git-receive-pack-request",
+        _ => return Ok(()),
+    };
+    if headers.get(CONTENT_TYPE).is_some_and(|given| given == expected) {
+        return Ok(());
+    }
+    let place = vec!["header".into(), "content-type".into()];
+    Err(Error::Invalid { problems: vec![Problem::new(place, "value_error", format!("should be {expected}"))] })
 }
 
 /// Makes the organisation's repository at its first use.

@@ -2,14 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::OrganizationId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::openapi::{Operation, STORE_CODES, Tag};
+use crate::openapi::{Operation, Tag};
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
@@ -25,9 +24,9 @@ pub(crate) fn live_operation() -> Operation {
 
 pub(crate) fn ready_operation() -> Operation {
     Operation::new("is-ready", Tag::Service, "Would the server take a request")
-        .says("Ready while the database answers and no shutdown has begun.")
+        .says("Ready while every part works, the database can be written, and no shutdown has begun.")
         .answers::<Response>(200, "It would.", json!({"status": "ready"}))
-        .refuses(503, STORE_CODES)
+        .refuses(503, &["not_ready", "shutting_down"])
 }
 
 /// Alive as long as it answers.
@@ -35,16 +34,11 @@ pub(crate) async fn live() -> Json<Response> {
     Json(Response { status: "live" })
 }
 
-/// Ready while the database answers and no shutdown has begun.
+/// Ready while all parts work, the database can be written, and no shutdown has begun.
 pub(crate) async fn ready(State(app): State<App>) -> Result<Json<Response>, Error> {
     if app.is_stopping() {
         return Err(Error::ShuttingDown);
     }
-    app.store().organization_exists(&probe()?).await?;
+    app.readiness().check(app.store(), app.clock()).await?;
     Ok(Json(Response { status: "ready" }))
-}
-
-/// Some organisation; whether it exists does not matter, only that the database can tell.
-fn probe() -> Result<OrganizationId, Error> {
-    OrganizationId::parse("probe").map_err(|error| Error::Internal { detail: error.to_string() })
 }

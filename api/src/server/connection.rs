@@ -1,5 +1,6 @@
 //! One connection, from its first byte to its last.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,8 @@ use super::requests::Requests;
 use super::seats::{Seat, Seated};
 use super::socket::{Slow, Socket};
 use crate::error::Error;
+use crate::metrics;
+use crate::request_id::RequestIds;
 
 /// Request line and headers, also what hyper reads ahead. [`crate::head`] refuses less, and in words.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
@@ -35,33 +38,41 @@ const LINGER_BUFFER_BYTES: usize = 16 * 1024;
 pub(super) struct Hosting {
     pub(super) router: Router,
     pub(super) limits: ConnectionLimits,
+    pub(super) ids: RequestIds,
+}
+
+/// Who has connected.
+pub(super) struct Client {
+    pub(super) tcp: TcpStream,
+    pub(super) address: IpAddr,
 }
 
 type Connection = http1::Connection<TokioIo<Socket>, Requests>;
 
 /// Serves until the client, a bound, or the end of the server ends it.
-pub(super) async fn serve(hosting: Arc<Hosting>, tcp: TcpStream, seated: Seated, stopping: watch::Receiver<bool>) {
-    if let Err(error) = tcp.set_nodelay(true) {
+pub(super) async fn serve(hosting: Arc<Hosting>, client: Client, seated: Seated, stopping: watch::Receiver<bool>) {
+    let _counted = metrics::Connection::begin();
+    if let Err(error) = client.tcp.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY refused");
     }
     let seat = seated.seat();
-    let connection = connection(&hosting, tcp, seat);
+    let connection = connection(&hosting, client, seat);
     tokio::select! {
-        () = converse(connection, stopping, seat) => {}
-        () = seat.evicted() => tracing::debug!("an idle connection made room for a new one"),
+        () = converse(&hosting, connection, stopping, seat) => {}
+        () = seat.evicted() => metrics::connection_cut("evicted"),
     }
 }
 
-fn connection(hosting: &Hosting, tcp: TcpStream, seat: &Arc<Seat>) -> Connection {
-    let socket = Socket::new(tcp, Arc::clone(seat), &hosting.limits);
-    let requests = Requests::new(hosting.router.clone(), Arc::clone(seat), &hosting.limits);
+fn connection(hosting: &Hosting, client: Client, seat: &Arc<Seat>) -> Connection {
+    let socket = Socket::new(client.tcp, Arc::clone(seat), &hosting.limits);
+    let requests = Requests::new(hosting.router.clone(), client.address, Arc::clone(seat), &hosting.limits);
     http1::Builder::new()
         .header_read_timeout(None)
         .max_buf_size(BUFFER_BYTES_MAX)
         .serve_connection(TokioIo::new(socket), requests)
 }
 
-async fn converse(mut connection: Connection, mut stopping: watch::Receiver<bool>, seat: &Seat) {
+async fn converse(hosting: &Hosting, mut connection: Connection, mut stopping: watch::Receiver<bool>, seat: &Seat) {
     let mut is_told = false;
     let outcome = loop {
         tokio::select! {
@@ -75,7 +86,7 @@ async fn converse(mut connection: Connection, mut stopping: watch::Receiver<bool
     if let Err(error) = outcome {
         tracing::debug!(%error, "connection ended early");
     }
-    part(connection.into_parts().io.into_inner(), seat).await;
+    part(hosting, connection.into_parts().io.into_inner(), seat).await;
 }
 
 fn close_when_idle(connection: &mut Connection) {
@@ -83,11 +94,16 @@ fn close_when_idle(connection: &mut Connection) {
 }
 
 /// Says what was wrong, if that is still possible, and closes so that the client can read it.
-async fn part(socket: Socket, seat: &Seat) {
+async fn part(hosting: &Hosting, socket: Socket, seat: &Seat) {
     let slow = socket.slow();
     let mut tcp = socket.into_tcp();
-    if slow == Some(Slow::Headers) {
-        raw::refuse(&mut tcp, Error::HeadersTooSlow).await;
+    match slow {
+        Some(Slow::Headers) => {
+            metrics::connection_cut("slow_headers");
+            raw::refuse(&mut tcp, &hosting.ids.next(), Error::HeadersTooSlow).await;
+        }
+        Some(Slow::Answer) => metrics::connection_cut("slow_answer"),
+        Some(Slow::Idle) | None => {}
     }
     let is_sending = seat.owes_body() || slow == Some(Slow::Headers);
     if is_sending && slow != Some(Slow::Answer) && tcp.shutdown().await.is_ok() {

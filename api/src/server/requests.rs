@@ -1,7 +1,8 @@
-//! From a request of hyper's to the router: the body gets its times, and the seat is told when a request begins and
+//! From a request of hyper's to the router: who asks is added, the body gets its times, and the seat is told when a request begins and
 //! when its answer has been sent.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -20,22 +21,28 @@ use super::limits::{BodyLimits, ConnectionLimits};
 use super::seats::Seat;
 use crate::ending::{AtEnd, with_end};
 
+/// The address at the other end of the connection; an extension of the request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
 /// Answers the requests of one connection.
 pub(super) struct Requests {
     router: Router,
+    peer: Peer,
     seat: Arc<Seat>,
     body: BodyLimits,
     git_body: BodyLimits,
 }
 
 impl Requests {
-    pub(super) fn new(router: Router, seat: Arc<Seat>, limits: &ConnectionLimits) -> Self {
-        Self { router, seat, body: limits.body, git_body: limits.git_body }
+    pub(super) fn new(router: Router, peer: IpAddr, seat: Arc<Seat>, limits: &ConnectionLimits) -> Self {
+        Self { router, peer: Peer(peer), seat, body: limits.body, git_body: limits.git_body }
     }
 
     fn prepared(&self, request: hyper::Request<Incoming>) -> Request {
         let limits = if is_git(request.uri().path()) { self.git_body } else { self.body };
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        parts.extensions.insert(self.peer);
         self.seat.set_owes_body(false);
         let body = match body.is_end_stream() {
             true => Body::empty(),

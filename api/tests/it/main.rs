@@ -11,6 +11,7 @@ mod document;
 mod fixtures;
 mod git;
 mod harness;
+mod health;
 mod invocations;
 mod isolation;
 mod lists;

@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{App, Parts, Server};
+use api::{App, Parts, Readiness, Server};
 use builder::Builder;
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store};
 use runner::Invoker;
 
 use super::Settings;
+use super::telemetry::Metrics;
 use crate::failure::Failure;
 
 /// Keeps the key of the compiled code apart from every other that is derived.
 const CACHE_KEY_LABEL: &str = "compiled code cache";
+
+/// A part of the server that takes its time to be ready.
+const IMAGES: &str = "language images";
 
 /// A server that listens and does not answer yet.
 pub struct Assembled {
@@ -23,6 +27,8 @@ pub struct Assembled {
     app: App,
     builder: Builder,
     store: Store,
+    clock: Clock,
+    metrics: Option<(Server, Metrics)>,
     /// No second server on this directory for as long as this one lives.
     _lock: DataDirLock,
 }
@@ -34,20 +40,41 @@ impl Assembled {
 
     /// Serves until `shutdown`, then finishes and records what runs.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
-        let preparing = tokio::spawn(prepare(self.builder));
+        let preparing = tokio::spawn(prepare(self.builder, self.app.readiness().clone()));
+        let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         self.store.close().await;
+        // To the last moment, so that the end can be watched.
+        metrics.abort();
         Ok(served?)
     }
 }
 
-/// Compiles the language images before the first tool needs them.
-async fn prepare(builder: Builder) {
+/// Compiles the language images before the first tool needs them; until then the server answers and is not ready.
+async fn prepare(builder: Builder, readiness: Readiness) {
     match builder.prepare().await {
-        Ok(_) => tracing::debug!("the language images are ready"),
-        Err(error) => tracing::error!(%error, "a language image does not compile; its tools cannot be built"),
+        Ok(_) => {
+            readiness.has(IMAGES);
+            tracing::debug!("the language images are ready");
+        }
+        Err(error) => {
+            readiness.lacks(IMAGES, "one does not compile; the log says why");
+            tracing::error!(%error, "a language image does not compile; its tools cannot be built");
+        }
     }
+}
+
+async fn serve_metrics(metrics: Option<(Server, Metrics)>, clock: Clock) {
+    let Some((server, metrics)) = metrics else { return };
+    let keeping_up = metrics.clone().keep_up();
+    server.serve_metrics(&clock, move || metrics.render(), keeping_up).await;
+}
+
+/// The listener and the recorder, if the operator wants them. Before anything is counted.
+async fn metrics(settings: &Settings, clock: &Clock) -> anyhow::Result<Option<(Server, Metrics)>> {
+    let Some(server) = settings.metrics_listen.bind().await? else { return Ok(None) };
+    Ok(Some((server, Metrics::start(clock)?)))
 }
 
 /// The store of a data directory, for commands that need no server.
@@ -63,8 +90,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let data = DataDir::open(&settings.data)?;
     let lock = data.lock()?;
     let server = Server::bind(settings.listen).await?;
-    let keys = KeyRing::load(&data)?;
     let clock = Clock::system();
+    let metrics = metrics(settings, &clock).await?;
+    let keys = KeyRing::load(&data)?;
     let store = Store::open(&data, &keys, clock.clone(), registry_config(settings)).await?;
     close_orphans(&store).await?;
     let artifacts = Artifacts::open(&data)?;
@@ -84,8 +112,18 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let git = GitServer::new(repositories.clone(), git)?;
     let config =
         api::Config { connections: settings.limits.of_connections(), rate_limits: settings.rate_limits.clone() };
-    let parts = Parts { store: store.clone(), invoker, builder: builder.clone(), repositories, git, clock, config };
-    Ok(Assembled { server, app: App::new(parts), builder, store, _lock: lock })
+    let parts = Parts {
+        store: store.clone(),
+        invoker,
+        builder: builder.clone(),
+        repositories,
+        git,
+        clock: clock.clone(),
+        config,
+    };
+    let app = App::new(parts);
+    app.readiness().lacks(IMAGES, "their code is being compiled");
+    Ok(Assembled { server, app, builder, store, clock, metrics, _lock: lock })
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {

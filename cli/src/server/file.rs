@@ -8,8 +8,8 @@ use anyhow::Context;
 use serde::Deserialize;
 
 use super::limits::Limits;
-use super::logging::LogFormat;
 use super::rate_limits::RateLimitSettings;
+use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
 
 const FILE_NAME: &str = "lathe.toml";
@@ -30,6 +30,8 @@ pub struct SettingsFile {
     #[serde(default)]
     pub limits: Limits,
     pub rate_limits: Option<RateLimitSettings>,
+    pub metrics_listen: Option<MetricsListen>,
+    pub otlp_endpoint: Option<String>,
 }
 
 impl SettingsFile {

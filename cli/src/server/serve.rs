@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{Assembled, ServeArguments, Settings, Signals, assemble, logging};
+use super::telemetry::Telemetry;
+use super::{Assembled, ServeArguments, Settings, Signals, assemble};
 use crate::failure::Outcome;
 use crate::output::Screen;
 
@@ -14,13 +15,14 @@ const IMPATIENT_EXIT_CODE: i32 = 130;
 
 pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let settings = Settings::read(arguments)?;
-    logging::start(&settings.log, settings.log_format)?;
+    let telemetry = Telemetry::start(&settings.log, settings.log_format, settings.otlp_endpoint.as_deref())?;
     let signals = Signals::catch()?;
     let assembled = assemble(&settings).await?;
     let url = url_of(assembled.address());
     tracing::info!(%url, data = %settings.data.display(), version = env!("CARGO_PKG_VERSION"), "started");
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
     run_until_told(assembled, signals).await?;
+    telemetry.end().await;
     tracing::info!("stopped");
     Ok(Outcome::Done)
 }

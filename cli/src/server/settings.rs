@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::file::SettingsFile;
 use super::limits::Limits;
-use super::logging::LogFormat;
 use super::rate_limits::{Profile, RateLimitSettings};
+use super::telemetry::{LogFormat, MetricsListen};
 
 /// Only this machine reaches the server unless its operator says otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -76,6 +76,12 @@ pub struct ServeArguments {
     /// Requests per minute of a user, by operation; own numbers stand in the settings file [default: off]
     #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
     rate_limits: Option<Profile>,
+    /// Where to serve metrics for Prometheus, apart from the API, or off; port 0 takes a free one [default: 127.0.0.1:9464]
+    #[arg(long, env = "LATHE_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
+    metrics_listen: Option<MetricsListen>,
+    /// The collector that gets traces, by OTLP over HTTP [default: none]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
 }
 
 /// What a server is assembled from. `None` leaves the default to the crate that owns it.
@@ -93,6 +99,8 @@ pub struct Settings {
     pub python_index: Option<String>,
     pub limits: Limits,
     pub rate_limits: RateLimits,
+    pub metrics_listen: MetricsListen,
+    pub otlp_endpoint: Option<String>,
 }
 
 impl Settings {
@@ -115,6 +123,8 @@ impl Settings {
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),
+            metrics_listen: arguments.metrics_listen.or(file.metrics_listen).unwrap_or_default(),
+            otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),
             rate_limits: rate_limits.map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,
         })
     }
@@ -122,7 +132,8 @@ impl Settings {
     /// A server for the demo: a free loopback port, its own directory, nothing from the user's environment.
     pub fn for_demo(data: PathBuf) -> anyhow::Result<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Ok(Self { listen, data, ..Self::merge(ServeArguments::default(), SettingsFile::default())? })
+        let metrics_listen = MetricsListen::Off;
+        Ok(Self { listen, data, metrics_listen, ..Self::merge(ServeArguments::default(), SettingsFile::default())? })
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod page_tokens;
 mod sql;
+mod storage;
 mod token_cache;
 mod writer;
 
@@ -20,6 +21,7 @@ use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use page_tokens::PageTokens;
 use sql::open::Database;
+use storage::Storage;
 use token_cache::TokenCache;
 use writer::{Work, Writer};
 
@@ -36,6 +38,7 @@ struct Inner {
     boot: BootId,
     tokens: TokenCache,
     page_tokens: PageTokens,
+    storage: Storage,
 }
 
 impl Store {
@@ -46,9 +49,9 @@ impl Store {
         let readers = database.readers(config.reader_connections).await?;
         let boot = BootId::new(&clock);
         let writer = Writer::start(connection, database);
-        let tokens = TokenCache::default();
-        let page_tokens = PageTokens::new(keys);
-        Ok(Self(Arc::new(Inner { readers, writer, keys: keys.clone(), clock, config, boot, tokens, page_tokens })))
+        let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
+        let keys = keys.clone();
+        Ok(Self(Arc::new(Inner { readers, writer, keys, clock, config, boot, tokens, page_tokens, storage })))
     }
 
     /// Finishes the writes in the queue and closes the database; later calls are refused.
@@ -75,7 +78,9 @@ impl Store {
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
-        self.0.writer.write(work).await
+        let written = self.0.writer.write(work).await;
+        self.0.storage.note(&written, self.0.clock.now());
+        written
     }
 }
 

@@ -6,12 +6,14 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::sql::group::commit_group;
 use super::sql::open::{self, Database};
 use crate::error::{Error, Result};
+use crate::metrics::{WRITES_WAITING, number};
 
 /// Writes waiting for the next commit; callers wait beyond it, which is the back pressure.
 const QUEUE_MAX: usize = 1024;
@@ -99,6 +101,7 @@ async fn run(mut connection: SqliteConnection, database: Database, mut messages:
     while closing.is_none() {
         let Some(first) = messages.recv().await else { break };
         let (jobs, close) = gather(first, &mut messages);
+        gauge!(WRITES_WAITING).set(number(messages.len()));
         closing = close;
         if !jobs.is_empty() && !commit_group(&mut connection, jobs).await {
             connection = reopened(connection, &database).await;

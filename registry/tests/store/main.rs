@@ -8,6 +8,7 @@ mod constraints;
 mod data_dir;
 mod fixtures;
 mod group_commit;
+mod health;
 mod history;
 mod insert_only;
 mod isolation;

@@ -104,6 +104,15 @@ impl<W> Queue<W> {
         self.forget(organization);
     }
 
+    pub(super) const fn running(&self) -> usize {
+        self.running
+    }
+
+    /// What is inside and has no place, whether it asked for one yet or not.
+    pub(super) const fn waiting(&self) -> usize {
+        self.inside.saturating_sub(self.running)
+    }
+
     /// Nothing is kept of an organisation that has nothing inside.
     fn forget(&mut self, organization: &OrganizationId) {
         let is_over = |share: &Share<W>| share.inside == 0 && share.running == 0 && share.waiting.is_empty();

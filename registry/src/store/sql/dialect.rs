@@ -25,6 +25,9 @@ const STATEMENTS_KEPT: usize = 256;
 /// The unit in which the file grows.
 const PAGE_BYTES: u32 = 4096;
 
+/// A write that reaches the disk and changes nothing: the number means nothing to the database or to us.
+pub(super) const TOUCH: &str = "PRAGMA user_version = 0";
+
 /// The database's own clock in milliseconds.
 macro_rules! database_now {
     () => {

@@ -1,13 +1,21 @@
 //! One commit for a group of writes.
 
+use metrics::{counter, histogram};
+use tokio::time::Instant;
+
 use super::dialect::Connection;
 use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
 use crate::store::writer::Job;
 
 /// Runs the jobs in one transaction and answers them. `false` when the transaction itself failed, and with it all.
 pub(in crate::store) async fn commit_group(connection: &mut Connection, mut jobs: Vec<Box<dyn Job>>) -> bool {
+    let began = Instant::now();
     let committed = transaction(connection, &mut jobs).await;
+    histogram!(COMMIT_SECONDS).record(began.elapsed());
+    histogram!(COMMIT_WRITES).record(number(jobs.len()));
     if let Err(error) = &committed {
+        counter!(COMMITS_FAILED).increment(1);
         tracing::error!(%error, writes = jobs.len(), "a group of writes failed");
         // Often nothing is left to roll back; the connection is replaced anyway.
         let _ = execute(connection, "ROLLBACK").await;

@@ -1,5 +1,7 @@
 //! Recording runs. Both halves of a record are inserted once and never touched again.
 
+use metrics::counter;
+
 use super::dialect::Connection;
 use super::operations;
 use super::row::{get, parsed, signed, to_json};
@@ -9,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BootId, InvocationId, OperationId};
 use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
+use crate::metrics::RECORDS;
 use crate::store::Store;
 
 /// JSON bytes of the status events kept with a record; the events beyond it were streamed and are gone.
@@ -52,8 +55,8 @@ impl Store {
         operation: Option<OperationId>,
         started: Vec<InvocationStarted>,
     ) -> Result<()> {
-        let boot = self.0.boot.clone();
-        self.write(move |connection| {
+        let (boot, count) = (self.0.boot.clone(), started.len() as u64);
+        let written = self.write(move |connection| {
             Box::pin(async move {
                 for (index, record) in started.iter().enumerate() {
                     start(connection, record, &boot).await?;
@@ -64,24 +67,29 @@ impl Store {
                 }
                 Ok(())
             })
-        })
-        .await
+        });
+        written.await?;
+        counter!(RECORDS, "half" => "start").increment(count);
+        Ok(())
     }
 
     /// Keeps how runs ended. [`Error::AlreadyFinished`] or [`Error::NotFound`] names the first record that was
     /// refused; the others are durable all the same.
     pub async fn finish_invocations(&self, finished: Vec<InvocationFinished>) -> Result<()> {
-        let refused = self.write(move |connection| {
+        let written = self.write(move |connection| {
             Box::pin(async move {
-                let mut refused = None;
+                let (mut count, mut refused) = (0, None);
                 for record in &finished {
                     let refusal = finish(connection, &record.organization, &record.id, &record.finished).await?;
+                    count += u64::from(refusal.is_none());
                     refused = refused.or(refusal);
                 }
-                Ok(refused)
+                Ok((count, refused))
             })
         });
-        refused.await?.map_or(Ok(()), Err)
+        let (count, refused) = written.await?;
+        counter!(RECORDS, "half" => "end").increment(count);
+        refused.map_or(Ok(()), Err)
     }
 
     /// Ends what earlier starts of the server left behind, operations first, and says how many runs that were. For a server that has

@@ -10,6 +10,7 @@ mod api_keys;
 mod builds;
 mod envvars;
 mod filters;
+mod health;
 mod history;
 mod history_list;
 mod invocations;

@@ -1,0 +1,62 @@
+//! What the door counts, for whoever has installed a recorder of the `metrics` crate. A route is a label as the table
+//! writes it, never as a client does.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+
+const REQUESTS: &str = "lathe_http_requests_total";
+const REQUEST_SECONDS: &str = "lathe_http_request_duration_seconds";
+const IN_FLIGHT: &str = "lathe_http_requests_in_flight";
+const RATE_LIMITED: &str = "lathe_http_rate_limited_total";
+const CONNECTIONS: &str = "lathe_http_connections";
+const CONNECTIONS_ENDED: &str = "lathe_http_connections_cut_total";
+
+/// Tells the recorder what the numbers mean.
+pub fn describe_metrics() {
+    describe_counter!(REQUESTS, "Requests by route, method and status; status 0 when the client left before");
+    describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the end of the answer, by route and method");
+    describe_gauge!(IN_FLIGHT, "Requests whose answer is not sent yet");
+    describe_counter!(RATE_LIMITED, "Requests beyond a rate limit, by operation");
+    describe_gauge!(CONNECTIONS, "Connections of clients");
+    describe_counter!(
+        CONNECTIONS_ENDED,
+        "Connections that the server ended early, by reason: full, evicted, slow_headers, slow_answer"
+    );
+}
+
+pub(crate) fn request_began() {
+    gauge!(IN_FLIGHT).increment(1.0);
+}
+
+pub(crate) fn request_ended(method: &'static str, route: &str, status: Option<StatusCode>, duration: Duration) {
+    gauge!(IN_FLIGHT).decrement(1.0);
+    let status = status.map_or_else(|| "0".to_owned(), |status| status.as_str().to_owned());
+    counter!(REQUESTS, "route" => route.to_owned(), "method" => method, "status" => status).increment(1);
+    histogram!(REQUEST_SECONDS, "route" => route.to_owned(), "method" => method).record(duration);
+}
+
+pub(crate) fn rate_limited(operation: &'static str) {
+    counter!(RATE_LIMITED, "operation" => operation).increment(1);
+}
+
+/// Counts a connection for as long as the value lives.
+pub(crate) struct Connection(());
+
+impl Connection {
+    pub(crate) fn begin() -> Self {
+        gauge!(CONNECTIONS).increment(1.0);
+        Self(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        gauge!(CONNECTIONS).decrement(1.0);
+    }
+}
+
+pub(crate) fn connection_cut(reason: &'static str) {
+    counter!(CONNECTIONS_ENDED, "reason" => reason).increment(1);
+}

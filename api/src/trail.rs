@@ -1,0 +1,86 @@
+//! What remains of a request: its id, its span, one line in the log and its numbers, however it ends.
+//!
+//! This is the outermost layer. Everything that happens for a request happens inside its span, also in a task that
+//! outlives it, so that every line of the log and every trace leads back to it.
+
+mod exchange;
+mod trace_context;
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use registry::{OrganizationId, Principal, UserId};
+use tracing::Instrument;
+
+use crate::ending::with_end;
+use crate::error::Fault;
+use crate::request_id::{HEADER, RequestId, RequestIds};
+use exchange::Exchange;
+
+/// Who turned out to be asking; an extension of the request, filled by the guard of its route.
+#[derive(Clone, Debug, Default)]
+struct Identity(Arc<OnceLock<(OrganizationId, UserId)>>);
+
+/// Notes who is asking, for the log.
+pub(crate) fn identified(request: &Extensions, principal: &Principal) {
+    if let Some(Identity(known)) = request.get::<Identity>() {
+        known.get_or_init(|| (principal.organization.clone(), principal.user.clone()));
+    }
+}
+
+/// Gives the request its id and its span, and turns a fault into a logged line and an answer that shows the id only.
+pub(crate) async fn follow(State(ids): State<RequestIds>, mut request: Request, next: Next) -> Response {
+    let id = ids.next();
+    let identity = Identity::default();
+    let mut exchange = Exchange::begin(&request, id.clone(), identity.clone());
+    request.extensions_mut().insert(id.clone());
+    request.extensions_mut().insert(identity);
+    let response = answered(request, next, &id).instrument(exchange.span().clone()).await;
+    exchange.answered(response.status());
+    with_end(response, exchange)
+}
+
+async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
+    let mut response = next.run(request).await;
+    if let Some(fault) = response.extensions_mut().remove::<Fault>() {
+        response = fault.log(id).into_response();
+    }
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(HEADER, value);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+    use registry::{Clock, Timestamp};
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::error::Error;
+
+    async fn fail() -> Error {
+        Error::Internal { detail: "a private path".into() }
+    }
+
+    #[tokio::test]
+    async fn a_fault_shows_the_request_id_and_nothing_else() {
+        let ids = RequestIds::new(&Clock::fixed(Timestamp::from_milliseconds(255)));
+        let router = Router::new().route("/", get(fail)).layer(from_fn_with_state(ids, follow));
+        let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(response.headers()[HEADER], "ff-1");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let expected = r#"{"detail":"Something went wrong here. Request id: ff-1","code":"internal"}"#;
+        assert_eq!(body, expected);
+    }
+}

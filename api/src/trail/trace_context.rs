@@ -1,0 +1,120 @@
+//! W3C trace context: the span of a request becomes a child of the span that its sender names.
+//!
+//! Without an exporter this only reads the trace's id for the log.
+
+use std::str::FromStr;
+
+use axum::http::StatusCode;
+use axum::http::header::{HeaderMap, HeaderName};
+use opentelemetry::trace::{SpanContext, SpanId, Status, TraceContextExt, TraceFlags, TraceId, TraceState};
+use opentelemetry::{Context, KeyValue};
+use registry::{OrganizationId, UserId};
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+
+/// What the standard asks everybody to pass on; longer ones are dropped, as it allows.
+const TRACESTATE_BYTES_MAX: usize = 512;
+
+/// Makes `span` part of the sender's trace, gives it the name that it has in traces, and returns the trace's id.
+pub(super) fn join(span: &Span, headers: &HeaderMap, name: &str) -> Option<String> {
+    let sender = sender(headers);
+    if let Some(sender) = &sender {
+        // Refused where nothing is exported, and then there is nothing to be part of.
+        span.set_parent(Context::new().with_remote_span_context(sender.clone())).unwrap_or_default();
+    }
+    let context = span.context();
+    let own = context.span();
+    own.update_name(name.to_owned());
+    let trace_id = Some(own.span_context().trace_id()).filter(|id| *id != TraceId::INVALID);
+    trace_id.or_else(|| sender.map(|sender| sender.trace_id())).map(|id| id.to_string())
+}
+
+/// Says in the trace how the request ended, under the names that OpenTelemetry gives these things.
+pub(super) fn close(span: &Span, status: Option<StatusCode>, identity: Option<&(OrganizationId, UserId)>) {
+    let context = span.context();
+    let own = context.span();
+    if let Some(status) = status {
+        own.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+        if status.is_server_error() {
+            own.set_status(Status::error(""));
+        }
+    }
+    if let Some((organization, user)) = identity {
+        own.set_attribute(KeyValue::new("lathe.organization", organization.to_string()));
+        own.set_attribute(KeyValue::new("user.id", user.to_string()));
+    }
+}
+
+/// The sender's span, when the request names exactly one, in the form of the standard.
+fn sender(headers: &HeaderMap) -> Option<SpanContext> {
+    let mut parents = headers.get_all(TRACEPARENT).iter();
+    let (Some(parent), None) = (parents.next(), parents.next()) else { return None };
+    let (trace_id, span_id, flags) = parse(parent.to_str().ok()?)?;
+    Some(SpanContext::new(trace_id, span_id, flags, true, state(headers)))
+}
+
+/// `00-{trace id}-{span id}-{flags}`; a later version may add parts behind them.
+fn parse(text: &str) -> Option<(TraceId, SpanId, TraceFlags)> {
+    let mut parts = text.split('-');
+    let (version, trace_id, span_id, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let is_known = version == "00" && parts.next().is_none();
+    let is_later = version != "00" && version != "ff" && is_hexadecimal(version, 2);
+    let is_formed = is_hexadecimal(trace_id, 32) && is_hexadecimal(span_id, 16) && is_hexadecimal(flags, 2);
+    if !(is_known || is_later) || !is_formed {
+        return None;
+    }
+    let (trace_id, span_id) = (TraceId::from_hex(trace_id).ok()?, SpanId::from_hex(span_id).ok()?);
+    let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?);
+    (trace_id != TraceId::INVALID && span_id != SpanId::INVALID).then_some((trace_id, span_id, flags))
+}
+
+/// Lower case only, as the standard has it.
+fn is_hexadecimal(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// What others keep beside the trace; one that is wrong in form does not spoil the trace.
+fn state(headers: &HeaderMap) -> TraceState {
+    let lists: Vec<_> = headers.get_all(TRACESTATE).iter().filter_map(|value| value.to_str().ok()).collect();
+    let text = lists.join(",");
+    if text.len() > TRACESTATE_BYTES_MAX {
+        return TraceState::default();
+    }
+    TraceState::from_str(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+    const SPAN: &str = "b7ad6b7169203331";
+
+    #[test]
+    fn the_form_of_the_standard_is_read_and_no_other() {
+        let check = |text: &str, expect: bool| assert_eq!(parse(text).is_some(), expect, "{text}");
+        check(&format!("00-{TRACE}-{SPAN}-01"), true);
+        check(&format!("00-{TRACE}-{SPAN}-00"), true);
+        check(&format!("cc-{TRACE}-{SPAN}-01-what-comes-later"), true);
+        check(&format!("00-{TRACE}-{SPAN}-01-what-comes-later"), false);
+        check(&format!("ff-{TRACE}-{SPAN}-01"), false);
+        check(&format!("00-{}-{SPAN}-01", "0".repeat(32)), false);
+        check(&format!("00-{TRACE}-{}-01", "0".repeat(16)), false);
+        check(&format!("00-{}-{SPAN}-01", TRACE.to_uppercase()), false);
+        check(&format!("00-{TRACE}-{SPAN}"), false);
+        check("", false);
+    }
+
+    #[test]
+    fn two_senders_are_none() {
+        let mut headers = HeaderMap::new();
+        let parent = format!("00-{TRACE}-{SPAN}-01");
+        headers.append(TRACEPARENT, parent.parse().unwrap());
+        assert_eq!(sender(&headers).map(|sender| sender.trace_id().to_string()).as_deref(), Some(TRACE));
+        headers.append(TRACEPARENT, parent.parse().unwrap());
+        assert!(sender(&headers).is_none());
+    }
+}

@@ -1,0 +1,36 @@
+//! What the builder counts, for whoever has installed a recorder of the `metrics` crate.
+
+use std::time::Duration;
+
+use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
+use tokio::time::Instant;
+
+use crate::Error;
+
+const BUILDS: &str = "lathe_builds_total";
+const BUILD_SECONDS: &str = "lathe_build_duration_seconds";
+const STEP_SECONDS: &str = "lathe_build_step_duration_seconds";
+
+/// Tells the recorder what the numbers mean.
+pub fn describe_metrics() {
+    describe_counter!(BUILDS, "Builds by kind (publish or test), outcome, and the stage that ended a failed one");
+    describe_histogram!(BUILD_SECONDS, Unit::Seconds, "Time of builds with their waiting, by kind");
+    describe_histogram!(STEP_SECONDS, Unit::Seconds, "Time of the steps of builds, by step");
+}
+
+/// Runs a build that was let in, and counts it.
+pub(crate) async fn counted<T>(kind: &'static str, build: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let began = Instant::now();
+    let built = build.await;
+    let (outcome, stage) = match &built {
+        Ok(_) => ("succeeded", ""),
+        Err(error) => ("failed", error.stage()),
+    };
+    counter!(BUILDS, "kind" => kind, "outcome" => outcome, "stage" => stage).increment(1);
+    histogram!(BUILD_SECONDS, "kind" => kind).record(began.elapsed());
+    built
+}
+
+pub(crate) fn step(name: &'static str, duration: Duration) {
+    histogram!(STEP_SECONDS, "step" => name).record(duration);
+}

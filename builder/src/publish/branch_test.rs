@@ -1,0 +1,85 @@
+//! A build of a branch for a test: as a publication, up to where a version would be saved.
+
+use std::collections::BTreeMap;
+
+use registry::{BranchName, EnvvarName, Principal, ProjectPath, SecretValue, ToolName, Variables};
+use runner::{Admitted, Candidate, Code};
+use tracing::Instrument;
+
+use super::Builder;
+use crate::error::{Error, Place};
+use crate::metrics;
+use crate::progress::Progress;
+use crate::steps::manifest::Manifest;
+
+#[derive(Debug, Clone)]
+pub struct TestRequest {
+    pub project_path: ProjectPath,
+    pub commit_branch: BranchName,
+    pub envvars: BTreeMap<EnvvarName, String>,
+    pub secrets: BTreeMap<EnvvarName, SecretValue>,
+}
+
+impl Builder {
+    /// Builds a branch for a test. Nothing of it is kept.
+    ///
+    /// # Errors
+    /// What refused the build, or a required variable without a value.
+    pub async fn build_branch(
+        &self,
+        principal: &Principal,
+        request: TestRequest,
+        progress: Progress,
+    ) -> Result<Candidate, Error> {
+        let admitted = self.admit(principal)?;
+        let span = tracing::info_span!("build", kind = "test");
+        metrics::counted("test", self.build_candidate(principal, request, &admitted, &progress).instrument(span)).await
+    }
+
+    async fn build_candidate(
+        &self,
+        principal: &Principal,
+        request: TestRequest,
+        admitted: &Admitted,
+        progress: &Progress,
+    ) -> Result<Candidate, Error> {
+        let (repository, commit) = self.tip(principal, request.commit_branch).await?;
+        let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
+        let name = built.manifest.name.replace('-', "_").to_lowercase();
+        let tool = match ToolName::parse(&name) {
+            Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
+            Err(_) => None,
+        };
+        Ok(Candidate {
+            tool: tool.map(|tool| tool.id),
+            tool_name: name,
+            code: Code { component: built.image_digest, bundle: built.bundle.into() },
+            input_schema: built.validator,
+            settings: built.settings,
+            variables: given(&built.manifest, request.envvars, request.secrets)?,
+            commit: commit.to_string(),
+        })
+    }
+}
+
+/// The declared variables out of those that the request gives.
+fn given(
+    manifest: &Manifest,
+    mut envvars: BTreeMap<EnvvarName, String>,
+    mut secrets: BTreeMap<EnvvarName, SecretValue>,
+) -> Result<Variables, Error> {
+    let missing = |name: &EnvvarName, field: &str| {
+        let message = format!("the tool requires {name}; give it a value in {field}");
+        Error::failed("variables", "missing-variable", message, Place::default())
+    };
+    let mut variables = Variables::default();
+    for name in &manifest.required_envvars {
+        let value = envvars.remove(name).ok_or_else(|| missing(name, "required_envvars"))?;
+        variables.envvars.insert(name.clone(), value);
+    }
+    for name in &manifest.required_secret_envvars {
+        let value = secrets.remove(name).ok_or_else(|| missing(name, "required_secret_envvars"))?;
+        variables.secrets.insert(name.clone(), value);
+    }
+    Ok(variables)
+}

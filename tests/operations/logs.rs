@@ -1,0 +1,57 @@
+//! The log as JSON lines, and the one line that every request leaves.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Options, Server, Team, eventually};
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+/// The access line of a request; it comes after the answer.
+fn line(server: &Server, id: &str) -> Value {
+    eventually("the line of the request", || {
+        let about = server.log_about(id);
+        let lines = about
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+        lines.into_iter().find(|line| line["target"] == "api::access")
+    })
+}
+
+#[test]
+fn every_request_leaves_one_line_without_secrets() {
+    let arguments = ["--log-format", "json", "--log", "debug"].map(str::to_owned).to_vec();
+    let server = Server::private(&Options { arguments, ..Options::default() });
+    let team = Team::on(&server);
+    let body = json!({"name": "Not A Name", "description": "canary-in-the-body", "tags": {}});
+    let request = team.request("POST", "/tool/?canary-in-the-query=1").json(&body);
+    let request = request
+        .header("x-request-id", "from-the-proxy")
+        .header("traceparent", &format!("00-{TRACE}-b7ad6b7169203331-00"));
+    let refused = request.send();
+    let id = refused.headers["x-request-id"].to_str().expect("text").to_owned();
+    assert_ne!(id, "from-the-proxy");
+
+    let line = line(&server, &id);
+    let expected = json!({
+        "level": "INFO", "target": "api::access", "message": "request",
+        "request_id": id, "client_request_id": "from-the-proxy", "trace_id": TRACE,
+        "method": "POST", "route": "/v1/{organization}/tool", "status": 422,
+        "organization": team.organization, "user": team.user, "peer": "127.0.0.1",
+    });
+    for (name, value) in expected.as_object().expect("an object") {
+        assert_eq!(&line[name], value, "{name} in {line:#}");
+    }
+    assert!(line["duration_ms"].is_u64() && line.get("cut_off").is_none(), "{line:#}");
+
+    let unsigned = server.request("GET", "/v1/nobody/tool").send();
+    let id = unsigned.headers["x-request-id"].to_str().expect("text");
+    let line = self::line(&server, id);
+    assert_eq!((&line["status"], line.get("organization")), (&json!(401), None), "{line:#}");
+
+    let log = server.log_about("");
+    let access = log.lines().filter(|line| line.contains("api::access") && line.contains(id));
+    assert_eq!(access.count(), 1);
+    for secret in [team.token.as_str(), team.api_key.as_str(), "canary"] {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+}

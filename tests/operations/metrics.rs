@@ -1,0 +1,91 @@
+//! `/metrics` on its own listener.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::harness::{Options, Server, Team, eventually, input};
+
+const OPERATIONS: &str = include_str!("../../docs/operations.md");
+
+fn measured() -> Arc<Server> {
+    let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "contract"];
+    Server::private(&Options { arguments: arguments.map(str::to_owned).to_vec(), ..Options::default() })
+}
+
+/// Everything that is served, by name with labels.
+struct Scraped(BTreeMap<String, f64>, BTreeSet<String>);
+
+impl Scraped {
+    fn from(server: &Server) -> Self {
+        let line = eventually("the listener of metrics", || {
+            Some(server.log_about("serving metrics")).filter(|line| !line.is_empty())
+        });
+        let url = line.split_whitespace().find_map(|word| word.split_once("http://")).expect("a URL").1;
+        let url = format!("http://{}", url.trim_end_matches('"'));
+        let text = crate::harness::fetch(&url);
+        let samples = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
+        let samples = samples.map(|(name, value)| (name.to_owned(), value.parse().expect("a number"))).collect();
+        let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+        Self(samples, names.map(str::to_owned).collect())
+    }
+
+    #[track_caller]
+    fn value(&self, name: &str) -> f64 {
+        *self.0.get(name).unwrap_or_else(|| panic!("no {name} in {:#?}", self.0.keys()))
+    }
+}
+
+#[test]
+fn what_happened_is_counted_without_names_of_anybody() {
+    let server = measured();
+    let team = Team::on(&server);
+    let tool =
+        team.tool("greet").body("if tool_input.get('fail'):\n    raise KeyError('x')\nreturn 'hello'").published();
+    tool.invoke(json!({}));
+    tool.invoke_request(&json!({"inputs": [input(&json!({"fail": true})), input(&json!({}))]})).send().expect(200);
+    team.request("GET", "/tool/nowhere/at/all").send();
+    for _ in 0..2 {
+        team.tool("broken").body("return (").pushed().test(&json!({}));
+    }
+
+    let scraped = Scraped::from(&server);
+    let invoke = "/v1/{organization}/tool/{tool_id}/version/{version}/invoke";
+    let requests = |route: &str, method: &str, status: u16| {
+        let labels = format!("route=\"{route}\",method=\"{method}\",status=\"{status}\"");
+        scraped.value(&format!("lathe_http_requests_total{{{labels}}}"))
+    };
+    assert_eq!(requests(invoke, "POST", 200), 2.0);
+    assert_eq!(requests("unmatched", "GET", 404), 1.0);
+    assert_eq!(requests("/v1/{organization}/tool/test", "POST", 400), 1.0);
+    assert_eq!(requests("/v1/{organization}/tool/test", "POST", 429), 1.0);
+    let seconds = format!("lathe_http_request_duration_seconds_count{{route=\"{invoke}\",method=\"POST\"}}");
+    assert_eq!(scraped.value(&seconds), 2.0);
+    assert_eq!(scraped.value("lathe_http_rate_limited_total{operation=\"test-tool\"}"), 1.0);
+    assert_eq!(scraped.value("lathe_runs_total{outcome=\"succeeded\",language=\"python\"}"), 2.0);
+    assert_eq!(scraped.value("lathe_runs_total{outcome=\"exception\",language=\"python\"}"), 1.0);
+    assert_eq!(scraped.value("lathe_run_duration_seconds_count{language=\"python\"}"), 3.0);
+    assert_eq!(scraped.value("lathe_work_running{work=\"runs\"}"), 0.0);
+    assert_eq!(scraped.value("lathe_work_waiting{work=\"builds\"}"), 0.0);
+    assert_eq!(scraped.value("lathe_builds_total{kind=\"publish\",outcome=\"succeeded\",stage=\"\"}"), 1.0);
+    assert_eq!(scraped.value("lathe_builds_total{kind=\"test\",outcome=\"failed\",stage=\"compile\"}"), 1.0);
+    assert_eq!(scraped.value("lathe_records_written_total{half=\"start\"}"), 3.0);
+    assert_eq!(scraped.value("lathe_records_written_total{half=\"end\"}"), 3.0);
+    assert!(scraped.value("lathe_database_commit_duration_seconds_count") >= 6.0);
+    assert!(scraped.value("process_resident_memory_bytes") > 1e6);
+    assert!(scraped.value("process_open_fds") > 3.0);
+
+    for name in scraped.0.keys() {
+        assert!(!name.contains(&team.organization) && !name.contains(tool.id()), "{name}");
+    }
+    let undocumented: Vec<_> = scraped.1.iter().filter(|name| !OPERATIONS.contains(&format!("`{name}"))).collect();
+    assert!(undocumented.is_empty(), "docs/operations.md does not know {undocumented:?}");
+}
+
+#[test]
+fn they_are_not_served_with_the_api() {
+    let team = Team::new();
+    assert_eq!(team.server.request("GET", "/metrics").send().status, 404);
+    assert!(team.server.log_about("serving metrics").is_empty());
+}
