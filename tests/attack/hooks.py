@@ -75,4 +75,6 @@ def is_beyond_schemas(problem):
     is_crowded = place == ["query"] and kind == "too_long"
     # A number that would become another one on the way is refused also in a field that nobody knows.
     is_inexact = kind == "json_invalid" and "64 bits" in problem["msg"]
-    return is_token or is_crowded or is_inexact
+    # A key that stands for one request already stands for no other.
+    is_reused = kind == "idempotency_key_reused"
+    return is_token or is_crowded or is_inexact or is_reused
