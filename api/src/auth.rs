@@ -6,10 +6,12 @@
 //!    exists, for one that does not, and for an unknown id. The path's organisation is only compared, never looked up.
 //! 3. The right user without the route's permission: 403 ([`permit`]).
 //!
-//! Handlers receive the [`Caller`] and cannot be reached without one.
+//! Handlers receive the [`Caller`] and cannot be reached without one. While a body is on its way the check is repeated
+//! ([`watched`]).
 
 mod credentials;
 mod permit;
+mod watched;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -24,6 +26,7 @@ use crate::openapi::{Inputs, Reads};
 use crate::trail;
 use credentials::{Credentials, names_only};
 use permit::Subject;
+pub(crate) use watched::RightsEnded;
 
 /// The signed-in user of a request, with the permission of its route checked.
 #[derive(Clone)]
@@ -52,11 +55,17 @@ impl Guard {
 /// Lets a request through to its handler when its credentials, organisation and permission are right.
 pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
     let (mut parts, body) = request.into_parts();
-    let principal = identify(&guard.app, &mut parts).await?;
-    trail::identified(&parts.extensions, &principal);
-    permit::check(&guard, &principal, &mut parts).await?;
+    let principal = check(&guard, &mut parts).await?;
+    let body = watched::watched(guard, &parts, body);
     parts.extensions.insert(Caller(principal));
     Ok(next.run(Request::from_parts(parts, body)).await)
+}
+
+async fn check(guard: &Guard, parts: &mut Parts) -> Result<Principal, Error> {
+    let principal = identify(&guard.app, parts).await?;
+    trail::identified(&parts.extensions, &principal);
+    permit::check(guard, &principal, parts).await?;
+    Ok(principal)
 }
 
 async fn identify(app: &App, parts: &mut Parts) -> Result<Principal, Error> {

@@ -3,7 +3,8 @@
 //! A user may use a whole minute's requests at once; they come back one by one, evenly. The answers of a limited
 //! operation say how many are left. A request that is refused uses none up.
 //!
-//! Signing in is limited by the names that the request gives, which nobody has checked yet, in a table of its own.
+//! Signing in is limited by the names that the request gives, which nobody has checked yet, and by where it comes from,
+//! in a table of its own.
 
 mod allowance;
 mod limits;
@@ -20,6 +21,7 @@ use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract;
 use crate::metrics;
+use crate::server::Peer;
 use allowance::{Allowance, Verdict};
 pub use limits::{RateLimits, UnknownOperation};
 use table::{Key, Table};
@@ -57,7 +59,8 @@ async fn admit(State(limited): State<Limited>, request: Request, next: Next) -> 
         Some(caller) => limited.take(&limited.app.usage().callers, caller),
         None => {
             let organization = extract::parameter(&mut parts, &limited.app, "organization").await.unwrap_or_default();
-            let key = Key::named(limited.operation, &organization, named_user(&parts.headers));
+            let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+            let key = Key::named(limited.operation, [&organization, named_user(&parts.headers)], peer);
             limited.take(&limited.app.usage().sign_ins, key)
         }
     };

@@ -35,6 +35,7 @@ pub const SQLITE: &[Migration] = &[
     step!(4, "0004_identity"),
     step!(5, "0005_tool_sequence"),
     step!(6, "0006_operations"),
+    step!(7, "0007_positions"),
 ];
 
 #[cfg(test)]

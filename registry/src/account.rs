@@ -1,5 +1,6 @@
 //! Who is asking: organisations and their users, known by free strings that the operator chooses.
 
+use crate::error::InvalidValue;
 use crate::text_type::{made_of, text_type};
 
 /// Bytes of an organisation's or user's id; room for any mail address, short enough for a header.
@@ -7,6 +8,23 @@ const ACCOUNT_BYTES_MAX: usize = 128;
 
 impl UserId {
     pub const BYTES_MAX: usize = ACCOUNT_BYTES_MAX;
+
+    /// What stands where user ids stand in paths and is none, or is taken out of paths by clients.
+    pub const RESERVED: [&str; 4] = ["me", "signin_with_api_key", ".", ".."];
+
+    /// Nobody can have a reserved id.
+    pub(crate) fn require_free(&self) -> Result<(), InvalidValue> {
+        let rule = "must not be one of: me, signin_with_api_key, ., ..";
+        if Self::RESERVED.contains(&self.as_str()) { Err(InvalidValue::new("user id", rule)) } else { Ok(()) }
+    }
+}
+
+impl OrganizationId {
+    /// Clients take dots out of paths, so that nobody could reach an organisation of that name.
+    pub(crate) fn require_reachable(&self) -> Result<(), InvalidValue> {
+        let is_dots = matches!(self.as_str(), "." | "..");
+        if is_dots { Err(InvalidValue::new("organization id", "must not be . or ..")) } else { Ok(()) }
+    }
 }
 
 text_type! {

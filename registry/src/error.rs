@@ -83,7 +83,7 @@ pub enum Error {
     RoleBuiltIn { name: RoleName },
     #[error("role `{name}` is that of {users} users; give them another one first")]
     RoleInUse { name: RoleName, users: u64 },
-    #[error("nobody would be left with Organization:Admin; give it to another user first")]
+    #[error("nobody with Organization:Admin and a key that has not ended would be left; give both to somebody first")]
     LastAdministrator,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },

@@ -14,6 +14,8 @@ use crate::tool::Tool;
 pub const GRANTS_MAX: usize = 50;
 /// Conditions of one grant. All of them must hold, so that a few decide.
 pub const CONDITIONS_MAX: usize = 10;
+/// Bytes of the grants of one role as JSON, so that all roles of an organisation make an answer of moderate size.
+pub const GRANTS_BYTES_MAX: usize = 16 * 1024;
 
 /// One permission, for all tools or for those that meet every condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +60,11 @@ impl Grants {
         if grants.len() > GRANTS_MAX {
             return Err(InvalidValue::new("grants", "must be at most 50"));
         }
-        Ok(Self::from_list(grants))
+        let grants = Self::from_list(grants);
+        match serde_json::to_vec(&grants) {
+            Ok(json) if json.len() <= GRANTS_BYTES_MAX => Ok(grants),
+            _ => Err(InvalidValue::new("grants", "must take at most 16384 bytes as JSON")),
+        }
     }
 
     /// Permissions without conditions.
@@ -89,6 +95,12 @@ impl Grants {
 
     pub fn iter(&self) -> impl Iterator<Item = &Grant> {
         self.all.iter()
+    }
+
+    /// Whether the lists are one in memory.
+    #[cfg(test)]
+    pub(crate) fn shares_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.all, &other.all)
     }
 
     fn from_list(grants: Vec<Grant>) -> Self {
@@ -124,6 +136,9 @@ mod tests {
         assert!(grant(CONDITIONS_MAX).is_ok() && grant(CONDITIONS_MAX + 1).is_err());
         let grants = |count| Grants::new(vec![grant(1).unwrap(); count]);
         assert!(grants(GRANTS_MAX).is_ok() && grants(GRANTS_MAX + 1).is_err());
+        let long = Condition::parse("tool_name", "equal", &"v".repeat(256)).unwrap();
+        let long = Grant::new(Permission::InvokeTool, vec![long; CONDITIONS_MAX]).unwrap();
+        assert!(Grants::new(vec![long.clone(); 4]).is_ok() && Grants::new(vec![long; 6]).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Work that outlives its request, as clients know it: what an idempotency key stands for, and what can be asked about
 //! after the connection is gone.
 
+use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::InvalidValue;
@@ -79,6 +80,8 @@ pub struct TrackedOperation {
     pub id: OperationId,
     pub kind: OperationKind,
     pub tool: ToolId,
+    /// Who began it.
+    pub user: UserId,
     pub state: OperationState,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,

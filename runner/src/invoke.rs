@@ -178,7 +178,9 @@ impl Invoker {
             Some(digest) => self.bytes(digest).await?,
             None => Vec::new(),
         };
-        let schema = InputSchema::compile(&version.input_schema).map_err(Error::internal)?;
+        let schema = version.input_schema.clone();
+        let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
+        let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
         let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema };
         if self.versions.len() >= VERSIONS_CACHED_MAX {
             self.versions.clear();

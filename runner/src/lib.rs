@@ -22,7 +22,6 @@ mod metrics;
 mod outcome;
 mod sandbox;
 mod schema;
-mod schema_bounds;
 mod shape;
 mod ticker;
 

@@ -1,48 +1,55 @@
-//! A tool's input schema, compiled once per version.
+//! A tool's input schema, compiled once per version, and matched within bounds that are known before.
+
+mod cost;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Error, Misfit};
 use crate::outcome::cut;
-use crate::schema_bounds;
+use cost::Cost;
 
 /// More misfits than this tell a caller nothing new.
 const MISFITS_MAX: usize = 20;
 /// A message quotes the schema, which may be long.
 const MESSAGE_BYTES_MAX: usize = 500;
+/// Bytes of one compiled pattern.
+const PATTERN_COMPILED_BYTES_MAX: usize = 64 * 1024;
 
-/// How long matching against a schema that refers to itself may take. Only
-/// then can a small input take for ever.
-const RECURSIVE_WALL_MAX: Duration = Duration::from_secs(2);
-/// Threads that such matching may hold; one that hangs holds its thread.
-const RECURSIVE_THREADS_MAX: usize = 4;
+/// How often a part of the schema may meet a value of the inputs; a core needs a fifth of a second for it. An input of
+/// a mebibyte meets a schema of 100 parts.
+const MEETINGS_MAX: u64 = 20_000_000;
+/// Up to here the ways in which an input misses the schema are told; each meeting may become an error in memory.
+const EXPLAINED_MAX: u64 = 200_000;
+/// Up to here, a fraction of a millisecond, matching does not leave the thread.
+const INLINE_MAX: u64 = 20_000;
+/// Inputs matched at once on threads of their own, so that the other threads go on.
+const THREADS_MAX: usize = 2;
 /// An input is at most 128 deep, and a schema 100 for each of those levels.
-const RECURSIVE_STACK_BYTES: usize = 64 << 20;
+const THREAD_STACK_BYTES: usize = 64 << 20;
 
-static RECURSIVE_THREADS: AtomicUsize = AtomicUsize::new(0);
+static THREADS: Semaphore = Semaphore::const_new(THREADS_MAX);
 
 /// A validator of `input_parameters`. Patterns are matched in linear time and
 /// no reference leaves the document.
 #[derive(Debug, Clone)]
 pub struct InputSchema {
     validator: Arc<Validator>,
-    recursive: bool,
+    cost: Cost,
 }
 
 impl InputSchema {
     /// # Errors
     /// The reason why the document is no JSON Schema, or one that costs too much.
     pub fn compile(schema: &Value) -> Result<Self, String> {
-        let recursive = schema_bounds::is_recursive(schema)?;
-        let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
+        let cost = Cost::of(schema)?;
+        let patterns = PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX);
+        let options = jsonschema::options().with_pattern_options(patterns.dfa_size_limit(PATTERN_COMPILED_BYTES_MAX));
         let validator = options.build(schema).map_err(|error| error.to_string())?;
-        Ok(Self { validator: Arc::new(validator), recursive })
+        Ok(Self { validator: Arc::new(validator), cost })
     }
 
     /// Matches all inputs of a call.
@@ -50,46 +57,101 @@ impl InputSchema {
     /// # Errors
     /// Every way in which an input misses the schema, up to a bound.
     pub(crate) async fn validate(&self, inputs: Vec<Map<String, Value>>) -> Result<(), Error> {
-        let misfits = if self.recursive { self.on_a_thread(inputs).await? } else { self.misfits(inputs) };
+        let inputs: Vec<Value> = inputs.into_iter().map(Value::Object).collect();
+        let costs: Vec<u64> = inputs.iter().map(|input| self.cost.with(input)).collect();
+        let cost = costs.iter().fold(0_u64, |sum, cost| sum.saturating_add(*cost));
+        let misfits = match costs.iter().position(|cost| *cost > MEETINGS_MAX) {
+            Some(input_index) => vec![too_much(input_index)],
+            None if cost <= INLINE_MAX && !self.cost.is_recursive() => self.misfits(&inputs, &costs),
+            None => self.on_a_thread(inputs, costs).await?,
+        };
         if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
     }
 
-    fn misfits(&self, inputs: Vec<Map<String, Value>>) -> Vec<Misfit> {
-        let all = inputs.into_iter().enumerate().flat_map(|(index, input)| self.of_one(index, input));
-        all.take(MISFITS_MAX).collect()
+    fn misfits(&self, inputs: &[Value], costs: &[u64]) -> Vec<Misfit> {
+        let all = inputs.iter().zip(costs).enumerate();
+        all.flat_map(|(index, (input, cost))| self.of_one(index, input, *cost)).take(MISFITS_MAX).collect()
     }
 
-    fn of_one(&self, input_index: usize, input: Map<String, Value>) -> Vec<Misfit> {
-        let input = Value::Object(input);
-        let errors = self.validator.iter_errors(&input).take(MISFITS_MAX);
-        let misfit = |error: jsonschema::ValidationError<'_>| Misfit {
+    fn of_one(&self, input_index: usize, input: &Value, cost: u64) -> Vec<Misfit> {
+        if self.validator.is_valid(input) {
+            return Vec::new();
+        }
+        if cost > EXPLAINED_MAX {
+            let message = "does not match the tool's schema; it is too large to tell where".into();
+            return vec![Misfit { input_index, pointer: String::new(), message }];
+        }
+        let misfit = |error: ValidationError<'_>| Misfit {
             input_index,
             pointer: error.instance_path().to_string(),
             message: cut(error.masked().to_string(), MESSAGE_BYTES_MAX),
         };
-        errors.map(misfit).collect()
+        self.validator.iter_errors(input).take(MISFITS_MAX).map(misfit).collect()
     }
 
-    async fn on_a_thread(&self, inputs: Vec<Map<String, Value>>) -> Result<Vec<Misfit>, Error> {
-        if RECURSIVE_THREADS.fetch_add(1, Ordering::SeqCst) >= RECURSIVE_THREADS_MAX {
-            RECURSIVE_THREADS.fetch_sub(1, Ordering::SeqCst);
-            return Err(Error::Overloaded { retry_after: RECURSIVE_WALL_MAX });
-        }
+    async fn on_a_thread(&self, inputs: Vec<Value>, costs: Vec<u64>) -> Result<Vec<Misfit>, Error> {
+        let place = THREADS.acquire().await.map_err(|error| Error::internal(error.to_string()))?;
         let (answer, answered) = oneshot::channel();
         let schema = self.clone();
         let work = move || {
-            drop(answer.send(schema.misfits(inputs))); // who asked may have given up
-            RECURSIVE_THREADS.fetch_sub(1, Ordering::SeqCst);
+            let _place = place;
+            drop(answer.send(schema.misfits(&inputs, &costs))); // who asked may have given up
         };
-        let builder = std::thread::Builder::new().name("schema".into()).stack_size(RECURSIVE_STACK_BYTES);
+        let builder = std::thread::Builder::new().name("schema".into()).stack_size(THREAD_STACK_BYTES);
         builder.spawn(work).map_err(|error| Error::internal(error.to_string()))?;
-        match tokio::time::timeout(RECURSIVE_WALL_MAX, answered).await {
-            Ok(misfits) => misfits.map_err(|_| Error::internal("a schema could not be matched")),
-            Err(_) => Ok(vec![Misfit {
-                input_index: 0,
-                pointer: String::new(),
-                message: "takes too long to match against the tool's recursive schema".into(),
-            }]),
+        answered.await.map_err(|_| Error::internal("a schema could not be matched"))
+    }
+}
+
+fn too_much(input_index: usize) -> Misfit {
+    let message = "is too large, or too deep, to be matched against the tool's schema; give less at once";
+    Misfit { input_index, pointer: String::new(), message: message.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    async fn refusal(schema: &Value, input: Value) -> String {
+        let Value::Object(input) = input else { panic!("an object") };
+        match InputSchema::compile(schema).unwrap().validate(vec![input]).await {
+            Ok(()) => "none".to_owned(),
+            Err(error) => error.to_string(),
         }
+    }
+
+    /// An input `depth` deep in `c`.
+    fn nested(depth: usize) -> Value {
+        (0..depth).fold(json!({}), |inner, _| json!({"c": inner}))
+    }
+
+    #[tokio::test]
+    async fn recursion_in_two_ways_ends_before_it_begins() {
+        let branch = json!({"properties": {"c": {"$ref": "#"}}, "required": ["x"]});
+        let other = json!({"properties": {"c": {"$ref": "#"}}, "required": ["y"]});
+        let schema = json!({"anyOf": [branch, other]});
+        assert!(refusal(&schema, nested(5)).await.contains("not valid"), "{}", refusal(&schema, nested(5)).await);
+        assert!(refusal(&schema, nested(60)).await.contains("too deep"));
+        let list = json!({"properties": {"c": {"$ref": "#"}}});
+        assert_eq!(refusal(&list, nested(120)).await, "none");
+    }
+
+    #[tokio::test]
+    async fn a_wide_schema_and_a_long_input_are_refused() {
+        let branches: Vec<Value> = (0..4_000).map(|number| json!({"const": number})).collect();
+        let schema = json!({"properties": {"v": {"items": {"anyOf": branches}}}});
+        assert_eq!(refusal(&schema, json!({"v": [1, 2, 3]})).await, "none");
+        assert!(refusal(&schema, json!({"v": [-1]})).await.contains("/v/0"));
+        assert!(refusal(&schema, json!({"v": vec![-1; 1_000]})).await.contains("too large to tell where"));
+        assert!(refusal(&schema, json!({"v": vec![1; 10_000]})).await.contains("give less at once"));
+    }
+
+    #[test]
+    fn a_pattern_of_great_size_is_refused() {
+        let pattern = |text: &str| InputSchema::compile(&json!({"pattern": text}));
+        assert!(pattern("^[a-z]{1,64}$").is_ok());
+        assert!(pattern("(a{1000}){1000}").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Team, Tool, input, unindented};
+use crate::harness::{Bump, Team, Tool, input, unindented};
 
 const DATACLASS: &str = "
     from dataclasses import dataclass
@@ -110,9 +110,9 @@ fn an_own_schema_file_is_the_contract() {
     own.invoke_request(&json!({"inputs": [input(&json!({"n": 4}))]})).send().expect(400);
 }
 
-/// Each level of the input doubles the work: only a clock can tell when it is too much.
+/// Each level of the input doubles the work, which is told before it is begun.
 #[test]
-fn a_schema_that_takes_for_ever_takes_no_server_with_it() {
+fn a_schema_that_would_take_for_ever_is_not_matched() {
     let team = Team::new();
     let twice = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let schema = json!({"type": "object", "properties": {"a": twice}}).to_string();
@@ -122,8 +122,11 @@ fn a_schema_that_takes_for_ever_takes_no_server_with_it() {
     assert_eq!(own.invoke(deep(5)).output(), "matched");
     let answer = own.invoke_request(&json!({"inputs": [input(&deep(26))]})).send();
     answer.expect(400);
-    assert!(answer.detail().contains("takes too long"), "{answer}");
+    assert!(answer.detail().contains("too deep"), "{answer}");
     assert_eq!(own.invoke(deep(1)).output(), "matched");
+    let nested = (0..40).fold(json!({}), |inner, _| json!({"anyOf": [inner], "unevaluatedProperties": false}));
+    let refused = own.with_file("in.json", &nested.to_string()).body("return 2").pushed().publish(Bump::Minor);
+    assert!(refused.status == 400 && refused.detail().contains("unevaluatedProperties is not supported"), "{refused}");
 }
 
 #[test]

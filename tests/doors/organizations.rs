@@ -45,6 +45,24 @@ fn an_organisation_needs_no_server() {
 }
 
 #[test]
+fn an_organisation_that_nobody_can_enter_gets_a_key_from_its_operator() {
+    let team = Team::new();
+    team.post("/role", &serde_json::json!({"name": "clerk", "grants": []})).expect(201);
+    assert_eq!(team.delete(&format!("/api_key/{}", team.api_key_id)).code(), "last_administrator");
+    let data = team.server.data().to_str().expect("UTF-8");
+    let directory = tempfile::tempdir().expect("a directory");
+    let lathe = Lathe { home: directory.path(), directory: directory.path() };
+    let key = lathe.json(&["org", "key", &team.organization, "--user", "ada", "--data", data]);
+    let text = |name: &str| key[name].as_str().expect("text");
+    sign_in(&team.server, &team.organization, text("api_key_id"), text("api_key")).expect(200);
+    assert_eq!(team.delete(&format!("/api_key/{}", team.api_key_id)).status, 204);
+    lathe.run(&["org", "key", &team.organization, "--user", "bob", "--data", data]).refused(1, &["bob"]);
+    lathe.run(&["org", "key", "nowhere", "--user", "ada", "--data", data]).refused(1, &["ada"]);
+    lathe.run(&["org", "create", "..", "--user", "ada", "--data", data]).refused(1, &["must not be . or .."]);
+    lathe.run(&["org", "create", "other", "--user", "me", "--data", data]).refused(1, &["must not be one of: me"]);
+}
+
+#[test]
 fn a_login_is_checked_before_it_is_kept() {
     let team = Team::new();
     let directory = tempfile::tempdir().expect("a directory");

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::node::{Node, Problems};
 use super::problem::Problem;
 use super::strict;
+use crate::auth::RightsEnded;
 use crate::error::Error;
 use crate::openapi::{Inputs, Reads, RequestBody};
 use crate::server::BodyError;
@@ -103,7 +104,11 @@ async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
 
 /// Why a body could not be read to its end.
 fn unread(error: &axum::Error) -> Error {
-    match error.source().and_then(|cause| cause.downcast_ref()) {
+    let cause = error.source();
+    if cause.is_some_and(|cause| cause.is::<RightsEnded>()) {
+        return Error::Unauthenticated;
+    }
+    match cause.and_then(|cause| cause.downcast_ref()) {
         Some(BodyError::TooSlow) => Error::TooSlow,
         Some(BodyError::CutOff(_)) | None => Error::CutOff,
     }

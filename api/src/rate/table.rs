@@ -1,6 +1,7 @@
 //! Who has used what, in bounded memory.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use registry::{Principal, Timestamp};
@@ -20,6 +21,8 @@ pub(super) struct Key {
     operation: &'static str,
     organization: String,
     user: String,
+    /// Where names come from that nobody has checked yet, so that nobody uses up another's requests.
+    peer: Option<IpAddr>,
 }
 
 #[derive(Debug)]
@@ -36,14 +39,16 @@ struct Entries {
 
 impl Key {
     pub(super) fn of(operation: &'static str, principal: &Principal) -> Self {
-        Self { operation, organization: principal.organization.to_string(), user: principal.user.to_string() }
+        let (organization, user) = (principal.organization.to_string(), principal.user.to_string());
+        Self { operation, organization, user, peer: None }
     }
 
-    pub(super) fn named(operation: &'static str, organization: &str, user: &str) -> Self {
+    pub(super) fn named(operation: &'static str, names: [&str; 2], peer: Option<IpAddr>) -> Self {
         /// The longest id of an organisation or a user.
         const CHARACTERS_MAX: usize = 128;
         let cut = |text: &str| text.chars().take(CHARACTERS_MAX).collect();
-        Self { operation, organization: cut(organization), user: cut(user) }
+        let [organization, user] = names.map(cut);
+        Self { operation, organization, user, peer }
     }
 }
 
@@ -95,7 +100,7 @@ mod tests {
     const ONE: Allowance = Allowance::per_minute(1);
 
     fn key(user: usize) -> Key {
-        Key::named("invoke", "acme", &user.to_string())
+        Key::named("invoke", ["acme", &user.to_string()], None)
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -108,8 +113,10 @@ mod tests {
         assert_eq!(table.take(key(1), ONE, at(0)).retry_after, None);
         assert_ne!(table.take(key(1), ONE, at(0)).retry_after, None);
         assert_eq!(table.take(key(2), ONE, at(0)).retry_after, None);
-        assert_eq!(table.take(Key::named("list", "acme", "1"), ONE, at(0)).retry_after, None);
-        assert_eq!(table.take(Key::named("invoke", "other", "1"), ONE, at(0)).retry_after, None);
+        assert_eq!(table.take(Key::named("list", ["acme", "1"], None), ONE, at(0)).retry_after, None);
+        assert_eq!(table.take(Key::named("invoke", ["other", "1"], None), ONE, at(0)).retry_after, None);
+        let elsewhere = Key::named("invoke", ["acme", "1"], Some(IpAddr::from([127, 0, 0, 1])));
+        assert_eq!(table.take(elsewhere, ONE, at(0)).retry_after, None);
     }
 
     #[test]

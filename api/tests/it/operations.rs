@@ -1,4 +1,4 @@
-//! Who may look at an operation: whoever may do what it does, to the tool that it does it to.
+//! Who may look at an operation: whoever began it, and whoever sees elsewhere what it did.
 
 use axum::http::StatusCode;
 use registry::{Grants, OperationKind, Permission};
@@ -7,10 +7,10 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn an_operation_is_there_for_those_who_could_have_begun_it() {
+async fn an_operation_is_there_for_those_who_see_the_same_elsewhere() {
     let app = TestApp::start().await;
     for (kind, own) in
-        [(OperationKind::Invoke, Permission::InvokeTool), (OperationKind::Publish, Permission::ModifyTool)]
+        [(OperationKind::Invoke, Permission::GetInvocation), (OperationKind::Publish, Permission::GetTool)]
     {
         let path = format!("/operation/{}", app.operation(kind).await);
         let name = own as u32;
@@ -31,7 +31,7 @@ async fn a_grant_for_some_tools_shows_their_operations() {
     let app = TestApp::start().await;
     let (search, other) = (app.tool("search_web").await, app.tool("other").await);
     let conditional = json!({"name": "searcher", "grants": [{
-        "permission": "Tool:InvokeTool",
+        "permission": "Tool:GetInvocation",
         "conditions": [{"key": "tool_name", "operator": "startsWith", "value": "search_"}],
     }]});
     assert_eq!(app.post("/role", &conditional).await.status, StatusCode::CREATED);
@@ -41,4 +41,16 @@ async fn a_grant_for_some_tools_shows_their_operations() {
         let answer = app.signed_as(&bob, "GET", &format!("/operation/{operation}")).send().await;
         assert_eq!(answer.status, expected);
     }
+}
+
+#[tokio::test]
+async fn an_operation_is_there_for_who_began_it() {
+    let app = TestApp::start().await;
+    let operation = app.operation(OperationKind::Invoke).await;
+    let path = format!("/operation/{operation}");
+    app.member("bob", "admin").await;
+    assert_eq!(app.post("/user/ada", &json!({"role": "invoker"})).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.get(&path).await.status, StatusCode::OK);
+    let cy = app.member_with("cy", Grants::of([Permission::InvokeTool])).await;
+    assert_eq!(app.signed_as(&cy, "GET", &path).send().await.status, StatusCode::NOT_FOUND);
 }

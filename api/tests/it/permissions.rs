@@ -111,7 +111,7 @@ fn the_document_has_the_table() {
         let permission = match route.permission {
             None => "none: public".to_owned(),
             Some(Permission::OwnAccount) if route.path.contains("/operation/") => {
-                "that of the route that began it, for its tool".to_owned()
+                "none: any user, about what they began; see below".to_owned()
             }
             Some(Permission::OwnAccount) => "none: any user, about themselves".to_owned(),
             Some(permission) => format!("`{permission}`"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use api::BodyLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::{interval, timeout};
 
 use crate::harness::TestApp;
@@ -77,6 +78,10 @@ async fn a_silent_body_is_a_408() {
 async fn drip(running: &Running, start: &str, drop: &str) -> String {
     let mut stream = running.connect().await;
     stream.write_all(start.as_bytes()).await.unwrap();
+    drip_into(stream, drop).await
+}
+
+async fn drip_into(mut stream: TcpStream, drop: &str) -> String {
     let (mut reader, mut writer) = stream.split();
     let dripping = async {
         let mut pace = interval(Duration::from_millis(20));
@@ -101,6 +106,23 @@ async fn a_dripping_body_is_a_408() {
         let answer = drip(&running, &head(&app, "/tool", "application/json"), " ").await;
         assert_eq!(refusal(&answer), (408, "body_too_slow".to_owned()), "{limits:?}");
     }
+}
+
+/// What was allowed when the request began is asked about again.
+#[tokio::test]
+async fn rights_that_end_before_the_body_end_the_request() {
+    let (app, running) = limited(|_| {}).await;
+    let bob = app.member("bob", "admin").await;
+    let head = format!(
+        "POST /v1/acme/user HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {bob}\r\ncontent-type: application/json\r\n\
+         content-length: 50000\r\nexpect: 100-continue\r\n\r\n"
+    );
+    let mut stream = running.connect().await;
+    assert!(ask(&mut stream, &head).await.unwrap().starts_with("HTTP/1.1 100 "));
+    stream.write_all(br#"{"user_id":"backdoor","role":"admin"}"#).await.unwrap();
+    assert_eq!(app.delete("/user/bob").await.status.as_u16(), 204);
+    assert_eq!(refusal(&drip_into(stream, " ").await), (401, "unauthenticated".to_owned()));
+    assert_eq!(app.get("/user/backdoor").await.status.as_u16(), 404);
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn the_last_administrator_cannot_go() {
     for answer in [app.delete("/user/ada").await, app.post("/user/ada", &json!({"role": "author"})).await] {
         assert_eq!(answer.refusal(), (409, "last_administrator".into()));
     }
-    app.post("/user", &json!({"user_id": "bob", "role": "admin"})).await;
+    app.member("bob", "admin").await;
     assert_eq!(app.delete("/user/ada").await.status, StatusCode::NO_CONTENT);
     assert_eq!(app.get("/user").await.refusal(), (401, "unauthenticated".into()));
 }

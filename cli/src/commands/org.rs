@@ -1,8 +1,10 @@
-//! `lathe org create`: works on the data directory itself, beside a running server or without one.
+//! `lathe org create` and `lathe org key`: work on the data directory itself, beside a running server or without one.
+
+use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use registry::{IssuedKey, NewOrganization, OrganizationId, UserId};
+use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, OrganizationId, Store, UserId};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
@@ -13,6 +15,8 @@ use crate::server::{self, DataArguments};
 pub enum OrgCommand {
     /// Create an organisation with its first user and key; the key is shown this once
     Create(CreateArguments),
+    /// Make a key for a user when nobody is left who can sign in and make one; the key is shown this once
+    Key(KeyArguments),
 }
 
 #[derive(Debug, Args)]
@@ -26,23 +30,42 @@ pub struct CreateArguments {
     data: DataArguments,
 }
 
+#[derive(Debug, Args)]
+pub struct KeyArguments {
+    /// The organisation
+    name: String,
+    /// A user of it
+    #[arg(long)]
+    user: String,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
 pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let OrgCommand::Create(arguments) = command;
-    let directory = arguments.data.directory()?;
-    let store = server::open_store(&directory)
-        .await
-        .with_context(|| format!("opening the data directory {}", directory.display()))?;
-    let key = store.create_organization(new_organization(&arguments)?).await?;
+    let key = match command {
+        OrgCommand::Create(arguments) => {
+            let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
+            open(&arguments.data).await?.create_organization(new).await?
+        }
+        OrgCommand::Key(arguments) => {
+            let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
+            let new = NewApiKey { user, name: None, expires_at: None };
+            open(&arguments.data).await?.create_api_key(&organization, new).await?
+        }
+    };
     screen.answer(&key_document(&key), || people_text(&key))?;
     Ok(Outcome::Done)
 }
 
-fn new_organization(arguments: &CreateArguments) -> anyhow::Result<NewOrganization> {
-    let hint = "use 1 to 128 letters, digits and . _ @ -";
-    Ok(NewOrganization {
-        organization: OrganizationId::parse(&arguments.name)
-            .map_err(|error| Failure::usage(error.to_string(), hint))?,
-        user: UserId::parse(&arguments.user).map_err(|error| Failure::usage(error.to_string(), hint))?,
+async fn open(data: &DataArguments) -> anyhow::Result<Store> {
+    let directory = data.directory()?;
+    let opened = server::open_store(&directory).await;
+    opened.with_context(|| format!("opening the data directory {}", directory.display()))
+}
+
+fn parsed<T: FromStr<Err = InvalidValue>>(text: &str) -> anyhow::Result<T> {
+    text.parse().map_err(|error: InvalidValue| {
+        Failure::usage(error.to_string(), "use 1 to 128 letters, digits and . _ @ -, such as acme or ada@acme")
     })
 }
 

@@ -16,7 +16,7 @@ use sqlx::SqlitePool;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use page_tokens::PageTokens;
@@ -81,6 +81,18 @@ impl Store {
         let written = self.0.writer.write(work).await;
         self.0.storage.note(&written, self.0.clock.now());
         written
+    }
+
+    /// A write that takes rights from somebody: what was checked before it counts no more, also when nobody waits for
+    /// the answer any longer.
+    async fn change_rights<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        let store = self.clone();
+        let changed = tokio::spawn(async move {
+            let changed = store.write(work).await;
+            store.0.tokens.forget_all();
+            changed
+        });
+        changed.await.map_err(|_| Error::Closed)?
     }
 }
 

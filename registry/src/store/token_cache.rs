@@ -1,16 +1,22 @@
-//! Principals of tokens checked a moment ago, so that a run does not pay a read for its caller.
+//! Principals of tokens checked a moment ago, so that a run does not pay a read for its caller, and the grants of roles,
+//! which all tokens of their users share.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Place;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::clock::Timestamp;
+use crate::grant::Grants;
 use crate::principal::Principal;
 
 /// What another process revoked is honoured here no longer than this.
 const FRESH: Duration = Duration::from_secs(1);
-/// Tokens remembered at once; beyond it the memory is emptied, which costs one read per caller.
+/// Tokens remembered at once; beyond it those that are not fresh are dropped, or else all, which costs one read per
+/// caller.
 const ENTRIES_MAX: usize = 4096;
+/// Roles remembered at once, each with at most a few megabytes of compiled patterns; beyond it as above.
+const ROLES_MAX: usize = 64;
 
 #[derive(Default)]
 pub(super) struct TokenCache(Mutex<State>);
@@ -18,6 +24,8 @@ pub(super) struct TokenCache(Mutex<State>);
 #[derive(Default)]
 struct State {
     entries: HashMap<[u8; 32], Entry>,
+    /// By their stored text.
+    grants: HashMap<String, Grants>,
     /// How often everything was forgotten.
     generation: u64,
 }
@@ -59,9 +67,24 @@ impl TokenCache {
             return;
         }
         if state.entries.len() >= ENTRIES_MAX {
+            state.entries.retain(|_, entry| entry.since.elapsed() < FRESH);
+        }
+        if state.entries.len() >= ENTRIES_MAX {
             state.entries.clear();
         }
         state.entries.insert(token_hash, Entry { checked, since: ticket.since });
+    }
+
+    /// The grants that a role has as JSON. The same text gives the same value, with what was compiled for it.
+    pub fn grants(&self, json: &str) -> serde_json::Result<Grants> {
+        let mut state = self.state();
+        if state.grants.len() >= ROLES_MAX && !state.grants.contains_key(json) {
+            state.grants.clear();
+        }
+        match state.grants.entry(json.to_owned()) {
+            Place::Occupied(known) => Ok(known.get().clone()),
+            Place::Vacant(place) => Ok(place.insert(serde_json::from_str(json)?).clone()),
+        }
     }
 
     /// To be called after rights or keys changed, which happens rarely.
@@ -79,10 +102,11 @@ impl TokenCache {
 
 #[cfg(test)]
 mod tests {
-    use super::{Checked, TokenCache};
+    use super::{Checked, ENTRIES_MAX, ROLES_MAX, TokenCache};
     use crate::account::{OrganizationId, UserId};
     use crate::clock::Timestamp;
     use crate::grant::Grants;
+    use crate::permission::Permission;
     use crate::principal::Principal;
 
     fn checked() -> Checked {
@@ -90,6 +114,31 @@ mod tests {
         let user = UserId::parse("ann").unwrap();
         let principal = Principal { organization, user, grants: Grants::default() };
         Checked { principal, expires_at: Timestamp::from_milliseconds(0) }
+    }
+
+    #[test]
+    fn the_same_grants_are_kept_once() {
+        let cache = TokenCache::default();
+        let json = r#"[{"permission":"Tool:InvokeTool","conditions":[]}]"#;
+        let (one, two) = (cache.grants(json).unwrap(), cache.grants(json).unwrap());
+        assert!(one.shares_with(&two) && one.allow(Permission::InvokeTool));
+        for number in 0..2 * ROLES_MAX {
+            let other = format!(r#"[{{"permission":"Tool:GetTool","conditions":[]}}]{}"#, " ".repeat(number));
+            assert!(!cache.grants(&other).unwrap().shares_with(&one));
+        }
+        assert!(cache.state().grants.len() <= ROLES_MAX);
+        assert!(cache.grants("[").is_err());
+    }
+
+    #[test]
+    fn what_is_not_fresh_makes_room() {
+        let cache = TokenCache::default();
+        for number in 0..2 * ENTRIES_MAX {
+            let mut hash = [0; 32];
+            hash[..8].copy_from_slice(&number.to_be_bytes());
+            cache.put(&cache.ticket(), hash, checked());
+        }
+        assert!(cache.state().entries.len() <= ENTRIES_MAX);
     }
 
     #[test]

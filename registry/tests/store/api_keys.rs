@@ -186,10 +186,33 @@ async fn keys_are_bounded_per_user_and_per_organization() {
 }
 
 #[tokio::test]
+async fn a_key_has_so_many_tokens_at_once() {
+    let mut world = World::new().await;
+    let acme = acme(&world).await;
+    let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
+    let first = token(&world, &key).await.unwrap();
+    world.clock.advance(Duration::from_secs(1));
+    let second = token(&world, &key).await.unwrap();
+    for _ in 2..1_000 {
+        token(&world, &key).await.unwrap();
+    }
+    assert!(world.store.authenticate(&first).await.unwrap().is_some());
+    token(&world, &key).await.unwrap();
+    world.restart().await;
+    assert!(world.store.authenticate(&first).await.unwrap().is_none(), "the oldest makes room");
+    assert!(world.store.authenticate(&second).await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn only_so_many_ended_keys_are_remembered() {
     let world = World::new().await;
     let acme = acme(&world).await;
-    for _ in 0..125 {
+    let bob = UserId::parse("bob").unwrap();
+    let user = NewUser { id: bob.clone(), role: RoleName::parse("invoker").unwrap() };
+    world.store.create_user(&acme, user).await.unwrap();
+    let of_bob = world.store.create_api_key(&acme, new(&bob)).await.unwrap();
+    world.store.revoke_api_key(&acme, None, &id(&of_bob)).await.unwrap();
+    for _ in 0..205 {
         world.clock.advance(Duration::from_secs(1));
         let key = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
         world.store.revoke_api_key(&acme, None, &id(&key)).await.unwrap();
@@ -197,7 +220,8 @@ async fn only_so_many_ended_keys_are_remembered() {
     let last = world.store.create_api_key(&acme, new(&ann())).await.unwrap();
     let listed = world.store.list_api_keys(&acme, None, Page::first(1000)).await.unwrap().items;
     let ended = listed.iter().filter(|key| key.revoked_at.is_some()).count();
-    assert_eq!((ended, listed.len()), (120, 122), "all but the oldest, the first key and the last");
+    assert_eq!((ended, listed.len()), (201, 203), "all but the oldest, another's, the first key and the last");
+    assert!(listed.iter().any(|key| key.id == id(&of_bob)), "nobody's keys push out another's");
     assert!(token(&world, &last).await.is_some());
 }
 

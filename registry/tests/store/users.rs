@@ -1,6 +1,9 @@
 //! Users: added, given other roles, removed; somebody always remains who may administer.
 
-use registry::{ErrorKind, NewUser, OrganizationId, Page, Permission, RoleName, UserId};
+use registry::{
+    BegunOperation, Digest, ErrorKind, IdempotencyKey, NewApiKey, NewOperation, NewOrganization, NewUser, Once,
+    OperationKind, OrganizationId, Page, Permission, RoleName, ToolId, UserId,
+};
 
 use crate::fixtures::World;
 
@@ -45,6 +48,46 @@ async fn a_page_goes_on_whoever_came_and_went_meanwhile() {
     add(&world, &acme, "aaron", "invoker").await.unwrap();
     let rest = world.store.list_users(&acme, Page { limit: 9, token: first.next.unwrap() }).await.unwrap();
     assert_eq!(rest.items.iter().map(|user| user.id.as_str()).collect::<Vec<_>>(), ["cy", "dan", "aaron"]);
+    let page = world.store.list_users(&acme, Page::first(3)).await.unwrap().next.unwrap();
+    for id in ["cy", "dan", "aaron"] {
+        world.store.remove_user(&acme, &user(id)).await.unwrap();
+    }
+    let rest = world.store.list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
+    assert!(rest.items.is_empty() && rest.next.is_none());
+    add(&world, &acme, "eve", "invoker").await.unwrap();
+    let rest = world.store.list_users(&acme, Page { limit: 9, token: page }).await.unwrap();
+    assert_eq!(rest.items.len(), 1, "a position is given once");
+}
+
+#[tokio::test]
+async fn a_user_of_the_same_name_has_none_of_the_keys_for_repeating() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    add(&world, &acme, "bob", "author").await.unwrap();
+    let bob = world.store.authenticate(&world.token_of(&acme, "bob").await).await.unwrap().unwrap();
+    let begin = || {
+        let once = Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(b"x") };
+        let tool = ToolId::parse(&"a".repeat(24)).unwrap();
+        world.store.begin_operation(&bob, NewOperation { kind: OperationKind::Invoke, tool, once: Some(once) })
+    };
+    assert!(matches!(begin().await.unwrap(), BegunOperation::Fresh(_)));
+    assert!(matches!(begin().await.unwrap(), BegunOperation::Repeated(_)));
+    world.store.remove_user(&acme, &user("bob")).await.unwrap();
+    assert!(matches!(begin().await.unwrap(), BegunOperation::Fresh(_)));
+}
+
+#[tokio::test]
+async fn what_stands_for_something_else_in_a_path_is_no_id() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await.organization;
+    for id in ["me", "signin_with_api_key", ".", ".."] {
+        assert_eq!(add(&world, &acme, id, "invoker").await.unwrap_err().kind(), ErrorKind::Invalid, "{id}");
+    }
+    for (organization, id) in [(".", "ann"), ("..", "ann"), ("other", "me"), ("other", "..")] {
+        let organization = OrganizationId::parse(organization).unwrap();
+        let new = NewOrganization { organization, user: user(id) };
+        assert_eq!(world.store.create_organization(new).await.unwrap_err().kind(), ErrorKind::Invalid, "{id}");
+    }
 }
 
 #[tokio::test]
@@ -101,8 +144,17 @@ async fn the_last_administrator_stays() {
     assert_eq!(removed.code(), "last_administrator");
     assert_eq!(world.store.get_user(&acme, &user("ann")).await.unwrap().unwrap().role, role("admin"));
     world.store.set_user_role(&acme, &user("bob"), role("admin")).await.unwrap();
+    let without_a_key = world.store.remove_user(&acme, &user("ann")).await.unwrap_err();
+    assert_eq!(without_a_key.code(), "last_administrator");
+    world.token_of(&acme, "bob").await;
     world.store.remove_user(&acme, &user("ann")).await.unwrap();
     assert_eq!(world.store.remove_user(&acme, &user("bob")).await.unwrap_err().code(), "last_administrator");
+    let key = world.store.list_api_keys(&acme, None, Page::first(1)).await.unwrap().items.remove(0);
+    let revoked = world.store.revoke_api_key(&acme, None, &key.id).await.unwrap_err();
+    assert_eq!(revoked.code(), "last_administrator");
+    let next = world.store.create_api_key(&acme, NewApiKey { user: user("bob"), name: None, expires_at: None }).await;
+    next.unwrap();
+    world.store.revoke_api_key(&acme, None, &key.id).await.unwrap();
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ pub(crate) fn operation() -> Operation {
     Operation::new("revoke-api-key", Tag::Identity, "Revoke a key")
         .says("The key of any user ends, and its tokens with it: here at once, elsewhere within a second.")
         .answers_nothing(204, "Revoked.")
+        .refuses(409, &["last_administrator"])
 }
 
 pub(crate) async fn handle(

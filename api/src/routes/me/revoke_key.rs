@@ -14,6 +14,7 @@ pub(crate) fn operation() -> Operation {
     Operation::new("revoke-own-api-key", Tag::Identity, "Revoke a key of one's own")
         .says("One of the caller's own keys ends, and its tokens with it, also the one that asks.")
         .answers_nothing(204, "Revoked.")
+        .refuses(409, &["last_administrator"])
 }
 
 pub(crate) async fn handle(

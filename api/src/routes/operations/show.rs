@@ -1,6 +1,7 @@
 //! `GET /v1/{organization}/operation/{operation_id}`: whether it runs, and how it ended.
 //!
-//! Whoever may do what was done, to the tool that it was done to, may look at it; to all others it does not exist.
+//! Whoever began it may look at it, and so may whoever sees the same elsewhere: runs in the history, versions with
+//! their tool. To all others it does not exist.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,8 +19,9 @@ pub(crate) fn operation() -> Operation {
     Operation::new("get-operation", Tag::Runs, "Show an operation")
         .says(
             "Whether work runs that was to be answered later, or under an idempotency key, and how it ended. Whoever \
-            may do what was done, to the tool that it was done to, may see it; to all others it does not exist. It is \
-            remembered for a day, unless the server's operator chose another time.",
+            began it may see it, and so may, of its tool, those with `Tool:GetInvocation` when it is a call, and those \
+            with `Tool:GetTool` when it is a publication; to all others it does not exist. It is remembered for a day, \
+            unless the server's operator chose another time.",
         )
         .answers::<OperationInstance>(200, "The operation.", OperationInstance::example())
 }
@@ -39,6 +41,9 @@ pub(crate) async fn handle(
 }
 
 async fn may_see(app: &App, principal: &Principal, operation: &TrackedOperation) -> Result<bool, Error> {
+    if operation.user == principal.user {
+        return Ok(true);
+    }
     let permission = permission(operation.kind);
     if !principal.may_for_some(permission) {
         return Ok(false);
@@ -47,11 +52,11 @@ async fn may_see(app: &App, principal: &Principal, operation: &TrackedOperation)
     Ok(tool.map_or_else(|| principal.may(permission), |tool| principal.may_for(permission, &tool)))
 }
 
-/// What the route that began it asks for.
+/// What the route asks for that shows the same.
 const fn permission(kind: OperationKind) -> Permission {
     match kind {
-        OperationKind::Invoke => Permission::InvokeTool,
-        OperationKind::Publish => Permission::ModifyTool,
+        OperationKind::Invoke => Permission::GetInvocation,
+        OperationKind::Publish => Permission::GetTool,
     }
 }
 
@@ -61,12 +66,12 @@ mod tests {
     use crate::router::routes;
 
     #[test]
-    fn the_permission_is_that_of_the_route_that_began_it() {
+    fn the_permission_is_that_of_the_route_that_shows_the_same() {
         for (kind, path) in [
-            (OperationKind::Invoke, "/v1/{organization}/tool/{tool_id}/version/{version}/invoke"),
-            (OperationKind::Publish, "/v1/{organization}/tool/{tool_id}/version"),
+            (OperationKind::Invoke, "/v1/{organization}/tool/invocation/{invocation_id}"),
+            (OperationKind::Publish, "/v1/{organization}/tool/{tool_id}/version/{version}"),
         ] {
-            let route = routes().into_iter().find(|route| route.method == "POST" && route.path == path);
+            let route = routes().into_iter().find(|route| route.method == "GET" && route.path == path);
             assert_eq!(route.and_then(|route| route.permission), Some(permission(kind)), "{path}");
         }
     }

@@ -75,7 +75,7 @@ fn condition_form() -> Value {
             "operator": {"type": "string", "enum": Condition::OPERATORS},
             "value": {
                 "type": "string", "maxLength": Condition::VALUE_BYTES_MAX, "x-bytes-max": Condition::VALUE_BYTES_MAX,
-                "description": "For `regex`, a pattern of Rust's `regex` of moderate size.",
+                "description": "For `regex`, a pattern of Rust's `regex-lite` of moderate size; classes are of ASCII.",
             },
         },
         "x-parsed": "condition",

@@ -16,9 +16,6 @@ use crate::extract::{Body, FromBody, Node};
 use crate::openapi::{Operation, Tag};
 use crate::routes::names::{role_name_form, user_id_form};
 
-/// What stands where user ids stand in paths and is none, or is taken out of paths by clients.
-const RESERVED: [&str; 4] = ["me", "signin_with_api_key", ".", ".."];
-
 pub(crate) struct Request(NewUser);
 
 #[derive(Serialize, JsonSchema)]
@@ -53,7 +50,7 @@ impl FromBody for Request {
 
     fn form() -> Value {
         let mut id = user_id_form();
-        id["not"] = json!({"enum": RESERVED});
+        id["not"] = json!({"enum": UserId::RESERVED});
         json!({
             "type": "object",
             "required": ["user_id", "role"],
@@ -74,7 +71,7 @@ impl FromBody for Request {
 
 fn id(node: &Node) -> Option<UserId> {
     let id = node.parsed(UserId::parse)?;
-    if RESERVED.contains(&id.as_str()) {
+    if UserId::RESERVED.contains(&id.as_str()) {
         return node.note("value_error", "user id must not be one of: me, signin_with_api_key, ., ..");
     }
     Some(id)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::dialect::{Connection, Row};
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
+use super::users::require_administrator;
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
 use crate::clock::Timestamp;
@@ -22,17 +23,22 @@ const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
 const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2) AND sequence < $3
     ORDER BY sequence DESC LIMIT $4";
 
-/// The highest position in the list of the organisation `$1`.
-const MOST: &str = "SELECT max(sequence) FROM api_keys WHERE organization = $1";
+/// The highest position that the organisation `$1` has given to a key.
+const MOST: &str = "SELECT keys_made FROM organizations WHERE organization = $1";
 
-/// Keys of the organisation `$1` that had ended at `$2`, but for the youngest `$3`.
+const NEXT: &str = "UPDATE organizations SET keys_made = keys_made + 1 WHERE organization = $1 RETURNING keys_made";
+
+/// Ended keys of one user that are still listed, so that it can be seen who used what.
+const ENDED_PER_USER_MAX: u32 = 200;
+
+/// Keys of the user `$2` of the organisation `$1` that had ended at `$3`, but for the youngest `$4`.
 macro_rules! long_ended {
     ($action:literal) => {
         concat!(
             $action,
             " WHERE api_key_id IN (SELECT api_key_id FROM api_keys
-                WHERE organization = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
-                ORDER BY sequence DESC LIMIT 9223372036854775807 OFFSET $3)"
+                WHERE organization = $1 AND user_id = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
+                ORDER BY sequence DESC LIMIT 9223372036854775807 OFFSET $4)"
         )
     };
 }
@@ -56,7 +62,7 @@ impl Store {
                 require_user(connection, &key.organization, &new.user).await?;
                 insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
                 require_room(connection, &key, keys_max, now).await?;
-                forget_long_ended(connection, &key.organization, keys_max, now).await
+                forget_long_ended(connection, &key, now).await
             })
         })
         .await?;
@@ -90,12 +96,13 @@ impl Store {
     ) -> Result<()> {
         let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
         let now = self.0.clock.now();
-        let revoked = self.write(move |connection| {
-            Box::pin(async move { revoke(connection, &organization, owner.as_ref(), &id, now).await })
-        });
-        revoked.await?;
-        self.0.tokens.forget_all();
-        Ok(())
+        self.change_rights(move |connection| {
+            Box::pin(async move {
+                revoke(connection, &organization, owner.as_ref(), &id, now).await?;
+                require_administrator(connection, &organization, now).await
+            })
+        })
+        .await
     }
 }
 
@@ -111,9 +118,10 @@ pub(super) fn issue(organization: &OrganizationId, user: &UserId) -> IssuedKey {
 
 pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, insert: Insert<'_>) -> Result<()> {
     let Insert { keys, now, new } = insert;
+    let next: i64 = sqlx::query_scalar(NEXT).bind(key.organization.as_str()).fetch_one(&mut *connection).await?;
     sqlx::query(
         "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at, sequence)
-            SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(sequence), 0) + 1 FROM api_keys WHERE organization = $2",
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(key.api_key_id.as_str())
     .bind(key.organization.as_str())
@@ -122,6 +130,7 @@ pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, ins
     .bind(now.as_milliseconds())
     .bind(new.name.as_ref().map(|name| name.as_str()))
     .bind(new.expires_at.map(Timestamp::as_milliseconds))
+    .bind(next)
     .execute(connection)
     .await?;
     Ok(())
@@ -157,16 +166,11 @@ async fn require_room(connection: &mut Connection, key: &IssuedKey, keys_max: u3
     Ok(())
 }
 
-/// Keeps as many ended keys as there may be others, so that making and revoking does not fill the disk.
-async fn forget_long_ended(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    kept: u32,
-    now: Timestamp,
-) -> Result<()> {
+/// Keeps making and revoking from filling the disk. Nobody can push the keys of others out.
+async fn forget_long_ended(connection: &mut Connection, key: &IssuedKey, now: Timestamp) -> Result<()> {
     for statement in [long_ended!("DELETE FROM tokens"), long_ended!("DELETE FROM api_keys")] {
-        let query = sqlx::query(statement).bind(organization.as_str()).bind(now.as_milliseconds());
-        query.bind(i64::from(kept)).execute(&mut *connection).await?;
+        let query = sqlx::query(statement).bind(key.organization.as_str()).bind(key.user.as_str());
+        query.bind(now.as_milliseconds()).bind(ENDED_PER_USER_MAX).execute(&mut *connection).await?;
     }
     Ok(())
 }

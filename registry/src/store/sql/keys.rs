@@ -21,6 +21,8 @@ const DATA_KEY: &str = "SELECT data_key_id, data_key FROM organizations WHERE or
 impl Store {
     /// Creates an organisation whose first user may do everything, with a key for them.
     pub async fn create_organization(&self, new: NewOrganization) -> Result<IssuedKey> {
+        new.organization.require_reachable()?;
+        new.user.require_free()?;
         let (key, user, first_key) = first_user(&new)?;
         let (issued, now) = (key.clone(), self.0.clock.now());
         let keys = self.0.keys.clone();

@@ -1,7 +1,5 @@
 //! An organisation's own roles. Those built in are code, and answer to the same names everywhere.
 
-use sqlx::Row as _;
-
 use super::dialect::{Connection, Row, is_conflict};
 use super::row::{json, parsed, timestamp, to_json};
 use super::users::require_administrator;
@@ -51,7 +49,7 @@ impl Store {
     pub async fn modify_role(&self, organization: &OrganizationId, name: &RoleName, grants: Grants) -> Result<()> {
         require_own(name)?;
         let (organization, name, now) = (organization.clone(), name.clone(), self.0.clock.now());
-        let modified = self.write(move |connection| {
+        self.change_rights(move |connection| {
             Box::pin(async move {
                 let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
                     WHERE organization = $1 AND name = $2";
@@ -59,12 +57,10 @@ impl Store {
                 let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
                 let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
                 require_one(modified.rows_affected())?;
-                require_administrator(connection, &organization).await
+                require_administrator(connection, &organization, now).await
             })
-        });
-        modified.await?;
-        self.0.tokens.forget_all();
-        Ok(())
+        })
+        .await
     }
 
     /// Deletes an organisation's own role, once no user has it.
@@ -95,15 +91,6 @@ pub(super) async fn require_role(
     let query = sqlx::query("SELECT name FROM roles WHERE organization = $1 AND name = $2");
     let found = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(connection).await?;
     found.map(|_| ()).ok_or_else(|| Error::RoleUnknown { name: name.clone() })
-}
-
-/// The grants of a role whose own grants, if it has some, stand in the column `grants`.
-pub(super) fn grants_of(name: &RoleName, row: &Row) -> Result<Grants> {
-    if let Some(role) = Role::find_built_in(name) {
-        return Ok(role.grants);
-    }
-    let is_missing = row.try_get::<Option<&str>, _>("grants")?.is_none();
-    if is_missing { Ok(Grants::default()) } else { json(row, "grants") }
 }
 
 async fn insert(

@@ -3,16 +3,17 @@
 use subtle::{Choice, ConstantTimeEq};
 
 use super::api_keys::api_key_hash;
-use super::dialect::Connection;
-use super::roles::grants_of;
+use super::dialect::{Connection, Row};
 use super::row::{get, parsed, timestamp, timestamp_option};
 use crate::account::UserId;
 use crate::api_key;
 use crate::clock::Timestamp;
 use crate::credentials::{IssuedToken, SignIn, SignInRefused, SignedIn};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::grant::Grants;
 use crate::principal::Principal;
 use crate::random;
+use crate::role::{Role, RoleName};
 use crate::secrets::{KeyRing, keyed_hash};
 use crate::store::Store;
 use crate::store::token_cache::Checked;
@@ -20,6 +21,19 @@ use crate::variables::SecretValue;
 
 /// How exactly it is remembered when a key was used: enough to find keys that nobody uses.
 const USE_GRAIN_MS: i64 = 60 * 60 * 1000;
+
+/// Tokens of one key that are valid at once. A key is for one machine or purpose, whose processes may each have one; the
+/// oldest makes room for the newest.
+const TOKENS_PER_KEY_MAX: u32 = 1_000;
+
+/// Tokens that are forgotten with a new one, which shares its commit with others.
+const FORGOTTEN_MAX: u32 = 256;
+
+const FORGET_EXPIRED: &str = "DELETE FROM tokens WHERE token_hash IN
+    (SELECT token_hash FROM tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
+
+const FORGET_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
+    (SELECT token_hash FROM tokens WHERE api_key_id = $1 ORDER BY created_at DESC, token_hash LIMIT $3 OFFSET $2)";
 
 const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
     WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
@@ -94,6 +108,7 @@ impl Store {
         let inserted = self.write(move |connection| {
             Box::pin(async move {
                 forget_expired(connection, now).await?;
+                forget_oldest(connection, &api_key_id).await?;
                 note_use(connection, &api_key_id, now).await?;
                 let insert =
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
@@ -114,12 +129,22 @@ impl Store {
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
         };
-        let grants = grants_of(&parsed(&row, "role")?, &row)?;
+        let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
         let principal =
             Principal { organization: parsed(&row, "organization")?, user: parsed(&row, "user_id")?, grants };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
         self.0.tokens.put(&ticket, token_hash, checked.clone());
         Ok(Some(checked))
+    }
+
+    /// The grants of a role whose own grants, if it has some, stand in the column `grants`.
+    fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
+        if let Some(role) = Role::find_built_in(name) {
+            return Ok(role.grants);
+        }
+        let Some(json) = get::<Option<&str>>(row, "grants")? else { return Ok(Grants::default()) };
+        let damaged = |error: serde_json::Error| Error::Corrupt { what: "role", detail: error.to_string() };
+        self.0.tokens.grants(json).map_err(damaged)
     }
 }
 
@@ -127,9 +152,16 @@ fn token_hash(keys: &KeyRing, token: &str) -> [u8; 32] {
     keyed_hash(&keys.derive("tokens"), token.as_bytes())
 }
 
-/// Drops tokens that nobody can use any more, so that the table stays as small as the number of users.
+/// Drops tokens that nobody can use any more: more than come, so that none stay for long.
 async fn forget_expired(connection: &mut Connection, now: Timestamp) -> Result<()> {
-    sqlx::query("DELETE FROM tokens WHERE expires_at <= $1").bind(now.as_milliseconds()).execute(connection).await?;
+    sqlx::query(FORGET_EXPIRED).bind(now.as_milliseconds()).bind(FORGOTTEN_MAX).execute(connection).await?;
+    Ok(())
+}
+
+/// Leaves room for one more token of the key.
+async fn forget_oldest(connection: &mut Connection, api_key_id: &str) -> Result<()> {
+    let query = sqlx::query(FORGET_OLDEST).bind(api_key_id).bind(TOKENS_PER_KEY_MAX - 1).bind(FORGOTTEN_MAX);
+    query.execute(connection).await?;
     Ok(())
 }
 
