@@ -1,6 +1,7 @@
 //! The user on whose behalf something happens.
 
 use crate::account::{OrganizationId, UserId};
+use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::tool::Tool;
@@ -11,6 +12,8 @@ pub struct Principal {
     pub organization: OrganizationId,
     pub user: UserId,
     pub grants: Grants,
+    /// When the key ends that they signed in with, if it does.
+    pub key_ends_at: Option<Timestamp>,
 }
 
 impl Principal {

@@ -39,6 +39,9 @@ def prepared(schema):
         # White space around a text is dropped, so that a text of nothing else is empty.
         if schema.get("x-stripped"):
             schema.setdefault("allOf", []).append({"pattern": r"\S"})
+        # In the path of a step before, it is already encoded, and the next step takes it as it stands there.
+        if "pattern" in schema:
+            schema["pattern"] = schema["pattern"].replace("._@-]", "._-]")
         # A condition's value would have to be a regular expression then.
         if schema.get("x-parsed") == "condition":
             schema["properties"]["operator"]["enum"].remove("regex")
@@ -75,6 +78,8 @@ def is_beyond_schemas(problem):
     is_crowded = place == ["query"] and kind == "too_long"
     # A number that would become another one on the way is refused also in a field that nobody knows.
     is_inexact = kind == "json_invalid" and "64 bits" in problem["msg"]
+    # Steps also take values from elsewhere, whose form is not that of a constraint.
+    is_no_constraint = "PEP 440" in problem["msg"]
     # A key that stands for one request already stands for no other.
     is_reused = kind == "idempotency_key_reused"
-    return is_token or is_crowded or is_inexact or is_reused
+    return is_token or is_crowded or is_inexact or is_no_constraint or is_reused

@@ -76,6 +76,7 @@ mod tests {
             organization: OrganizationId::parse("acme_labs").unwrap(),
             user: UserId::parse("eve_1").unwrap(),
             grants: Grants::default(),
+            key_ends_at: None,
         }
     }
 

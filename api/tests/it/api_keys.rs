@@ -65,6 +65,22 @@ async fn everybody_has_their_own_keys_in_hand_and_no_others() {
 }
 
 #[tokio::test]
+async fn a_key_makes_none_that_outlives_it() {
+    let app = TestApp::start().await;
+    let parent = app.post("/api_key", &json!({"user_id": "ada", "expires_in": 3600})).await.json();
+    let token = token(&app, &parent).await;
+    for (asked, is_earlier) in
+        [(json!({}), false), (json!({"expires_in": 7200}), false), (json!({"expires_in": 60}), true)]
+    {
+        let child = app.signed_as(&token, "POST", "/user/me/api_key").json(&asked).await.json();
+        assert_eq!(child["expires_at"] != parent["expires_at"], is_earlier, "{asked}: {child}");
+        assert!(child["expires_at"].is_string());
+    }
+    let own = app.signed("POST", "/user/me/api_key").json(&json!({})).await.json();
+    assert_eq!(own["expires_at"], Value::Null);
+}
+
+#[tokio::test]
 async fn keys_that_cannot_be_are_refused() {
     let app = TestApp::start().await;
     for (body, refusal) in [

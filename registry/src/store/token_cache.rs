@@ -112,7 +112,7 @@ mod tests {
     fn checked() -> Checked {
         let organization = OrganizationId::parse("acme").unwrap();
         let user = UserId::parse("ann").unwrap();
-        let principal = Principal { organization, user, grants: Grants::default() };
+        let principal = Principal { organization, user, grants: Grants::default(), key_ends_at: None };
         Checked { principal, expires_at: Timestamp::from_milliseconds(0) }
     }
 

@@ -58,7 +58,7 @@ impl World {
         let user = UserId::parse("ann").unwrap();
         let new = NewOrganization { organization: organization.clone(), user: user.clone() };
         self.store.create_organization(new).await.unwrap();
-        Principal { organization, user, grants: Grants::everything() }
+        Principal { organization, user, grants: Grants::everything(), key_ends_at: None }
     }
 
     /// A token of a user, by way of a fresh key.

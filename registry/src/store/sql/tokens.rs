@@ -38,7 +38,8 @@ const FORGET_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
 const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
     WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
 
-const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants FROM tokens t
+const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants, k.expires_at AS key_ends_at
+    FROM tokens t
     JOIN members m ON m.organization = t.organization AND m.user_id = t.user_id
     JOIN api_keys k ON k.api_key_id = t.api_key_id AND k.revoked_at IS NULL
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
@@ -130,8 +131,9 @@ impl Store {
             return Ok(None);
         };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
-        let principal =
-            Principal { organization: parsed(&row, "organization")?, user: parsed(&row, "user_id")?, grants };
+        let key_ends_at = timestamp_option(&row, "key_ends_at")?;
+        let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
+        let principal = Principal { organization, user, grants, key_ends_at };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
         self.0.tokens.put(&ticket, token_hash, checked.clone());
         Ok(Some(checked))
