@@ -6,6 +6,7 @@ mod inputs;
 mod isolation;
 mod outputs;
 mod python;
+mod secrets;
 
 use serde_json::{Value, json};
 

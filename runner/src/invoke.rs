@@ -21,6 +21,7 @@ use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
 use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
+use crate::redact::{Redaction, Redactors};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
     Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, metrics, shape,
@@ -97,9 +98,11 @@ impl Invoker {
         let Call { subject, principal, inputs, source, result_persistence, conversation, operation } = call;
         let resolved = self.resolve(&principal, subject).await?;
         validate(&resolved.loaded.schema, &inputs).await?;
+        let redaction = self.redaction(&principal, &resolved.variables).await?;
         let admitted = self.admission.admit(&principal.organization, inputs.len()).map_err(refused)?;
         let run = Run {
             invoker: self,
+            redaction,
             resolved: &resolved,
             principal: &principal,
             conversation: conversation.as_ref(),
@@ -114,6 +117,12 @@ impl Invoker {
             run.one(index, id, input).instrument(span)
         });
         join_all(runs).await.into_iter().collect()
+    }
+
+    async fn redaction(&self, principal: &registry::Principal, variables: &Variables) -> Result<Redaction, Error> {
+        let is_asked = !variables.secrets.is_empty();
+        let of_answers = is_asked && self.store.redacts_answers(&principal.organization).await?;
+        Ok(Redaction::of(variables, of_answers))
     }
 
     async fn resolve(&self, principal: &registry::Principal, subject: Subject) -> Result<Resolved, Error> {
@@ -214,6 +223,7 @@ struct Traces {
 /// One call's runs.
 struct Run<'a> {
     invoker: &'a Invoker,
+    redaction: Redaction,
     resolved: &'a Resolved,
     principal: &'a registry::Principal,
     conversation: Option<&'a Conversation>,
@@ -250,7 +260,9 @@ impl Run<'_> {
 
     async fn one(&self, index: usize, id: InvocationId, input: Input) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let (outcome, duration_ms, logs) = match self.execute(index, &id, &input, kept.clone()).await {
+        let redactors = self.redaction.with(&input);
+        let sink = self.sink(index, id.clone(), kept.clone(), redactors.clone());
+        let (outcome, duration_ms, logs) = match self.execute(&id, &input, sink).await {
             Ok(executed) => {
                 metrics::executed(&executed, self.resolved.language);
                 let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
@@ -264,21 +276,18 @@ impl Run<'_> {
         let (outcome, persisted) = shape::shape(outcome, self.persistence);
         metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
-        let result = RunResult { invocation_id: id, outcome, duration_ms, persisted };
-        self.record_end(&result, Traces { status_events, logs }).await?;
+        let stored = redactors.stored.outcome(outcome.clone());
+        let logs = redactors.stored.text(logs);
+        let result =
+            RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
+        self.record_end(&result, stored, Traces { status_events, logs }).await?;
         Ok(result)
     }
 
-    async fn execute(
-        &self,
-        index: usize,
-        id: &InvocationId,
-        input: &Input,
-        kept: Arc<Mutex<Vec<Value>>>,
-    ) -> Result<Executed, Error> {
+    async fn execute(&self, id: &InvocationId, input: &Input, sink: crate::EventSink) -> Result<Executed, Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let execution = self.execution(id, input);
-        self.invoker.sandbox.run(execution, self.sink(index, id.clone(), kept)).await
+        self.invoker.sandbox.run(execution, sink).await
     }
 
     fn execution(&self, id: &InvocationId, input: &Input) -> Execution {
@@ -304,19 +313,26 @@ impl Run<'_> {
         }
     }
 
-    fn sink(&self, input_index: usize, id: InvocationId, kept: Arc<Mutex<Vec<Value>>>) -> crate::EventSink {
+    fn sink(
+        &self,
+        input_index: usize,
+        id: InvocationId,
+        kept: Arc<Mutex<Vec<Value>>>,
+        redactors: Redactors,
+    ) -> crate::EventSink {
         let events = self.events.clone();
         Box::new(move |document: StatusDocument| {
-            let StatusDocument { message, progress, total, data } = document;
+            let StatusDocument { message, progress, total, data } = redactors.stored.document(document.clone());
             let record = json!({"message": message, "progress": progress, "total": total, "data": data});
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+            let StatusDocument { message, progress, total, data } = redactors.answered.document(document);
             events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
         })
     }
 
     /// Falls back to a reduced record, so that a run never stays unfinished
     /// because of what it said.
-    async fn record_end(&self, result: &RunResult, traces: Traces) -> Result<(), Error> {
+    async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
         let finished = |outcome: Outcome, Traces { status_events, logs }: Traces| InvocationFinished {
             id: result.invocation_id.clone(),
             organization: self.principal.organization.clone(),
@@ -330,7 +346,7 @@ impl Run<'_> {
             },
         };
         let store = &self.invoker.store;
-        let first = store.finish_invocations(vec![finished(result.outcome.clone(), traces)]).await;
+        let first = store.finish_invocations(vec![finished(outcome, traces)]).await;
         let Err(error) = first else { return Ok(()) };
         tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
         let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");

@@ -20,6 +20,7 @@ mod invoke;
 mod limits;
 mod metrics;
 mod outcome;
+mod redact;
 mod sandbox;
 mod schema;
 mod shape;

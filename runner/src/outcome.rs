@@ -11,7 +11,7 @@ use crate::bindings::tool::lathe::tool::types::ToolError;
 const STACK_TRACE_BYTES_MAX: usize = 64 << 10;
 /// The longest message and type name that are kept.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
-const CUT: &str = "[truncated]";
+pub(crate) const CUT: &str = "[truncated]";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {

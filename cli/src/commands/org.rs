@@ -1,9 +1,9 @@
-//! `lathe org create` and `lathe org key`: work on the data directory itself, beside a running server or without one.
+//! `lathe org create`, `lathe org key` and `lathe org set`: work on the data directory itself, beside a running server or without one.
 
 use std::str::FromStr;
 
 use anyhow::Context;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, OrganizationId, Store, UserId};
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ pub enum OrgCommand {
     Create(CreateArguments),
     /// Make a key for a user when nobody is left who can sign in and make one; the key is shown this once
     Key(KeyArguments),
+    /// Change a setting of an organisation; it counts from the next call on
+    Set(SetArguments),
 }
 
 #[derive(Debug, Args)]
@@ -41,8 +43,26 @@ pub struct KeyArguments {
     data: DataArguments,
 }
 
+#[derive(Debug, Args)]
+pub struct SetArguments {
+    /// The organisation
+    name: String,
+    /// Whether secrets of tools are taken out of what callers are answered, should a tool write them there
+    #[arg(long, value_enum, required = true)]
+    redact_answers: OnOff,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnOff {
+    On,
+    Off,
+}
+
 pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let key = match command {
+        OrgCommand::Set(arguments) => return set(arguments, screen).await,
         OrgCommand::Create(arguments) => {
             let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
             open(&arguments.data).await?.create_organization(new).await?
@@ -54,6 +74,18 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         }
     };
     screen.answer(&key_document(&key), || people_text(&key))?;
+    Ok(Outcome::Done)
+}
+
+async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let organization: OrganizationId = parsed(&arguments.name)?;
+    let is_on = arguments.redact_answers == OnOff::On;
+    open(&arguments.data).await?.set_redacts_answers(&organization, is_on).await?;
+    let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
+    let state = if is_on { "without" } else { "with" };
+    screen.answer(&document, || {
+        format!("{organization}: answers come {state} the secrets that a tool writes into them")
+    })?;
     Ok(Outcome::Done)
 }
 

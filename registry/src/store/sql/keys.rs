@@ -42,6 +42,26 @@ impl Store {
         let found = sqlx::query(DATA_KEY).bind(organization.as_str()).fetch_optional(self.readers()).await?;
         Ok(found.is_some())
     }
+
+    /// Whether callers get their answers without the tool's secrets, should they be in them.
+    pub async fn redacts_answers(&self, organization: &OrganizationId) -> Result<bool> {
+        let query = sqlx::query_scalar("SELECT redact_answers FROM organizations WHERE organization = $1");
+        let found: Option<i64> = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
+        Ok(found != Some(0))
+    }
+
+    /// Chooses what [`Store::redacts_answers`] says; it counts from the next call on.
+    pub async fn set_redacts_answers(&self, organization: &OrganizationId, redacts: bool) -> Result<()> {
+        let organization = organization.clone();
+        self.write(move |connection| {
+            Box::pin(async move {
+                let query = sqlx::query("UPDATE organizations SET redact_answers = $2 WHERE organization = $1");
+                let done = query.bind(organization.as_str()).bind(redacts).execute(connection).await?;
+                if done.rows_affected() == 0 { Err(Error::NotFound { what: "organization" }) } else { Ok(()) }
+            })
+        })
+        .await
+    }
 }
 
 /// Opens the data key of an organisation.
