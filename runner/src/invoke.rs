@@ -7,11 +7,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dashmap::DashMap;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, Language, OperationId, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
+    InvocationStarted, Language, OperationId, RecordedInput, Store, ToolVersion, Variables, Version,
 };
 use serde_json::{Value, json};
 use tracing::Instrument;
@@ -21,6 +20,7 @@ use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
 use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
+use crate::versions::{Loaded, Versions};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
     Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, metrics, shape,
@@ -28,8 +28,6 @@ use crate::{
 
 /// The wire's version of a branch that is not published.
 const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
-/// Versions whose schema and bundle stay in memory.
-const VERSIONS_CACHED_MAX: usize = 1_024;
 /// A place becomes free when a run ends; most end well within this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -43,14 +41,7 @@ pub struct Invoker {
     compiler: Compiler,
     admission: Admission,
     limits_max: Limits,
-    versions: Arc<DashMap<VersionId, Loaded>>,
-}
-
-/// What never changes about a version.
-#[derive(Debug, Clone)]
-struct Loaded {
-    code: Code,
-    schema: InputSchema,
+    versions: Arc<Versions>,
 }
 
 /// A subject with everything its runs need.
@@ -170,7 +161,7 @@ impl Invoker {
 
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
         if let Some(found) = self.versions.get(&version.id) {
-            return Ok(found.clone());
+            return Ok(found);
         }
         let component = version.image_digest;
         self.ready(&component).await?;
@@ -180,10 +171,7 @@ impl Invoker {
         };
         let schema = InputSchema::compile(&version.input_schema).map_err(Error::internal)?;
         let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema };
-        if self.versions.len() >= VERSIONS_CACHED_MAX {
-            self.versions.clear();
-        }
-        self.versions.insert(version.id.clone(), loaded.clone());
+        self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }
 

@@ -25,6 +25,7 @@ mod schema;
 mod schema_bounds;
 mod shape;
 mod ticker;
+mod versions;
 
 pub use admission::{Admission, Admitted, Bounds, Full, Place};
 pub use cache::Compiled;
