@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, Language, OperationId, RecordedInput, Store, ToolVersion, Variables, Version,
+    InvocationStarted, Language, OperationId, Store, ToolVersion, Variables, Version,
 };
 use serde_json::{Value, json};
 use tracing::Instrument;
@@ -18,6 +18,7 @@ use tracing::Instrument;
 use crate::admission::{Admission, Admitted, Full};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
+use crate::documents::{Documents, recorded};
 use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::versions::{Loaded, Versions};
@@ -98,11 +99,12 @@ impl Invoker {
             admitted: &admitted,
             events: &events,
         };
-        let ids = run.record_start(&inputs, &source, operation).await?;
-        let runs = ids.into_iter().zip(inputs).enumerate();
-        let runs = runs.map(|(index, (id, input))| {
+        let documents = inputs.iter().map(Documents::of).collect::<Result<Vec<_>, _>>()?;
+        let ids = run.record_start(inputs, &source, operation).await?;
+        let runs = ids.into_iter().zip(documents).enumerate();
+        let runs = runs.map(|(index, (id, documents))| {
             let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
-            run.one(index, id, input).instrument(span)
+            run.one(index, id, documents).instrument(span)
         });
         join_all(runs).await.into_iter().collect()
     }
@@ -211,13 +213,13 @@ struct Run<'a> {
 impl Run<'_> {
     async fn record_start(
         &self,
-        inputs: &[Input],
+        inputs: Vec<Input>,
         source: &InvocationSource,
         operation: Option<OperationId>,
     ) -> Result<Vec<InvocationId>, Error> {
         let clock = &self.invoker.clock;
         let started: Vec<_> = inputs
-            .iter()
+            .into_iter()
             .map(|input| InvocationStarted {
                 id: InvocationId::new(clock),
                 organization: self.principal.organization.clone(),
@@ -234,9 +236,9 @@ impl Run<'_> {
         Ok(ids)
     }
 
-    async fn one(&self, index: usize, id: InvocationId, input: Input) -> Result<RunResult, Error> {
+    async fn one(&self, index: usize, id: InvocationId, documents: Documents) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let (outcome, duration_ms, logs) = match self.execute(index, &id, &input, kept.clone()).await {
+        let (outcome, duration_ms, logs) = match self.execute(index, &id, documents, kept.clone()).await {
             Ok(executed) => {
                 metrics::executed(&executed, self.resolved.language);
                 let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
@@ -259,20 +261,21 @@ impl Run<'_> {
         &self,
         index: usize,
         id: &InvocationId,
-        input: &Input,
+        documents: Documents,
         kept: Arc<Mutex<Vec<Value>>>,
     ) -> Result<Executed, Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let execution = self.execution(id, input);
+        let execution = self.execution(id, documents);
         self.invoker.sandbox.run(execution, self.sink(index, id.clone(), kept)).await
     }
 
-    fn execution(&self, id: &InvocationId, input: &Input) -> Execution {
+    fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
+        let Documents { mode, tool_input, user_variables } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
             principal: self.principal,
-            mode: input.invocation_mode.as_str(),
+            mode: mode.as_str(),
             invocation_id: id.clone(),
             tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
             tool_name,
@@ -281,11 +284,11 @@ impl Run<'_> {
         };
         Execution {
             code: loaded.code.clone(),
-            tool_input: Value::Object(input.input_parameters.clone()).to_string(),
+            tool_input,
             metadata: variables::metadata(&metadata),
             config: variables::config(variables),
             conversation: variables::conversation(self.conversation),
-            user_variables: variables::user_variables(input),
+            user_variables,
             limits: *limits,
         }
     }
@@ -354,14 +357,6 @@ fn declared(version: &ToolVersion, mut all: Variables) -> Result<Variables, Erro
         found.secrets.insert(name.clone(), value);
     }
     Ok(found)
-}
-
-fn recorded(input: &Input) -> RecordedInput {
-    RecordedInput::redacting(
-        input.input_parameters.clone(),
-        input.nonsensitive_user_variables.clone(),
-        input.sensitive_user_variables.keys(),
-    )
 }
 
 fn stored(outcome: Outcome) -> InvocationOutcome {

@@ -10,6 +10,7 @@ mod cache;
 mod call;
 mod compile;
 mod config;
+mod documents;
 mod engine;
 mod error;
 mod execution;
