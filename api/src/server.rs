@@ -12,6 +12,8 @@ mod raw;
 mod requests;
 mod seats;
 mod socket;
+mod taking;
+mod timer;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -22,6 +22,8 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::JoinHandle;
 
 pub(crate) use answer::Answer;
+#[cfg(test)]
+pub(crate) use events::streamed;
 pub(crate) use events::{Event, Events};
 pub(crate) use operation::{OperationInstance, remembered};
 pub(crate) use tracked::Task;

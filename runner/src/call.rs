@@ -1,6 +1,8 @@
 //! What a caller asks of the runner, and what it gets: plain data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
     Constraint, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, VersionSettings,
@@ -98,30 +100,40 @@ pub struct StatusEvent {
     pub data: Option<Value>,
 }
 
-/// Events that wait for a slow listener; what comes beyond is dropped, since a
-/// listener must never hold up a run.
+/// Events that wait for a slow listener; what comes beyond is dropped and
+/// counted, since a listener must never hold up a run.
 const EVENTS_WAITING_MAX: usize = 256;
 
 /// Where status events go. A listener that is gone, or slow, costs nothing.
 #[derive(Debug, Clone, Default)]
-pub struct EventSender(Option<mpsc::Sender<StatusEvent>>);
+pub struct EventSender {
+    sender: Option<mpsc::Sender<StatusEvent>>,
+    left_out: Arc<AtomicU64>,
+}
 
 impl EventSender {
     /// Nobody listens.
     #[must_use]
-    pub const fn none() -> Self {
-        Self(None)
+    pub fn none() -> Self {
+        Self::default()
     }
 
     #[must_use]
     pub fn channel() -> (Self, mpsc::Receiver<StatusEvent>) {
         let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
-        (Self(Some(sender)), receiver)
+        (Self { sender: Some(sender), left_out: Arc::default() }, receiver)
     }
 
-    pub(crate) fn send(&self, event: StatusEvent) {
-        if let Some(sender) = &self.0 {
-            drop(sender.try_send(event));
+    /// How many events its listener did not get, of all clones together.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Never waits.
+    pub fn send(&self, event: StatusEvent) {
+        if self.sender.as_ref().is_some_and(|sender| sender.try_send(event).is_err()) {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -7,11 +7,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dashmap::DashMap;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, Language, OperationId, RecordedInput, Store, ToolVersion, Variables, Version, VersionId,
+    InvocationStarted, Language, OperationId, Store, ToolVersion, Variables, Version,
 };
 use serde_json::{Value, json};
 use tracing::Instrument;
@@ -19,9 +18,11 @@ use tracing::Instrument;
 use crate::admission::{Admission, Admitted, Full};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
+use crate::documents::{Documents, recorded};
 use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
+use crate::versions::{Loaded, Versions};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
     Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, metrics, shape,
@@ -29,8 +30,6 @@ use crate::{
 
 /// The wire's version of a branch that is not published.
 const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
-/// Versions whose schema and bundle stay in memory.
-const VERSIONS_CACHED_MAX: usize = 1_024;
 /// A place becomes free when a run ends; most end well within this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -44,14 +43,7 @@ pub struct Invoker {
     compiler: Compiler,
     admission: Admission,
     limits_max: Limits,
-    versions: Arc<DashMap<VersionId, Loaded>>,
-}
-
-/// What never changes about a version.
-#[derive(Debug, Clone)]
-struct Loaded {
-    code: Code,
-    schema: InputSchema,
+    versions: Arc<Versions>,
 }
 
 /// A subject with everything its runs need.
@@ -110,11 +102,13 @@ impl Invoker {
             admitted: &admitted,
             events: &events,
         };
-        let ids = run.record_start(&inputs, &source, operation).await?;
-        let runs = ids.into_iter().zip(inputs).enumerate();
-        let runs = runs.map(|(index, (id, input))| {
+        let waiting = |input| Documents::of(input).map(|documents| (documents, run.redaction.with(input)));
+        let waiting = inputs.iter().map(waiting).collect::<Result<Vec<_>, _>>()?;
+        let ids = run.record_start(inputs, &source, operation).await?;
+        let runs = ids.into_iter().zip(waiting).enumerate();
+        let runs = runs.map(|(index, (id, (documents, redactors)))| {
             let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
-            run.one(index, id, input).instrument(span)
+            run.one((index, id), documents, redactors).instrument(span)
         });
         join_all(runs).await.into_iter().collect()
     }
@@ -179,7 +173,7 @@ impl Invoker {
 
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
         if let Some(found) = self.versions.get(&version.id) {
-            return Ok(found.clone());
+            return Ok(found);
         }
         let component = version.image_digest;
         self.ready(&component).await?;
@@ -191,10 +185,7 @@ impl Invoker {
         let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
         let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
         let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema };
-        if self.versions.len() >= VERSIONS_CACHED_MAX {
-            self.versions.clear();
-        }
-        self.versions.insert(version.id.clone(), loaded.clone());
+        self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }
 
@@ -235,13 +226,13 @@ struct Run<'a> {
 impl Run<'_> {
     async fn record_start(
         &self,
-        inputs: &[Input],
+        inputs: Vec<Input>,
         source: &InvocationSource,
         operation: Option<OperationId>,
     ) -> Result<Vec<InvocationId>, Error> {
         let clock = &self.invoker.clock;
         let started: Vec<_> = inputs
-            .iter()
+            .into_iter()
             .map(|input| InvocationStarted {
                 id: InvocationId::new(clock),
                 organization: self.principal.organization.clone(),
@@ -258,11 +249,15 @@ impl Run<'_> {
         Ok(ids)
     }
 
-    async fn one(&self, index: usize, id: InvocationId, input: Input) -> Result<RunResult, Error> {
+    async fn one(
+        &self,
+        (index, id): (usize, InvocationId),
+        documents: Documents,
+        redactors: Redactors,
+    ) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let redactors = self.redaction.with(&input);
         let sink = self.sink(index, id.clone(), kept.clone(), redactors.clone());
-        let (outcome, duration_ms, logs) = match self.execute(&id, &input, sink).await {
+        let (outcome, duration_ms, logs) = match self.execute(&id, documents, sink).await {
             Ok(executed) => {
                 metrics::executed(&executed, self.resolved.language);
                 let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
@@ -284,18 +279,24 @@ impl Run<'_> {
         Ok(result)
     }
 
-    async fn execute(&self, id: &InvocationId, input: &Input, sink: crate::EventSink) -> Result<Executed, Error> {
+    async fn execute(
+        &self,
+        id: &InvocationId,
+        documents: Documents,
+        sink: crate::EventSink,
+    ) -> Result<Executed, Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let execution = self.execution(id, input);
+        let execution = self.execution(id, documents);
         self.invoker.sandbox.run(execution, sink).await
     }
 
-    fn execution(&self, id: &InvocationId, input: &Input) -> Execution {
+    fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
+        let Documents { mode, tool_input, user_variables } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
             principal: self.principal,
-            mode: input.invocation_mode.as_str(),
+            mode: mode.as_str(),
             invocation_id: id.clone(),
             tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
             tool_name,
@@ -304,11 +305,11 @@ impl Run<'_> {
         };
         Execution {
             code: loaded.code.clone(),
-            tool_input: Value::Object(input.input_parameters.clone()).to_string(),
+            tool_input,
             metadata: variables::metadata(&metadata),
             config: variables::config(variables),
             conversation: variables::conversation(self.conversation),
-            user_variables: variables::user_variables(input),
+            user_variables,
             limits: *limits,
         }
     }
@@ -384,14 +385,6 @@ fn declared(version: &ToolVersion, mut all: Variables) -> Result<Variables, Erro
         found.secrets.insert(name.clone(), value);
     }
     Ok(found)
-}
-
-fn recorded(input: &Input) -> RecordedInput {
-    RecordedInput::redacting(
-        input.input_parameters.clone(),
-        input.nonsensitive_user_variables.clone(),
-        input.sensitive_user_variables.keys(),
-    )
 }
 
 fn stored(outcome: Outcome) -> InvocationOutcome {

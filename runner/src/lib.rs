@@ -10,6 +10,7 @@ mod cache;
 mod call;
 mod compile;
 mod config;
+mod documents;
 mod engine;
 mod error;
 mod execution;
@@ -25,6 +26,7 @@ mod sandbox;
 mod schema;
 mod shape;
 mod ticker;
+mod versions;
 
 pub use admission::{Admission, Admitted, Bounds, Full, Place};
 pub use cache::Compiled;

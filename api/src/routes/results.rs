@@ -73,11 +73,18 @@ pub(super) fn example() -> Value {
 
 /// Runs a call, passing its status events on while it runs.
 pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<Answer, Error> {
+    let results = watched(events, |sender| invoker.invoke(call, sender)).await?;
+    Answer::ok(&Response { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
+}
+
+/// Works, and passes on meanwhile what is sent; what found no room on its way here is left out as well.
+async fn watched<W: Future>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
     let (sender, mut statuses) = EventSender::channel();
     let statuses = poll_fn(|context| statuses.poll_recv(context));
-    let runs = invoker.invoke(call, sender);
-    let results = events.pass_on(runs, statuses, |status| Event::new("status", &Status::from(status))).await?;
-    Answer::ok(&Response { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
+    let work = work(sender.clone());
+    let outcome = events.pass_on(work, statuses, |status| Event::new("status", &Status::from(status))).await;
+    events.leave_out(sender.left_out());
+    outcome
 }
 
 /// The same answer from the records of the runs, or nothing when one of them has not ended.
@@ -118,5 +125,30 @@ impl From<StatusEvent> for Status {
     fn from(event: StatusEvent) -> Self {
         let StatusEvent { invocation_id, input_index, message, progress, total, data } = event;
         Self { invocation_id, input_index, message, progress, total, data }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::Clock;
+
+    use super::*;
+    use crate::work::streamed;
+
+    /// A run that tells more at once than anybody can take from it meanwhile.
+    #[tokio::test]
+    async fn no_event_is_lost_without_being_counted() {
+        let invocation_id = InvocationId::new(&Clock::system());
+        let (message, progress) = ("again".to_owned(), None);
+        let event = StatusEvent { invocation_id, input_index: 0, message, progress, total: None, data: None };
+        let burst = async |sender: EventSender| {
+            for _ in 0..300 {
+                sender.send(event.clone());
+            }
+            Answer::ok(&"done")
+        };
+        let text = streamed(async |events| watched(&events, burst).await).await;
+        assert_eq!(text.matches("event: status").count(), 256);
+        assert!(text.ends_with("event: done\ndata: {\"events_left_out\":44}\n\n"), "{text}");
     }
 }

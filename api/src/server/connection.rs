@@ -1,5 +1,6 @@
 //! One connection, from its first byte to its last.
 
+use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use axum::Router;
 use futures_util::future::poll_fn;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -34,6 +36,10 @@ const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// One read of what is thrown away.
 const LINGER_BUFFER_BYTES: usize = 16 * 1024;
 
+/// What the kernel may hold beyond the bytes on their way. With its own megabytes a slow client that reads without pause
+/// would make room so rarely that it looked silent.
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
+
 /// What all connections of a listener share.
 pub(super) struct Hosting {
     pub(super) router: Router,
@@ -52,8 +58,8 @@ type Connection = http1::Connection<TokioIo<Socket>, Requests>;
 /// Serves until the client, a bound, or the end of the server ends it.
 pub(super) async fn serve(hosting: Arc<Hosting>, client: Client, seated: Seated, stopping: watch::Receiver<bool>) {
     let _counted = metrics::Connection::begin();
-    if let Err(error) = client.tcp.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY refused");
+    if let Err(error) = tune(&client.tcp) {
+        tracing::debug!(%error, "an option of the socket was refused");
     }
     let seat = seated.seat();
     let connection = connection(&hosting, client, seat);
@@ -61,6 +67,11 @@ pub(super) async fn serve(hosting: Arc<Hosting>, client: Client, seated: Seated,
         () = converse(&hosting, connection, stopping, seat) => {}
         () = seat.evicted() => metrics::connection_cut("evicted"),
     }
+}
+
+fn tune(tcp: &TcpStream) -> io::Result<()> {
+    tcp.set_nodelay(true)?;
+    SockRef::from(tcp).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
 }
 
 fn connection(hosting: &Hosting, client: Client, seat: &Arc<Seat>) -> Connection {

@@ -8,6 +8,7 @@
 //! | `header_time_max` | from the first byte of a request to the end of its headers; also for a new connection's first | 10 s |
 //! | `idle_time_max` | between two requests | 75 s |
 //! | `answer_silence_max` | how long a client may take nothing of its answer | 30 s |
+//! | `answer_bytes_per_second_min` | below this rate it uses up that time, above it gets it back | 8 KiB/s |
 //! | `body` | the body of every request but git's | see [`BodyLimits`] |
 //! | `git_body` | the body of a push or fetch | see [`BodyLimits`] |
 //! | `drain_time_max` | for what runs when the shutdown begins | 30 s |
@@ -31,6 +32,10 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(75);
 /// Three heartbeats of an event stream; a client that takes nothing for so long has stopped reading.
 const ANSWER_SILENCE_MAX: Duration = Duration::from_secs(30);
 
+/// A telephone line of 64 kbit/s. A connection that is sent an answer cannot make room for others, so this is also what
+/// it costs to hold one: all 768 of them take 6 MiB/s.
+const ANSWER_BYTES_PER_SECOND_MIN: u32 = 8 * 1024;
+
 /// The longest that a run takes by default; what takes longer is closed in the history at the next start.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -42,6 +47,7 @@ pub struct ConnectionLimits {
     pub header_time_max: Duration,
     pub idle_time_max: Duration,
     pub answer_silence_max: Duration,
+    pub answer_bytes_per_second_min: u32,
     pub body: BodyLimits,
     pub git_body: BodyLimits,
     pub drain_time_max: Duration,
@@ -87,6 +93,7 @@ impl Default for ConnectionLimits {
             header_time_max: HEADER_TIME_MAX,
             idle_time_max: IDLE_TIME_MAX,
             answer_silence_max: ANSWER_SILENCE_MAX,
+            answer_bytes_per_second_min: ANSWER_BYTES_PER_SECOND_MIN,
             body: BodyLimits::JSON,
             git_body: BodyLimits::GIT,
             drain_time_max: DRAIN_TIME_MAX,

@@ -1,5 +1,5 @@
 //! From a request of hyper's to the router: who asks is added, the body gets its times, and the seat is told when a request begins and
-//! when its answer has been sent.
+//! when its answer is made.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -59,10 +59,10 @@ impl Service<hyper::Request<Incoming>> for Requests {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         self.seat.begin();
-        let sent = Sent(Arc::clone(&self.seat));
+        let made = Made(Arc::clone(&self.seat));
         let answer = self.router.clone().oneshot(self.prepared(request));
         let seat = Arc::clone(&self.seat);
-        Box::pin(async move { Ok(with_end(parting(answer.await?, &seat), sent)) })
+        Box::pin(async move { Ok(with_end(parting(answer.await?, &seat), made)) })
     }
 }
 
@@ -75,12 +75,12 @@ fn parting(mut answer: Response, seat: &Seat) -> Response {
     answer
 }
 
-/// The connection waits for its next request.
-struct Sent(Arc<Seat>);
+/// The answer goes to the socket, and after it the connection waits for its next request.
+struct Made(Arc<Seat>);
 
-impl AtEnd for Sent {
+impl AtEnd for Made {
     fn at_end(self, _: bool) {
-        self.0.wait();
+        self.0.end();
     }
 }
 

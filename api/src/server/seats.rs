@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 /// Instead of the count at which a seat began to wait.
 const BUSY: u64 = 0;
+const SENDING: u64 = u64::MAX - 1;
 const EVICTED: u64 = u64::MAX;
 
 /// Neighbours in one network of this many bits are one client.
@@ -40,7 +41,8 @@ struct Table {
 pub(super) struct Seat {
     address: IpAddr,
     moments: Arc<AtomicU64>,
-    /// When it began to wait for a request; [`BUSY`] while one is answered.
+    /// When it began to wait for a request; [`BUSY`] while one is answered, [`SENDING`] while the end of an answer is on
+    /// its way.
     waiting_since: AtomicU64,
     /// The client has not sent all of a body yet.
     owes_body: AtomicBool,
@@ -129,10 +131,10 @@ impl Seat {
         }
     }
 
-    /// A number that differs between two times of waiting; nothing while a request is answered.
+    /// A number that differs between two times of waiting; nothing while a request is answered, up to the last byte.
     pub(super) fn waiting_since(&self) -> Option<u64> {
         let since = self.waiting_since.load(Ordering::Acquire);
-        (since != BUSY && since != EVICTED).then_some(since)
+        (since != BUSY && since != SENDING && since != EVICTED).then_some(since)
     }
 
     /// Like [`Self::waiting_since`]; `reader` is woken when that changes from nothing.
@@ -146,10 +148,21 @@ impl Seat {
         self.change(BUSY);
     }
 
-    /// The answer is sent, and the next request is waited for.
-    pub(super) fn wait(&self) {
-        self.change(self.moments.fetch_add(1, Ordering::Relaxed));
+    /// All of the answer is made. The client may need long to take what is left of it.
+    pub(super) fn end(&self) {
+        self.change(SENDING);
+        // It has to flush once more, also when nothing is left.
         self.reader.wake();
+    }
+
+    /// Nothing is left to be sent: after the end of an answer the next request is waited for. `reader` is woken when an
+    /// answer ends.
+    pub(super) fn flushed(&self, reader: &Waker) {
+        self.reader.register(reader);
+        if self.waiting_since.load(Ordering::Acquire) == SENDING {
+            self.change(self.moments.fetch_add(1, Ordering::Relaxed));
+            self.reader.wake();
+        }
     }
 
     fn change(&self, to: u64) {
@@ -218,13 +231,18 @@ mod tests {
         seated.seat().evicted().now_or_never().is_some()
     }
 
+    fn answered(seated: &Seated) {
+        seated.seat().end();
+        seated.seat().flushed(Waker::noop());
+    }
+
     #[test]
     fn the_connection_that_has_waited_longest_makes_room() {
         let seats = Seats::new(2, 2);
         let first = seats.take(address("10.0.0.1")).unwrap();
         let second = seats.take(address("10.0.0.2")).unwrap();
         first.seat().begin();
-        first.seat().wait();
+        answered(&first);
         let _third = seats.take(address("10.0.0.3")).unwrap();
         assert!(is_evicted(&second) && !is_evicted(&first));
         // What it does at its end takes nobody's seat.
@@ -239,7 +257,10 @@ mod tests {
         let only = seats.take(address("10.0.0.1")).unwrap();
         only.seat().begin();
         assert!(seats.take(address("10.0.0.2")).is_none());
-        only.seat().wait();
+        only.seat().flushed(Waker::noop());
+        only.seat().end();
+        assert!(seats.take(address("10.0.0.2")).is_none(), "the answer is not sent yet");
+        only.seat().flushed(Waker::noop());
         assert!(seats.take(address("10.0.0.2")).is_some());
         assert!(is_evicted(&only));
     }

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep, sleep};
 
 use super::limits::ConnectionLimits;
 use super::seats::Seat;
+use super::taking::Taking;
+use super::timer::Timer;
 
 /// Where a client was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Slow {
     Headers,
     /// It sent nothing.
     Idle,
-    /// It took nothing of its answer.
+    /// It took nothing of its answer, or too little.
     Answer,
 }
 
@@ -30,9 +31,8 @@ pub(super) struct Socket {
     seat: Arc<Seat>,
     header_time_max: Duration,
     idle_time_max: Duration,
-    answer_silence_max: Duration,
     reading: Timer,
-    writing: Timer,
+    writing: Taking,
     /// The time of waiting that `reading` measures.
     waiting_since: Option<u64>,
     /// Some bytes of the next request are there.
@@ -51,9 +51,8 @@ impl Socket {
             seat,
             header_time_max: limits.header_time_max,
             idle_time_max: limits.idle_time_max,
-            answer_silence_max: limits.answer_silence_max,
             reading,
-            writing: Timer::new(),
+            writing: Taking::new(limits.answer_silence_max, limits.answer_bytes_per_second_min),
             has_begun: false,
             slow: None,
         }
@@ -95,16 +94,13 @@ impl Socket {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Passes on what a write gave, unless it has been waiting for too long.
-    fn poll_written<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.writing.stop();
-            return written;
+    /// Passes on what a write gave, unless the client has kept it waiting for too long.
+    fn poll_written(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = written {
+            self.writing.note(*written.as_ref().unwrap_or(&0));
+            return Poll::Ready(written);
         }
-        if !self.writing.runs {
-            self.writing.start(self.answer_silence_max);
-        }
-        ready!(self.writing.poll(context));
+        ready!(self.writing.poll_patience(context));
         self.slow = Some(Slow::Answer);
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -148,35 +144,13 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_flush(context)
+        let flushed = ready!(Pin::new(&mut self.tcp).poll_flush(context));
+        // Only a buffer without a rest is flushed by hyper, so that all of an answer that is over has been sent.
+        self.seat.flushed(context.waker());
+        Poll::Ready(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.tcp).poll_shutdown(context)
-    }
-}
-
-/// One timer, set again and again.
-struct Timer {
-    sleep: Pin<Box<Sleep>>,
-    runs: bool,
-}
-
-impl Timer {
-    fn new() -> Self {
-        Self { sleep: Box::pin(sleep(Duration::ZERO)), runs: false }
-    }
-
-    fn start(&mut self, time: Duration) {
-        self.sleep.as_mut().reset(Instant::now() + time);
-        self.runs = true;
-    }
-
-    fn stop(&mut self) {
-        self.runs = false;
-    }
-
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.runs { self.sleep.as_mut().poll(context) } else { Poll::Pending }
     }
 }

@@ -16,6 +16,7 @@ use futures_util::{FutureExt, Stream, StreamExt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::task::coop::unconstrained;
 
 use super::Answer;
 
@@ -65,6 +66,11 @@ impl Events {
         }
     }
 
+    /// Some did not even come here.
+    pub(crate) fn leave_out(&self, count: u64) {
+        self.left_out.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// Waits for `work` and sends what happens meanwhile.
     pub(crate) async fn pass_on<W: Future, T>(
         &self,
@@ -80,7 +86,8 @@ impl Events {
                 outcome = &mut work => break outcome,
             }
         };
-        while let Some(Some(item)) = happening.next().now_or_never() {
+        // Otherwise the runtime, which wants other tasks to have their turn, makes what is there look as if it were not.
+        while let Some(Some(item)) = unconstrained(happening.next()).now_or_never() {
             self.send(|| rendered(item));
         }
         outcome
@@ -121,6 +128,19 @@ fn outcome(answer: &Answer) -> Event {
     let mut data = Map::from_iter([("status".to_owned(), Value::from(answer.status.as_u16()))]);
     data.extend(said);
     Event { name: "error", data: Value::Object(data).to_string() }
+}
+
+/// The stream of a client that reads when the work is done.
+#[cfg(test)]
+pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<Answer, crate::error::Error>) -> String {
+    use http_body_util::BodyExt;
+
+    let (sender, receiver) = tokio::sync::mpsc::channel(BUFFERED_MAX);
+    let events = Events::to(sender);
+    let answer = Answer::of(work(events.clone()).await, &crate::request_id::RequestId::for_tests());
+    events.end(&answer).await;
+    let body = response(receiver).into_body().collect().await.map(http_body_util::Collected::to_bytes);
+    body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use api::BodyLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::{interval, timeout};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::{Instant, interval, timeout};
 
 use crate::harness::TestApp;
 use crate::server::{PATIENCE, Running, ask, limited, refusal, to_end};
@@ -145,4 +145,75 @@ async fn a_client_that_does_not_read_is_let_go() {
     let mut stream = running.connect().await;
     let asked = async { while stream.write_all(LIVE.as_bytes()).await.is_ok() {} };
     timeout(PATIENCE, asked).await.expect("the end of the connection");
+}
+
+/// The largest answer that anybody gets: 1.7 MB.
+const LARGE: &str = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
+
+/// A client that asks for much, on a connection that takes little at once.
+async fn ask_for_much(running: &Running) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+    let mut stream = socket.connect(running.address).await.unwrap();
+    stream.write_all(LARGE.as_bytes()).await.unwrap();
+    stream
+}
+
+/// Reads a piece now and then, to the end of the answer or of the connection; true for that of the answer.
+async fn sip(stream: &mut TcpStream, pause: Duration) -> bool {
+    let mut pace = interval(pause);
+    let (mut answer, mut piece) = (Vec::new(), vec![0; 16 << 10]);
+    while let Ok(bytes @ 1..) = timeout(PATIENCE, stream.read(&mut piece)).await.expect("bytes, or the end") {
+        answer.extend_from_slice(&piece[..bytes]);
+        if answer.len() > 1 << 20 && is_whole(&answer) {
+            return true;
+        }
+        pace.tick().await;
+    }
+    false
+}
+
+fn is_whole(answer: &[u8]) -> bool {
+    let head = answer.windows(4).position(|window| window == b"\r\n\r\n").expect("the end of the head");
+    let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();
+    let (_, length) = text.split_once("content-length: ").expect("a length");
+    let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
+    answer.len() == head + 4 + length
+}
+
+#[tokio::test]
+async fn who_reads_an_answer_is_not_idle() {
+    let (_app, running) = limited(|limits| limits.idle_time_max = SHORT).await;
+    let mut stream = ask_for_much(&running).await;
+    let began = Instant::now();
+    assert!(sip(&mut stream, Duration::from_millis(20)).await, "cut off after {:?}", began.elapsed());
+    assert!(began.elapsed() > SHORT * 2, "read too fast to show anything: {:?}", began.elapsed());
+    // From here on it is.
+    assert_eq!(to_end(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn who_reads_an_answer_makes_no_room() {
+    let (_app, running) = limited(|limits| limits.connections_max = 1).await;
+    let mut reader = ask_for_much(&running).await;
+    reader.readable().await.unwrap();
+    let answer = to_end(&mut running.connect().await).await;
+    assert_eq!(refusal(&answer), (503, "too_many_connections".to_owned()));
+    assert!(sip(&mut reader, Duration::from_millis(1)).await);
+    let mut next = running.connect().await;
+    assert!(ask(&mut next, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+    assert_eq!(to_end(&mut reader).await, "");
+}
+
+#[tokio::test]
+async fn who_takes_an_answer_too_slowly_is_let_go() {
+    for (bytes_per_second_min, is_whole) in [(1 << 30, false), (1, true)] {
+        let (_app, running) = limited(|limits| {
+            limits.answer_silence_max = SHORT;
+            limits.answer_bytes_per_second_min = bytes_per_second_min;
+        })
+        .await;
+        let mut stream = ask_for_much(&running).await;
+        assert_eq!(sip(&mut stream, Duration::from_millis(20)).await, is_whole, "{bytes_per_second_min} B/s");
+    }
 }

@@ -1,5 +1,6 @@
 //! What a server tells its operator: the log, traces, metrics.
 
+mod human;
 mod logging;
 mod metrics;
 mod metrics_listen;

@@ -6,6 +6,9 @@ use registry::OrganizationId;
 
 use super::{Bounds, Full};
 
+#[cfg(test)]
+mod properties;
+
 /// `W` stands for something that waits.
 #[derive(Debug)]
 pub(super) struct Queue<W> {
@@ -100,6 +103,9 @@ impl<W> Queue<W> {
         if let Some(share) = self.organizations.get_mut(organization) {
             share.inside -= pieces;
             share.waiting.retain(|waiter| !is_gone(waiter));
+            if share.waiting.is_empty() {
+                self.turns.retain(|other| other != organization);
+            }
         }
         self.forget(organization);
     }
@@ -118,7 +124,6 @@ impl<W> Queue<W> {
         let is_over = |share: &Share<W>| share.inside == 0 && share.running == 0 && share.waiting.is_empty();
         if self.organizations.get(organization).is_some_and(is_over) {
             self.organizations.remove(organization);
-            self.turns.retain(|other| other != organization);
         }
     }
 
@@ -166,6 +171,27 @@ mod tests {
         }
         assert_eq!(order, ["a", "b", "c", "a", "b", "a", "a", "a"]);
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn who_waited_in_vain_before_has_no_more_turns() {
+        let (a, mut queue) = (organization("a"), waiting(&["b", "b"]));
+        for _ in 0..4 {
+            queue.enter(&BOUNDS, &a, 1).unwrap();
+            queue.wait(&a, "gone");
+            // Something else of the organisation is inside, so that it is not forgotten.
+            queue.enter(&Bounds { queued_max: 100, organization_queued_max: 100, ..BOUNDS }, &a, 1).unwrap();
+            queue.leave(&a, 1, |waiter| *waiter == "gone");
+        }
+        for _ in 0..4 {
+            queue.wait(&a, "a");
+        }
+        let mut order = Vec::new();
+        while let Some(name) = next(&mut queue) {
+            order.push(name);
+            queue.free(&organization(name));
+        }
+        assert_eq!(order, ["b", "a", "b", "a", "a", "a"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
-use super::otlp;
+use super::{human, otlp};
 use crate::failure::Failure;
 
 /// What was not exported when the server ends is lost after this; a collector that is there needs milliseconds.
@@ -81,10 +81,12 @@ fn filter(directives: &str) -> anyhow::Result<EnvFilter> {
 }
 
 fn log(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
-    let layer = fmt::layer().with_writer(std::io::stderr);
     match format {
-        LogFormat::Human => layer.with_ansi(is_colour_wanted()).boxed(),
-        LogFormat::Json => layer.json().flatten_event(true).with_span_list(false).boxed(),
+        LogFormat::Human => human::layer(std::io::stderr, is_colour_wanted()).boxed(),
+        LogFormat::Json => {
+            let layer = fmt::layer().with_writer(std::io::stderr).json();
+            layer.flatten_event(true).with_span_list(false).boxed()
+        }
     }
 }
 
