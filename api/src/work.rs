@@ -22,8 +22,6 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::JoinHandle;
 
 pub(crate) use answer::Answer;
-#[cfg(test)]
-pub(crate) use events::streamed;
 pub(crate) use events::{Event, Events};
 pub(crate) use operation::{OperationInstance, remembered};
 pub(crate) use tracked::Task;
@@ -111,3 +109,7 @@ async fn first_of<T>(
 fn ended_early(reason: &dyn std::fmt::Display) -> Error {
     Error::Internal { detail: format!("the work ended early: {reason}") }
 }
+
+/// For the tests of what is done here.
+#[cfg(test)]
+pub(crate) use events::streamed;
