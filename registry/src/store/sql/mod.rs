@@ -18,6 +18,8 @@ mod keys;
 mod leases;
 mod migrate;
 mod operations;
+#[cfg(test)]
+mod plans;
 mod positions;
 mod publish;
 mod records;
