@@ -51,6 +51,7 @@ pub(crate) fn operation() -> Operation {
         .says("Runs that have ended, the newest first unless `sort_by` says otherwise.")
         .answers::<Response>(200, "One page of the list.", example)
         .refuses(400, &["version_without_tool"])
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(

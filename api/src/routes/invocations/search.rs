@@ -41,7 +41,7 @@ pub(crate) fn operation() -> Operation {
     Operation::new("search-tool-invocations", Tag::History, "Search runs")
         .says("Full-text search over what runs answered or threw: at most 100 of them, those that ended last first.")
         .answers::<Response>(200, "What was found.", json!({"tool_invocations": [wire::example()]}))
-        .refuses(503, &["search_too_slow"])
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(

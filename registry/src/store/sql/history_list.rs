@@ -1,9 +1,10 @@
 //! Listing the history of runs.
 
 use super::dialect::Row;
-use super::filters::filtered;
-use super::records::{read, select_invocations};
-use super::row::{get, signed, unsigned};
+use super::filters::{Filters, filtered};
+use super::listing::Listing;
+use super::record_pages::{Found, fitting, short_columns, whole};
+use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, InvocationSort};
@@ -15,8 +16,13 @@ use crate::store::Store;
 /// condition that a record stands behind the last one of the page before: started at `$8`, with the id `$9`.
 macro_rules! list {
     ($leading:expr, $behind:expr, $order:expr) => {
-        select_invocations!(
-            "WHERE s.organization = $1 ",
+        concat!(
+            "SELECT ",
+            short_columns!(),
+            " FROM inv_started s
+            LEFT JOIN inv_finished f ON f.invocation = s.invocation
+            LEFT JOIN inv_unlinked u ON u.invocation = s.invocation
+            WHERE s.organization = $1 ",
             $leading,
             filtered!(),
             $behind,
@@ -106,27 +112,35 @@ impl Store {
         page: Page,
     ) -> Result<Slice<Invocation>> {
         let orders = orders(&filter.sort);
-        let last = self.last_invocation(organization, page, &orders).await?;
-        let filters = self.bind_filters(organization, filter).await?;
+        let mut listing = self.listing(organization).await?;
+        let last = self.last_invocation(&mut listing, organization, page, &orders).await?;
+        let filters = Filters::of(&mut listing, organization, filter).await?;
         let query = filters.bound_to(statement(filter), organization.as_str().to_owned());
         let mut query = query.bind(last.started_at).bind(last.invocation).bind(i64::from(page.limit) + 1);
         if !filter.sort.is_empty() {
             query = orders.iter().fold(query, |query, (column, sign)| query.bind(column.map(name)).bind(*sign));
             query = last.keys.iter().fold(query, |query, key| query.bind(*key));
         }
-        let rows = query.fetch_all(self.readers()).await?;
-        let records = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(Invocation, u64)| self.page_tokens().seal(&list_of(organization), *sequence);
-        Ok(Slice::cut(records, page, token).map(|(record, _)| record))
+        let found = listing.rows(query).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
+        let fitting = fitting(&found);
+        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.sequence);
+        let Slice { items, next } = Slice::cut_to(found, fitting, page, token);
+        Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
 
-    async fn last_invocation(&self, organization: &OrganizationId, page: Page, orders: &Orders) -> Result<Last> {
+    async fn last_invocation(
+        &self,
+        listing: &mut Listing,
+        organization: &OrganizationId,
+        page: Page,
+        orders: &Orders,
+    ) -> Result<Last> {
         if page.is_first() {
             return Ok(Last { started_at: i64::MAX, invocation: String::new(), keys: [i64::MIN; KEYS] });
         }
         let sequence = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
         let query = sqlx::query(LAST).bind(organization.as_str()).bind(signed(sequence));
-        let row = query.fetch_optional(self.readers()).await?.ok_or(Error::PageTokenUnknown)?;
+        let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         let mut keys = [0; KEYS];
         for (key, (column, sign)) in keys.iter_mut().zip(orders) {
             *key = column.map_or(Ok(0), |column| value(&row, column))? * sign;
@@ -186,5 +200,31 @@ const fn sign(direction: Direction) -> i64 {
     match direction {
         Direction::Ascending => 1,
         Direction::Descending => -1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::ToolSelection;
+    use crate::ids::ToolId;
+    use crate::store::sql::plans::plan;
+
+    #[tokio::test]
+    async fn no_filter_is_made_anew_for_each_record() {
+        let tools = vec![ToolSelection { tool: ToolId::new(&crate::clock::Clock::system()), versions: None }];
+        let sort = vec![(InvocationSort::DurationMs, Direction::Descending)];
+        let any = InvocationFilter::default();
+        for filter in [
+            any.clone(),
+            InvocationFilter { sort: sort.clone(), ..any.clone() },
+            InvocationFilter { tools: tools.clone(), ..any.clone() },
+            InvocationFilter { tools, sort: sort.clone(), ..any.clone() },
+            InvocationFilter { conversation_ids: vec!["c".into()], ..any.clone() },
+            InvocationFilter { conversation_ids: vec!["c".into()], sort, ..any },
+        ] {
+            let steps = plan(statement(&filter)).await;
+            assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "{filter:?}: {steps:?}");
+        }
     }
 }

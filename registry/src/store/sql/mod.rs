@@ -4,6 +4,7 @@
 mod dialect;
 
 pub(super) mod group;
+pub(super) mod listing;
 pub(super) mod open;
 
 mod api_keys;
@@ -22,6 +23,7 @@ mod operations;
 mod plans;
 mod positions;
 mod publish;
+mod record_pages;
 mod records;
 mod roles;
 mod row;
