@@ -36,6 +36,7 @@ pub const SQLITE: &[Migration] = &[
     step!(5, "0005_tool_sequence"),
     step!(6, "0006_operations"),
     step!(7, "0007_positions"),
+    step!(8, "0008_history_order"),
 ];
 
 #[cfg(test)]

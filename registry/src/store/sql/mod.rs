@@ -14,6 +14,7 @@ mod filters;
 mod health;
 mod history;
 mod history_list;
+mod history_statements;
 mod invocations;
 mod keys;
 mod leases;

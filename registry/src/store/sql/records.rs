@@ -105,7 +105,8 @@ mod tests {
 
     async fn read_back(input: &str, status_events: &str) -> Result<Invocation> {
         let mut connection = migrated().await;
-        let organization = "INSERT INTO organizations VALUES ('acme', '', x'', 0)";
+        let organization = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
+            VALUES ('acme', '', x'', 0)";
         sqlx::query(organization).execute(&mut connection).await?;
         for (statement, json) in ROW.split(';').zip([input, status_events]) {
             let statement = sqlx::AssertSqlSafe(statement.replace("$2", "$1"));
