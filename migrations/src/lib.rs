@@ -36,7 +36,8 @@ pub const SQLITE: &[Migration] = &[
     step!(5, "0005_tool_sequence"),
     step!(6, "0006_operations"),
     step!(7, "0007_positions"),
-    step!(8, "0008_redaction"),
+    step!(8, "0008_history_order"),
+    step!(9, "0009_redaction"),
 ];
 
 #[cfg(test)]

@@ -5,7 +5,10 @@
 //! | `live_versions_max` | versions of one tool that are not deprecated | 50 |
 //! | `operation_retention` | how long an operation and its idempotency key are remembered | 24 hours |
 //! | `token_lifetime` | how long a token is accepted | 12 hours |
-//! | `reader_connections` | reads that run at the same time | 4 |
+//! | `reader_connections` | reads of single things that run at the same time | 4 |
+//! | `list_connections` | lists and searches that run at the same time, half of them for one organisation | 4 |
+//! | `list_time_max` | how long a list or a search may read | 2 seconds |
+//! | `list_wait_max` | how long a list or a search waits for others before it is refused | 5 seconds |
 //! | `users_max` | users of one organisation | 10,000 |
 //! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
 //! | `keys_max` | API keys of one organisation that have not ended; as many ended ones are remembered | 20,000 |
@@ -19,6 +22,9 @@ pub struct Config {
     pub operation_retention: Duration,
     pub token_lifetime: Duration,
     pub reader_connections: u32,
+    pub list_connections: u32,
+    pub list_time_max: Duration,
+    pub list_wait_max: Duration,
     pub users_max: u32,
     pub roles_max: u32,
     pub keys_max: u32,
@@ -32,6 +38,9 @@ impl Default for Config {
             operation_retention: Duration::from_hours(24),
             token_lifetime: Duration::from_hours(12),
             reader_connections: 4,
+            list_connections: 4,
+            list_time_max: Duration::from_secs(2),
+            list_wait_max: Duration::from_secs(5),
             users_max: 10_000,
             roles_max: 100,
             keys_max: 20_000,
@@ -48,6 +57,9 @@ impl Config {
             operation_retention: Duration::from_hours(1),
             token_lifetime: Duration::from_mins(10),
             reader_connections: 2,
+            list_connections: 2,
+            list_time_max: Duration::from_secs(20),
+            list_wait_max: Duration::from_secs(20),
             users_max: 100,
             roles_max: 60,
             keys_max: 120,

@@ -91,8 +91,8 @@ pub enum Error {
     StorageFailing { detail: String },
     #[error("the database is busy: {detail}")]
     DatabaseBusy { detail: String },
-    #[error("the search took longer than {limit:?}")]
-    SearchTooSlow { limit: Duration },
+    #[error("the list or the search took longer than {limit:?}")]
+    QueryTooSlow { limit: Duration },
     #[error("the store is closed")]
     Closed,
     #[error("{what} is corrupt: {detail}")]
@@ -125,7 +125,7 @@ impl Error {
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
-            Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::SearchTooSlow { .. } => {
+            Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::QueryTooSlow { .. } => {
                 ErrorKind::Unavailable
             }
             Self::Closed => ErrorKind::Unavailable,
@@ -162,7 +162,7 @@ impl Error {
             Self::TooMany { .. } => "too_many",
             Self::StorageFailing { .. } => "storage_failing",
             Self::DatabaseBusy { .. } => "database_busy",
-            Self::SearchTooSlow { .. } => "search_too_slow",
+            Self::QueryTooSlow { .. } => "query_too_slow",
             Self::Closed => "store_closed",
             Self::Corrupt { .. } => "corrupt",
             Self::DataDirectoryInUse { .. } => "data_directory_in_use",

@@ -70,9 +70,9 @@ impl SearchText {
     }
 }
 
-/// Signs alone are not indexed; a term of them would match nothing or everything.
+/// ASCII signs alone are no word. Of other signs the index knows which are, and passes over those that are not.
 fn has_word(term: &str) -> bool {
-    term.chars().any(char::is_alphanumeric)
+    term.chars().any(|sign| !sign.is_ascii() || sign.is_ascii_alphanumeric())
 }
 
 /// A searchable part of a record.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::ids::{InvocationId, ToolId};
 use crate::invocation_source::InvocationSource;
+use crate::raw_json::RawJson;
 use crate::version::Version;
 
 /// What stands in records for the value of a sensitive variable.
@@ -34,10 +36,11 @@ impl InvocationMode {
     }
 }
 
-/// What a run was given, as it is kept: sensitive values are redacted on the way in.
+/// What a run was given, as it is kept: sensitive values are redacted on the way in. The parameters are an object; of a
+/// stored record they come back as its text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RecordedInput {
-    pub input_parameters: serde_json::Map<String, serde_json::Value>,
+pub struct RecordedInput<P = Map<String, Value>> {
+    pub input_parameters: P,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
     sensitive_user_variables: BTreeMap<String, String>,
 }
@@ -45,14 +48,16 @@ pub struct RecordedInput {
 impl RecordedInput {
     /// Keeps of the sensitive variables only the names.
     pub fn redacting<'a>(
-        input_parameters: serde_json::Map<String, serde_json::Value>,
+        input_parameters: Map<String, Value>,
         nonsensitive_user_variables: BTreeMap<String, String>,
         sensitive_names: impl IntoIterator<Item = &'a String>,
     ) -> Self {
         let redacted = sensitive_names.into_iter().map(|name| (name.clone(), REDACTED.to_owned()));
         Self { input_parameters, nonsensitive_user_variables, sensitive_user_variables: redacted.collect() }
     }
+}
 
+impl<P> RecordedInput<P> {
     /// Name to [`REDACTED`].
     pub const fn sensitive_user_variables(&self) -> &BTreeMap<String, String> {
         &self.sensitive_user_variables
@@ -81,16 +86,16 @@ pub struct InvocationFinished {
     pub finished: Finished,
 }
 
-/// How a run ended.
+/// How a run ended. The status events of a stored record come back as texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
+pub struct Finished<E = Value> {
     pub at: Timestamp,
     pub duration_ms: u64,
     pub outcome: InvocationOutcome,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,
     /// The status events that the run sent, in order.
-    pub status_events: Vec<serde_json::Value>,
+    pub status_events: Vec<E>,
     /// What the run printed, both streams as they came, up to the runner's bound.
     pub logs: String,
 }
@@ -111,7 +116,7 @@ pub struct Invocation {
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
     pub mode: InvocationMode,
-    pub input: RecordedInput,
+    pub input: RecordedInput<RawJson>,
     pub started_at: Timestamp,
-    pub finished: Option<Finished>,
+    pub finished: Option<Finished<RawJson>>,
 }

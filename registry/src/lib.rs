@@ -30,6 +30,7 @@ mod pattern;
 mod permission;
 mod principal;
 mod random;
+mod raw_json;
 mod role;
 mod secrets;
 mod source_names;
@@ -74,6 +75,7 @@ pub use operation::{
 pub use page::{Direction, Page, Slice};
 pub use permission::{Permission, PermissionSet};
 pub use principal::Principal;
+pub use raw_json::RawJson;
 pub use role::{Role, RoleName, RoleTimes};
 pub use secrets::{DataKey, KeyRing, SealedFor};
 pub use source_names::{BranchName, ProjectPath};

@@ -30,8 +30,13 @@ pub struct Slice<T> {
 impl<T> Slice<T> {
     /// Cuts to the page's limit what was read with one item more than the limit. A page without room for an item is
     /// followed by itself.
-    pub(crate) fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
-        let limit = page.limit as usize;
+    pub(crate) fn cut(items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
+        Self::cut_to(items, usize::MAX, page, token)
+    }
+
+    /// As [`Slice::cut`], for a page that may have room for fewer than its limit.
+    pub(crate) fn cut_to(mut items: Vec<T>, room: usize, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
+        let limit = room.min(page.limit as usize);
         let more = items.len() > limit;
         items.truncate(limit);
         let next = more.then(|| items.last().map_or(page.token, token));

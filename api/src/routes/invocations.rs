@@ -2,6 +2,7 @@
 
 mod filter;
 pub(crate) mod list;
+mod page;
 pub(crate) mod rollback;
 pub(crate) mod search;
 pub(crate) mod show;

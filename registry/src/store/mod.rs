@@ -1,7 +1,7 @@
 //! The store: one method per use case, each with its own transaction, each about one organisation.
 //!
-//! Writes go through one connection that commits in groups ([`writer`]); reads go through a small pool that cannot
-//! write. A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
+//! Writes go through one connection that commits in groups ([`writer`]); reads go through two small pools that
+//! cannot write, one for lists and one for everything else ([`sql::listing`]). A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
 mod page_tokens;
 mod sql;
@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use page_tokens::PageTokens;
+use sql::listing::Lists;
 use sql::open::Database;
 use storage::Storage;
 use token_cache::TokenCache;
@@ -31,6 +32,7 @@ pub struct Store(Arc<Inner>);
 
 struct Inner {
     readers: SqlitePool,
+    lists: Lists,
     writer: Writer,
     keys: KeyRing,
     clock: Clock,
@@ -47,16 +49,18 @@ impl Store {
         let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
         let connection = database.create(&clock).await?;
         let readers = database.readers(config.reader_connections).await?;
+        let lists = Lists::new(database.readers(config.list_connections).await?, &config);
         let boot = BootId::new(&clock);
         let writer = Writer::start(connection, database);
         let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
         let keys = keys.clone();
-        Ok(Self(Arc::new(Inner { readers, writer, keys, clock, config, boot, tokens, page_tokens, storage })))
+        Ok(Self(Arc::new(Inner { readers, lists, writer, keys, clock, config, boot, tokens, page_tokens, storage })))
     }
 
     /// Finishes the writes in the queue and closes the database; later calls are refused.
     pub async fn close(&self) {
         self.0.writer.close().await;
+        self.0.lists.close().await;
         self.0.readers.close().await;
     }
 

@@ -1,11 +1,12 @@
 //! Recording runs and reading them back.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use registry::{
     BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationMetadata, InvocationOutcome,
     InvocationSort, InvocationSource, InvocationSourceKind, ORPHANED, Page, Principal, REDACTED, RecordedInput,
-    ToolSelection, Version,
+    SearchQuery, SearchText, ToolSelection, Version,
 };
 
 use crate::fixtures::{World, finished, started, succeeded};
@@ -42,7 +43,11 @@ async fn a_record_comes_back_as_it_was_written() {
     end.finished.status_events = vec![serde_json::json!({"message": "half\u{0}way", "progress": 0.5})];
     world.store.finish_invocations(vec![end.clone()]).await.unwrap();
     let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
-    assert_eq!(ended.finished, Some(end.finished));
+    let (kept, written) = (ended.finished.unwrap(), end.finished);
+    assert_eq!((kept.at, kept.duration_ms, kept.persisted), (written.at, written.duration_ms, written.persisted));
+    assert_eq!((kept.outcome, kept.logs), (written.outcome, written.logs));
+    let events = kept.status_events.iter().map(|event| serde_json::from_str(event.as_str()).unwrap());
+    assert_eq!(events.collect::<Vec<serde_json::Value>>(), written.status_events);
     assert_eq!((ended.tool, ended.tool_version), (record.tool, Some(Version::FIRST)));
 }
 
@@ -147,6 +152,40 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
 }
 
 #[tokio::test]
+async fn a_page_of_large_records_is_shorter_and_the_next_goes_on_behind_it() {
+    const RECORDS: usize = 12;
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let text = "x".repeat(1 << 20);
+    let mut ids = Vec::new();
+    for _ in 0..RECORDS {
+        world.clock.advance(Duration::from_secs(1));
+        let mut record = started(&world.clock, &acme);
+        let input = serde_json::Map::from_iter([("text".to_owned(), text.clone().into())]);
+        record.input = RecordedInput::redacting(input, BTreeMap::new(), &[]);
+        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.finish_invocations(vec![finished(&record, succeeded("large"))]).await.unwrap();
+        ids.insert(0, record.id);
+    }
+    let newest = InvocationFilter::default();
+    let sort = vec![(InvocationSort::DurationMs, Direction::Descending)];
+    for filter in [newest, InvocationFilter { sort, ..InvocationFilter::default() }] {
+        let (mut pages, mut page) = (Vec::new(), Page::first(100));
+        loop {
+            let slice = world.store.list_invocations(&acme.organization, &filter, page).await.unwrap();
+            pages.push(slice.items.into_iter().map(|record| record.id).collect::<Vec<_>>());
+            let Some(token) = slice.next else { break };
+            page.token = token;
+        }
+        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4], "a page has 8 MiB");
+        assert_eq!(pages.concat(), ids);
+    }
+    let query = SearchQuery { text: SearchText::parse("large").unwrap(), fields: Vec::new() };
+    let found = world.store.search_invocations(&acme.organization, &query, &InvocationFilter::default()).await.unwrap();
+    assert_eq!(found.into_iter().map(|record| record.id).collect::<Vec<_>>(), ids[..8]);
+}
+
+#[tokio::test]
 async fn lists_are_filtered_and_sorted() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
@@ -204,7 +243,8 @@ async fn lists_are_filtered_by_tool_and_constraint() {
         [(None, vec![&runs[1], &runs[0]]), (Some(">=1.1"), vec![&runs[1]]), (Some(">2"), vec![])]
     {
         let versions = constraint.map(|text| Constraint::parse(text).unwrap());
-        let tools = vec![ToolSelection { tool: tool.clone(), versions }];
+        let selection = ToolSelection { tool: tool.clone(), versions };
+        let tools = vec![selection.clone(), selection];
         let ids = listed(&world, &acme, &InvocationFilter { tools, ..InvocationFilter::default() }).await;
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{constraint:?}");
     }

@@ -39,6 +39,22 @@ async fn words_are_found_in_the_fields_that_are_asked() {
     }
 }
 
+/// Whether a sign belongs to a word is the index's to say: letters in circles do not, private ones do.
+#[tokio::test]
+async fn signs_that_are_no_words_are_passed_over() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let hello = world.answered(&acme, "hello Ⓐ world").await;
+    let private = world.answered(&acme, "hello \u{e000}").await;
+    for text in ["hello Ⓐ", "Ⓐ hello", "hello 😀", "Ⓐ 😀 hello ⓑ world -", "Ⓐ-hello \u{345}"] {
+        assert!(found(&world, &acme, text, &[]).await.contains(&hello), "{text}");
+    }
+    assert_eq!(found(&world, &acme, "hello \u{e000}", &[]).await, [private]);
+    for text in ["Ⓐ", "Ⓐ 😀", "hello Ⓐ missing"] {
+        assert!(found(&world, &acme, text, &[]).await.is_empty(), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn the_name_of_the_organization_is_not_a_word() {
     let world = World::new().await;

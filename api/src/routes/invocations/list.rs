@@ -1,14 +1,13 @@
 //! `GET /v1/{organization}/tool/invocation`: the history by filter, newest first unless sorted otherwise.
 
-use axum::Json;
 use axum::extract::State;
 use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::filter;
 use super::wire::{self, ToolInvocationInstance};
+use super::{filter, page};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
@@ -16,6 +15,7 @@ use crate::extract::{Field, FromQuery, Parameters, Query};
 use crate::openapi::{Operation, Tag};
 use crate::routes::names::constraint_form;
 use crate::routes::sorting::{sort_form, sort_key};
+use crate::work::Answer;
 
 const SORT_FIELDS: [(&str, InvocationSort); 3] = [
     ("created_at", InvocationSort::CreatedAt),
@@ -48,20 +48,25 @@ pub(crate) struct Response {
 pub(crate) fn operation() -> Operation {
     let example = json!({"tool_invocations": [wire::example()], "has_more": false, "continuation_token": null});
     Operation::new("get-tool-invocations", Tag::History, "List runs")
-        .says("Runs that have ended, the newest first unless `sort_by` says otherwise.")
+        .says(
+            "Runs that have ended, the newest first unless `sort_by` says otherwise. A page of large records ends \
+            after 8 MiB, whatever the limit.",
+        )
         .answers::<Response>(200, "One page of the list.", example)
         .refuses(400, &["version_without_tool"])
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
     Query(Request { mut filter, versions, page }): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Answer, Error> {
     filter::pair(&mut filter, versions)?;
     let Slice { items, next } = app.store().list_invocations(&principal.organization, &filter, page).await?;
-    let tool_invocations = items.into_iter().map(ToolInvocationInstance::from).collect();
-    Ok(Json(Response { tool_invocations, has_more: next.is_some(), continuation_token: next }))
+    let around =
+        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
+    page::answer(items, around).await
 }
 
 impl FromQuery for Request {

@@ -1,19 +1,19 @@
 //! `GET /v1/{organization}/tool/invocation/search`: runs whose texts have all the words of a query.
 
-use axum::Json;
 use axum::extract::State;
 use registry::{InvocationFilter, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::filter;
 use super::wire::{self, ToolInvocationInstance};
+use super::{filter, page};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Field, FromQuery, Parameters, Query};
 use crate::openapi::{Operation, Tag, form};
+use crate::work::Answer;
 
 const FIELDS: [(&str, SearchField); 4] = [
     ("invocation_status.output", SearchField::Output),
@@ -39,18 +39,21 @@ pub(crate) struct Response {
 
 pub(crate) fn operation() -> Operation {
     Operation::new("search-tool-invocations", Tag::History, "Search runs")
-        .says("Full-text search over what runs answered or threw: at most 100 of them, those that ended last first.")
+        .says(
+            "Full-text search over what runs answered or threw: at most 100 of them, or about 8 MiB, those that ended \
+            last first.",
+        )
         .answers::<Response>(200, "What was found.", json!({"tool_invocations": [wire::example()]}))
-        .refuses(503, &["search_too_slow"])
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
     Query(Request { search, filter }): Query<Request>,
-) -> Result<Json<Response>, Error> {
+) -> Result<Answer, Error> {
     let found = app.store().search_invocations(&principal.organization, &search, &filter).await?;
-    Ok(Json(Response { tool_invocations: found.into_iter().map(ToolInvocationInstance::from).collect() }))
+    page::answer(found, |tool_invocations| Response { tool_invocations }).await
 }
 
 impl FromQuery for Request {

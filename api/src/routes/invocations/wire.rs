@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Finished, Invocation, InvocationMode, InvocationOutcome, InvocationSource, Version};
+use registry::{Finished, Invocation, InvocationMode, InvocationOutcome, InvocationSource, RawJson, Version};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -30,7 +30,8 @@ pub(crate) struct ToolInvocationInstance {
     /// Zeros for the test of a branch.
     tool_id: String,
     tool_version: Version,
-    inputs: Map<String, Value>,
+    #[schemars(with = "Map<String, Value>")]
+    inputs: RawJson,
     invocation_mode: InvocationMode,
     nonsensitive_user_variables: BTreeMap<String, String>,
     /// With `[redacted]` for every value.
@@ -38,7 +39,8 @@ pub(crate) struct ToolInvocationInstance {
     /// Whether the output belongs to the log of its conversation.
     persisted: bool,
     /// What the run told while it ran.
-    status_events: Vec<Value>,
+    #[schemars(with = "Vec<Value>")]
+    status_events: Vec<RawJson>,
     /// What the run printed, at most 64 KiB.
     logs: String,
 }
@@ -77,32 +79,68 @@ pub(super) fn example() -> Value {
 impl From<Invocation> for ToolInvocationInstance {
     fn from(run: Invocation) -> Self {
         let sensitive_user_variables = run.input.sensitive_user_variables().clone();
-        let started_at = run.started_at.to_string();
-        let finished = run.finished;
+        let created_at = run.started_at.to_string();
+        let end = run.finished.map_or_else(|| End::of_running(&created_at), End::from);
         Self {
             id: run.id.into(),
             org_id: run.organization.into(),
-            updated_at: finished.as_ref().map_or_else(|| started_at.clone(), |finished| finished.at.to_string()),
-            created_at: started_at,
-            duration_ms: finished.as_ref().map_or(0, |finished| finished.duration_ms),
-            persisted: finished.as_ref().is_some_and(|finished| finished.persisted),
-            status_events: finished.as_ref().map(|finished| finished.status_events.clone()).unwrap_or_default(),
-            logs: finished.as_ref().map(|finished| finished.logs.clone()).unwrap_or_default(),
-            invocation_status: finished.map(InvocationStatus::from),
+            created_at,
+            updated_at: end.updated_at,
+            invocation_status: end.status,
             invocation_source: run.source,
+            duration_ms: end.duration_ms,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
             tool_version: run.tool_version.unwrap_or(NO_VERSION),
             inputs: run.input.input_parameters,
             invocation_mode: run.mode,
             nonsensitive_user_variables: run.input.nonsensitive_user_variables,
             sensitive_user_variables,
+            persisted: end.persisted,
+            status_events: end.status_events,
+            logs: end.logs,
         }
     }
 }
 
-impl From<Finished> for InvocationStatus {
-    fn from(finished: Finished) -> Self {
-        match finished.outcome {
+/// What a record has from the end of its run.
+struct End {
+    updated_at: String,
+    status: Option<InvocationStatus>,
+    duration_ms: u64,
+    persisted: bool,
+    status_events: Vec<RawJson>,
+    logs: String,
+}
+
+impl End {
+    fn of_running(created_at: &str) -> Self {
+        Self {
+            updated_at: created_at.to_owned(),
+            status: None,
+            duration_ms: 0,
+            persisted: false,
+            status_events: Vec::new(),
+            logs: String::new(),
+        }
+    }
+}
+
+impl From<Finished<RawJson>> for End {
+    fn from(finished: Finished<RawJson>) -> Self {
+        Self {
+            updated_at: finished.at.to_string(),
+            status: Some(finished.outcome.into()),
+            duration_ms: finished.duration_ms,
+            persisted: finished.persisted,
+            status_events: finished.status_events,
+            logs: finished.logs,
+        }
+    }
+}
+
+impl From<InvocationOutcome> for InvocationStatus {
+    fn from(outcome: InvocationOutcome) -> Self {
+        match outcome {
             InvocationOutcome::Succeeded { output } => Self::Succeeded { succeeded: true, output },
             InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
                 Self::Failed { succeeded: false, exception_message, exception_type, exception_stack_trace }

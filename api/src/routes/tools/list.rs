@@ -85,6 +85,7 @@ pub(crate) fn operation() -> Operation {
     Operation::new("get-tools", Topic::Tools, "List tools")
         .says("The newest first, unless `sort_by` says otherwise. Deprecated tools are listed, too.")
         .answers::<Response>(200, "One page of the list.", example())
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(

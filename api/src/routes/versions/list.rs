@@ -59,6 +59,7 @@ pub(crate) fn operation() -> Operation {
     Operation::new("get-tool-versions", Tag::Versions, "List versions")
         .says("The newest first, unless `sort_by` says otherwise. Deprecated versions are listed, too.")
         .answers::<Response>(200, "One page of the list.", example())
+        .refuses(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(

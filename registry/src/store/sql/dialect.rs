@@ -12,7 +12,9 @@ pub(super) type Connection = sqlx::SqliteConnection;
 pub(super) type Row = sqlx::sqlite::SqliteRow;
 
 pub(super) type PoolConnection = sqlx::pool::PoolConnection<sqlx::Sqlite>;
-pub(super) type Query = sqlx::query::Query<'static, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+/// A statement that borrows nothing outlives its caller; one to be read at once may.
+pub(super) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+pub(super) type Query = Reading<'static>;
 
 /// The first release without the defect that can corrupt a write-ahead log on reset.
 pub(super) const VERSION_MIN: &str = "3.51.3";
@@ -47,6 +49,14 @@ macro_rules! members_of {
 macro_rules! rows_of {
     ($list:literal) => {
         concat!("json_each(", $list, ")")
+    };
+}
+
+/// Behind a table's name: that it is read through this index, where the planner would walk a longer one to save itself
+/// sorting a few rows.
+macro_rules! read_through {
+    ($index:literal) => {
+        concat!(" INDEXED BY ", $index, " ")
     };
 }
 

@@ -1,21 +1,30 @@
 //! The filters that lists of the history and searches in it share.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::dialect::Query;
+use super::listing::Listing;
 use super::row::{signed, to_list};
+use super::versions_list::version_numbers;
 use crate::account::OrganizationId;
+use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::history::{InvocationFilter, ToolSelection};
-use crate::store::Store;
+use crate::ids::ToolId;
 
-/// The filters of lists and searches, `$2` to `$7`; null means any. What goes on has no end to show yet.
+/// The filters of lists and searches, `$2` to `$7`; null means any. What goes on has no end to show yet. No set depends
+/// on the record, so each is made once.
 macro_rules! filtered {
     () => {
         concat!(
-            " AND ($2 IS NULL OR EXISTS (SELECT 1 FROM ",
+            " AND ($2 IS NULL
+                OR s.tool IN (SELECT value ->> 0 FROM ",
             rows_of!("$2"),
-            " wanted WHERE s.tool = wanted.value ->> 0
-                AND (wanted.value ->> 1 IS NULL OR (s.major = wanted.value ->> 1
-                    AND s.minor = wanted.value ->> 2 AND s.patch = wanted.value ->> 3))))
+            " WHERE value ->> 1 IS NULL)
+                OR (s.tool, s.major, s.minor, s.patch) IN (
+                    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ",
+            rows_of!("$2"),
+            " WHERE value ->> 1 IS NOT NULL))
             AND ($3 IS NULL OR s.source_kind IN ",
             members_of!("$3"),
             ")
@@ -47,25 +56,14 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// Binds `$1` to `$7`.
-    pub(super) fn bound_to(self, statement: &'static str, first: String) -> Query {
-        let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.kinds).bind(self.conversations);
-        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted)
-    }
-}
-
-impl Store {
     /// Turns a filter into what the statements bind.
-    pub(super) async fn bind_filters(
-        &self,
+    pub(super) async fn of(
+        listing: &mut Listing,
         organization: &OrganizationId,
         filter: &InvocationFilter,
-    ) -> Result<Filters> {
-        let mut tools = Vec::new();
-        for selection in &filter.tools {
-            tools.extend(self.selected(organization, selection).await?);
-        }
-        Ok(Filters {
+    ) -> Result<Self> {
+        let tools: Vec<_> = selected(listing, organization, &filter.tools).await?.into_iter().collect();
+        Ok(Self {
             tools: to_list(&tools)?,
             kinds: to_list(&filter.source_kinds)?,
             conversations: to_list(&filter.conversation_ids)?,
@@ -75,17 +73,49 @@ impl Store {
         })
     }
 
-    /// A tool with each version that is meant; with an impossible one when no version is.
-    async fn selected(&self, organization: &OrganizationId, selection: &ToolSelection) -> Result<Vec<SelectedTool>> {
-        let tool = selection.tool.as_str();
-        let Some(constraint) = &selection.versions else {
-            return Ok(vec![(tool.to_owned(), None, None, None)]);
-        };
-        let versions = self.matching_versions(organization, &selection.tool, constraint).await?;
-        let numbers = versions.iter().map(|v| (signed(v.major), signed(v.minor), signed(v.patch)));
-        let rows = numbers.map(|(major, minor, patch)| (tool.to_owned(), Some(major), Some(minor), Some(patch)));
-        let rows: Vec<_> = rows.collect();
-        let none = (tool.to_owned(), Some(-1), Some(-1), Some(-1));
-        Ok(if rows.is_empty() { vec![none] } else { rows })
+    /// Binds `$1` to `$7`.
+    pub(super) fn bound_to(self, statement: &'static str, first: String) -> Query {
+        let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.kinds).bind(self.conversations);
+        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted)
     }
+}
+
+/// The tools with each version that is meant, none of them twice; with an impossible version when there is none.
+async fn selected(
+    listing: &mut Listing,
+    organization: &OrganizationId,
+    selections: &[ToolSelection],
+) -> Result<BTreeSet<SelectedTool>> {
+    let mut constraints: BTreeMap<&ToolId, Vec<&Option<Constraint>>> = BTreeMap::new();
+    for ToolSelection { tool, versions } in selections {
+        let of_tool = constraints.entry(tool).or_default();
+        if !of_tool.contains(&versions) {
+            of_tool.push(versions);
+        }
+    }
+    let mut selected = BTreeSet::new();
+    for (tool, constraints) in constraints {
+        selected.extend(selected_of(listing, organization, tool, &constraints).await?);
+    }
+    Ok(selected)
+}
+
+async fn selected_of(
+    listing: &mut Listing,
+    organization: &OrganizationId,
+    tool: &ToolId,
+    constraints: &[&Option<Constraint>],
+) -> Result<Vec<SelectedTool>> {
+    let row = |numbers: [Option<i64>; 3]| (tool.as_str().to_owned(), numbers[0], numbers[1], numbers[2]);
+    if constraints.contains(&&None) {
+        return Ok(vec![row([None; 3])]);
+    }
+    let versions = version_numbers(listing, organization, tool).await?;
+    let mut rows = vec![row([Some(-1); 3])];
+    for constraint in constraints.iter().copied().flatten() {
+        listing.check()?;
+        let matching = versions.iter().filter(|version| constraint.matches(version));
+        rows.extend(matching.map(|v| row([v.major, v.minor, v.patch].map(|number| Some(signed(number))))));
+    }
+    Ok(rows)
 }

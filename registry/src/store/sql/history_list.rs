@@ -1,86 +1,17 @@
 //! Listing the history of runs.
 
 use super::dialect::Row;
-use super::filters::filtered;
-use super::records::{read, select_invocations};
-use super::row::{get, signed, unsigned};
+use super::filters::Filters;
+use super::history_statements::statement;
+use super::listing::Listing;
+use super::record_pages::{Found, fitting, whole};
+use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, InvocationSort};
 use crate::invocation::Invocation;
 use crate::page::{Direction, Page, Slice};
 use crate::store::Store;
-
-/// One list for every pair of a leading condition, which decides the index that is walked, and an order with the
-/// condition that a record stands behind the last one of the page before: started at `$8`, with the id `$9`.
-macro_rules! list {
-    ($leading:expr, $behind:expr, $order:expr) => {
-        select_invocations!(
-            "WHERE s.organization = $1 ",
-            $leading,
-            filtered!(),
-            $behind,
-            "ORDER BY ",
-            $order,
-            "s.started_at DESC, s.invocation DESC LIMIT $10"
-        )
-    };
-}
-
-macro_rules! newest_first {
-    ($leading:expr) => {
-        list!($leading, "AND (s.started_at, s.invocation) < ($8, $9) ", "")
-    };
-}
-
-/// What is sorted by, as a column's name and 1 or -1; 0 without a name.
-macro_rules! key {
-    ($column:literal, $sign:literal) => {
-        concat!(
-            "(CASE ",
-            $column,
-            " WHEN 'created_at' THEN s.started_at WHEN 'duration_ms' THEN f.duration_ms
-                WHEN 'succeeded' THEN f.succeeded ELSE 0 END * ",
-            $sign,
-            ")"
-        )
-    };
-}
-
-macro_rules! keys {
-    () => {
-        concat!(key!("$11", "$12"), ", ", key!("$13", "$14"), ", ", key!("$15", "$16"))
-    };
-}
-
-/// The last record's keys are `$17` to `$19`.
-macro_rules! sorted {
-    ($leading:expr) => {
-        list!(
-            $leading,
-            concat!(
-                "AND ((",
-                keys!(),
-                ") > ($17, $18, $19) OR ((",
-                keys!(),
-                ") = ($17, $18, $19) AND (s.started_at, s.invocation) < ($8, $9))) "
-            ),
-            concat!(keys!(), ", ")
-        )
-    };
-}
-
-macro_rules! of_conversations {
-    () => {
-        concat!("AND s.conversation_id IN ", members_of!("$4"))
-    };
-}
-
-macro_rules! of_tools {
-    () => {
-        concat!("AND s.tool IN (SELECT value ->> 0 FROM ", rows_of!("$2"), ")")
-    };
-}
 
 const LAST: &str = "SELECT s.invocation, s.started_at, f.duration_ms, f.succeeded FROM inv_finished f
     JOIN inv_started s ON s.invocation = f.invocation
@@ -106,27 +37,36 @@ impl Store {
         page: Page,
     ) -> Result<Slice<Invocation>> {
         let orders = orders(&filter.sort);
-        let last = self.last_invocation(organization, page, &orders).await?;
-        let filters = self.bind_filters(organization, filter).await?;
-        let query = filters.bound_to(statement(filter), organization.as_str().to_owned());
+        let (statement, has_keys) = statement(filter);
+        let mut listing = self.listing(organization).await?;
+        let last = self.last_invocation(&mut listing, organization, page, &orders).await?;
+        let filters = Filters::of(&mut listing, organization, filter).await?;
+        let query = filters.bound_to(statement, organization.as_str().to_owned());
         let mut query = query.bind(last.started_at).bind(last.invocation).bind(i64::from(page.limit) + 1);
-        if !filter.sort.is_empty() {
+        if has_keys {
             query = orders.iter().fold(query, |query, (column, sign)| query.bind(column.map(name)).bind(*sign));
             query = last.keys.iter().fold(query, |query, key| query.bind(*key));
         }
-        let rows = query.fetch_all(self.readers()).await?;
-        let records = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
-        let token = |(_, sequence): &(Invocation, u64)| self.page_tokens().seal(&list_of(organization), *sequence);
-        Ok(Slice::cut(records, page, token).map(|(record, _)| record))
+        let found = listing.rows(query).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
+        let fitting = fitting(&found);
+        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.sequence);
+        let Slice { items, next } = Slice::cut_to(found, fitting, page, token);
+        Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
 
-    async fn last_invocation(&self, organization: &OrganizationId, page: Page, orders: &Orders) -> Result<Last> {
+    async fn last_invocation(
+        &self,
+        listing: &mut Listing,
+        organization: &OrganizationId,
+        page: Page,
+        orders: &Orders,
+    ) -> Result<Last> {
         if page.is_first() {
-            return Ok(Last { started_at: i64::MAX, invocation: String::new(), keys: [i64::MIN; KEYS] });
+            return Ok(Last { started_at: i64::MAX, invocation: String::new(), keys: [-i64::MAX; KEYS] });
         }
         let sequence = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
         let query = sqlx::query(LAST).bind(organization.as_str()).bind(signed(sequence));
-        let row = query.fetch_optional(self.readers()).await?.ok_or(Error::PageTokenUnknown)?;
+        let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         let mut keys = [0; KEYS];
         for (key, (column, sign)) in keys.iter_mut().zip(orders) {
             *key = column.map_or(Ok(0), |column| value(&row, column))? * sign;
@@ -137,18 +77,6 @@ impl Store {
 
 fn list_of(organization: &OrganizationId) -> [&str; 2] {
     ["history", organization.as_str()]
-}
-
-fn statement(filter: &InvocationFilter) -> &'static str {
-    let (conversations, tools) = (!filter.conversation_ids.is_empty(), !filter.tools.is_empty());
-    match (conversations, tools, filter.sort.is_empty()) {
-        (true, _, true) => newest_first!(of_conversations!()),
-        (true, _, false) => sorted!(of_conversations!()),
-        (false, true, true) => newest_first!(of_tools!()),
-        (false, true, false) => sorted!(of_tools!()),
-        (false, false, true) => newest_first!(""),
-        (false, false, false) => sorted!(""),
-    }
 }
 
 type Orders = [(Option<InvocationSort>, i64); KEYS];

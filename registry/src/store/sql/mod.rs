@@ -4,6 +4,7 @@
 mod dialect;
 
 pub(super) mod group;
+pub(super) mod listing;
 pub(super) mod open;
 
 mod api_keys;
@@ -13,13 +14,17 @@ mod filters;
 mod health;
 mod history;
 mod history_list;
+mod history_statements;
 mod invocations;
 mod keys;
 mod leases;
 mod migrate;
 mod operations;
+#[cfg(test)]
+mod plans;
 mod positions;
 mod publish;
+mod record_pages;
 mod records;
 mod roles;
 mod row;

@@ -4,17 +4,24 @@ use super::dialect::Row;
 use super::row::{exact_text, get, json, parsed, parsed_option, timestamp, unsigned, version};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::invocation::{Finished, Invocation, InvocationMode, InvocationOutcome};
+use crate::invocation::{Finished, Invocation, InvocationMode, InvocationOutcome, RecordedInput};
 use crate::invocation_source::InvocationSource;
+use crate::raw_json::RawJson;
 
 /// Both halves of records, and whether they were unlinked from their conversation.
 macro_rules! select_invocations {
     ($($rest:expr),*) => {
+        select_invocations!(@from "", $($rest),*)
+    };
+    // The records in the order of a table, which the database reads first.
+    (@from $leading:expr, $($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
                 f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs,
                 u.invocation IS NOT NULL AS unlinked
-            FROM inv_started s
+            FROM ",
+            $leading,
+            " inv_started s
             LEFT JOIN inv_finished f ON f.invocation = s.invocation
             LEFT JOIN inv_unlinked u ON u.invocation = s.invocation ",
             $($rest),*
@@ -35,7 +42,7 @@ pub(super) fn read(row: &Row) -> Result<Invocation> {
         tool_version,
         source: if unlinked { source.unlinked() } else { source },
         mode: mode(row)?,
-        input: json(row, "input")?,
+        input: input(row)?,
         started_at: timestamp(row, "started_at")?,
         finished: finished(row)?,
     })
@@ -49,7 +56,16 @@ fn mode(row: &Row) -> Result<InvocationMode> {
     }
 }
 
-fn finished(row: &Row) -> Result<Option<Finished>> {
+/// Not parsed into values, and still known to be JSON of the right form.
+fn input(row: &Row) -> Result<RecordedInput<RawJson>> {
+    let input: RecordedInput<RawJson> = json(row, "input")?;
+    if input.input_parameters.is_object() {
+        return Ok(input);
+    }
+    Err(Error::Corrupt { what: "invocation", detail: "the input is no object".to_owned() })
+}
+
+fn finished(row: &Row) -> Result<Option<Finished<RawJson>>> {
     let Some(at) = get::<Option<i64>>(row, "finished_at")? else {
         return Ok(None);
     };
@@ -74,4 +90,62 @@ fn outcome(row: &Row) -> Result<InvocationOutcome> {
         exception_message: exact_text(row, "exception_message")?,
         exception_stack_trace: stack_trace.map_err(damaged)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::store::sql::plans::migrated;
+
+    const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
+            'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot');
+        INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
+            $2, x'')";
+
+    async fn read_back(input: &str, status_events: &str) -> Result<Invocation> {
+        let mut connection = migrated().await;
+        let organization = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
+            VALUES ('acme', '', x'', 0)";
+        sqlx::query(organization).execute(&mut connection).await?;
+        for (statement, json) in ROW.split(';').zip([input, status_events]) {
+            let statement = sqlx::AssertSqlSafe(statement.replace("$2", "$1"));
+            sqlx::query(statement).bind(json).execute(&mut connection).await?;
+        }
+        read(&sqlx::query(select_invocations!("")).fetch_one(&mut connection).await?)
+    }
+
+    fn input(parameters: &str) -> String {
+        format!(
+            r#"{{"input_parameters":{parameters},"nonsensitive_user_variables":{{}},"sensitive_user_variables":{{}}}}"#
+        )
+    }
+
+    #[tokio::test]
+    async fn json_is_handed_on_as_it_was_stored() {
+        let record = read_back(&input(r#"{"b":1.10,"a":[1]}"#), r#"[{"z":1},"y"]"#).await.unwrap();
+        assert_eq!(record.input.input_parameters.as_str(), r#"{"b":1.10,"a":[1]}"#);
+        let events = record.finished.unwrap().status_events;
+        assert_eq!(events.iter().map(RawJson::as_str).collect::<Vec<_>>(), [r#"{"z":1}"#, r#""y""#]);
+    }
+
+    #[tokio::test]
+    async fn a_damaged_record_is_not_handed_on() {
+        let whole = input("{}");
+        for (parameters, events) in [
+            (&*input(r#"{"a":"#), "[]"),
+            (&input(r#"{"a":1]"#), "[]"),
+            (&input(r#"{"a":"\x"}"#), "[]"),
+            (&input("[]"), "[]"),
+            (&input("null"), "[]"),
+            ("{}", "[]"),
+            (&whole[1..], "[]"),
+            (&whole, "[{]"),
+            (&whole, "{}"),
+            (&whole, ""),
+        ] {
+            let refused = read_back(parameters, events).await.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Corrupt, "{parameters} {events}: {refused}");
+        }
+    }
 }

@@ -1,21 +1,16 @@
 //! Full-text search over what runs answered. Any text is a valid search: every word is quoted, none is syntax.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
-use super::dialect::{Connection, PoolConnection, Query, Row, is_interrupted};
-use super::filters::filtered;
-use super::records::read;
+use super::dialect::Connection;
+use super::filters::{Filters, filtered};
+use super::record_pages::{Found, fitting, short_columns, whole};
 use crate::account::OrganizationId;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::history::{InvocationFilter, SEARCH_RESULTS_MAX, SearchField, SearchQuery};
 use crate::invocation::{Invocation, InvocationOutcome};
 use crate::store::Store;
 
-/// A search that takes longer holds a reader that others need.
-const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
-/// Steps of the database's machine between two looks at the time.
-const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 /// Bytes of a field that can be found; what a tool answers is bounded below it, what it throws may not be.
 const FIELD_BYTES_MAX: usize = 256 * 1024;
 
@@ -23,22 +18,23 @@ const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace)
     VALUES ($1, $2, $3, $4, $5, $6)";
 
+/// The joins keep their order: the index of words leads, and is asked once. Left to itself the planner may begin with
+/// the records and ask it once for each.
 const SEARCH: &str = concat!(
-    "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
-        f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs,
-        u.invocation IS NOT NULL AS unlinked
-    FROM inv_text t
-    JOIN inv_finished f ON f.sequence = t.rowid
-    JOIN inv_started s ON s.invocation = f.invocation
+    "SELECT ",
+    short_columns!(),
+    " FROM inv_text t
+    CROSS JOIN inv_finished f
+    CROSS JOIN inv_started s
     LEFT JOIN inv_unlinked u ON u.invocation = s.invocation
-    WHERE inv_text MATCH $1 AND s.organization = $8 ",
+    WHERE inv_text MATCH $1 AND f.sequence = t.rowid AND s.invocation = f.invocation AND s.organization = $8 ",
     filtered!(),
     "ORDER BY t.rowid DESC LIMIT $9"
 );
 
 impl Store {
     /// Finds the records that have all words of the text in the fields together; at most
-    /// [`SEARCH_RESULTS_MAX`], those that ended last first.
+    /// [`SEARCH_RESULTS_MAX`] and as many as a page has room for, those that ended last first.
     pub async fn search_invocations(
         &self,
         organization: &OrganizationId,
@@ -48,14 +44,12 @@ impl Store {
         let Some(expression) = expression(organization, query) else {
             return Ok(Vec::new());
         };
-        let filters = self.bind_filters(organization, filter).await?;
+        let mut listing = self.listing(organization).await?;
+        let filters = Filters::of(&mut listing, organization, filter).await?;
         let statement = filters.bound_to(SEARCH, expression);
         let statement = statement.bind(organization.to_string()).bind(SEARCH_RESULTS_MAX);
-        let connection = self.readers().acquire().await?;
-        // Apart from the caller: one that goes away must not leave the time limit on the connection.
-        let rows = tokio::spawn(fetch_in_time(connection, statement)).await;
-        let rows = rows.map_err(|error| Error::Database { source: Box::new(error) })??;
-        rows.iter().map(read).collect()
+        let found = listing.rows(statement).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
+        whole(&mut listing, organization, &found[..fitting(&found)]).await
     }
 }
 
@@ -81,18 +75,6 @@ pub(super) async fn index(
     Ok(())
 }
 
-async fn fetch_in_time(mut connection: PoolConnection, statement: Query) -> Result<Vec<Row>> {
-    #[expect(clippy::disallowed_methods, reason = "the time that a search takes, whatever the clock says")]
-    let began = Instant::now();
-    let in_time = move || began.elapsed() < SEARCH_TIME_MAX;
-    connection.lock_handle().await?.set_progress_handler(STEPS_BETWEEN_LOOKS, in_time);
-    let found = statement.fetch_all(&mut *connection).await;
-    connection.lock_handle().await?.remove_progress_handler();
-    found.map_err(
-        |error| if is_interrupted(&error) { Error::SearchTooSlow { limit: SEARCH_TIME_MAX } } else { error.into() },
-    )
-}
-
 /// The one word of the `scope` column: an organisation's rows are found through the index, not sifted afterwards.
 fn scope(organization: &OrganizationId) -> String {
     format!("o{}", hex::encode(organization.as_str()))
@@ -103,12 +85,14 @@ fn searchable(text: &str) -> String {
     text[..text.floor_char_boundary(FIELD_BYTES_MAX)].replace('\0', "\u{2400}")
 }
 
-/// The search in the index's own language, or `None` when the text has no word in it.
+/// The search in the index's own language, or `None` when the text has no word in it. Between words stands a space and
+/// no `AND`: a sign that the index does not know, which only the index can tell, then counts as nothing and not as a
+/// word that no record has.
 fn expression(organization: &OrganizationId, query: &SearchQuery) -> Option<String> {
     let terms: Vec<String> = query.text.words().iter().map(|word| quoted(word)).collect();
     let columns = columns(&query.fields);
     let scope = scope(organization);
-    (!terms.is_empty()).then(|| format!("scope : {scope} AND {{{columns}}} : ({})", terms.join(" AND ")))
+    (!terms.is_empty()).then(|| format!("scope : {scope} AND {{{columns}}} : ({})", terms.join(" ")))
 }
 
 fn quoted(term: &str) -> String {
@@ -133,5 +117,22 @@ const fn column(field: SearchField) -> &'static str {
         SearchField::ExceptionMessage => "exception_message",
         SearchField::ExceptionType => "exception_type",
         SearchField::ExceptionStackTrace => "exception_stack_trace",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SEARCH;
+    use crate::store::sql::plans::plan;
+
+    #[tokio::test]
+    async fn the_index_of_words_leads_and_is_asked_once() {
+        let steps = plan(SEARCH).await;
+        assert!(steps[0].starts_with("SCAN t VIRTUAL TABLE INDEX"), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "found in their order: {steps:?}");
+        assert_eq!(steps.iter().filter(|step| step.contains("VIRTUAL TABLE") && step.contains(" t ")).count(), 1);
+        for found_by in ["SEARCH f USING INTEGER PRIMARY KEY", "SEARCH s USING INDEX sqlite_autoindex_inv_started"] {
+            assert!(steps.iter().any(|step| step.starts_with(found_by)), "{found_by}: {steps:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Listing tools.
 
 use super::dialect::Row;
+use super::listing::Listing;
 use super::row::{get, signed, to_json, to_list, unsigned};
 use super::tools::{read, select_tools};
 use crate::account::OrganizationId;
@@ -98,7 +99,8 @@ impl Store {
         filter: &ToolFilter,
         page: Page,
     ) -> Result<Slice<Tool>> {
-        let last = self.last_tool(organization, page).await?;
+        let mut listing = self.listing(organization).await?;
+        let last = self.last_tool(&mut listing, organization, page).await?;
         let orders = orders(&filter.sort);
         let statement = if orders[0].is_some() { SORTED } else { NEWEST_FIRST };
         let query = sqlx::query(statement).bind(organization.as_str()).bind(to_list(&filter.ids)?);
@@ -108,20 +110,20 @@ impl Store {
         if orders[0].is_some() {
             query = query.bind(orders[0]).bind(orders[1]).bind(last.name).bind(last.deprecated);
         }
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = listing.rows(query).await?;
         let tools = rows.iter().map(|row| Ok((read(row)?, position(row)?))).collect::<Result<_>>()?;
         let token = |(_, position): &(Tool, u64)| self.page_tokens().seal(&list_of(organization), *position);
         Ok(Slice::cut(tools, page, token).map(|(tool, _)| tool))
     }
 
-    async fn last_tool(&self, organization: &OrganizationId, page: Page) -> Result<Last> {
+    async fn last_tool(&self, listing: &mut Listing, organization: &OrganizationId, page: Page) -> Result<Last> {
         if page.is_first() {
             return Ok(Last { sequence: i64::MAX, name: None, deprecated: false });
         }
         let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
         let sequence = signed(position >> 1);
         let query = sqlx::query(NAME_OF).bind(organization.as_str()).bind(sequence);
-        let row = query.fetch_optional(self.readers()).await?.ok_or(Error::PageTokenUnknown)?;
+        let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         Ok(Last { sequence, name: Some(get(&row, "name")?), deprecated: position & 1 == 1 })
     }
 
@@ -129,7 +131,7 @@ impl Store {
     pub async fn tool_tag_keys(&self, organization: &OrganizationId) -> Result<Vec<String>> {
         let statement = "SELECT DISTINCT key FROM tool_tags WHERE organization = $1 ORDER BY key LIMIT $2";
         let query = sqlx::query(statement).bind(organization.as_str()).bind(TAG_KEYS_MAX);
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = self.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| get(row, "key")).collect()
     }
 }

@@ -72,7 +72,7 @@ impl Store {
     /// Everybody who published a version of the tool, sorted.
     pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
         let query = sqlx::query(CREATORS).bind(organization.as_str()).bind(tool.as_str());
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = self.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| parsed(row, "creator")).collect()
     }
 

@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 
 use super::dialect::Row;
+use super::listing::Listing;
 use super::row::{get, parsed, timestamp, to_json, unsigned, version};
 use super::versions::read;
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
-use crate::constraint::Constraint;
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
 use crate::page::{Direction, Page, Slice};
@@ -18,6 +18,8 @@ use crate::version::Version;
 
 const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, created_at, deprecated FROM versions
     WHERE organization = $1 AND tool = $2";
+
+const NUMBERS: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2";
 
 const ROWS: &str = concat!("SELECT * FROM versions WHERE organization = $1 AND version_id IN ", members_of!("$2"));
 
@@ -43,7 +45,8 @@ impl Store {
         page: Page,
     ) -> Result<Slice<ToolVersion>> {
         let list = ["versions", organization.as_str(), tool.as_str()];
-        let mut keys = self.version_keys(organization, tool).await?;
+        let mut listing = self.listing(organization).await?;
+        let mut keys = version_keys(&mut listing, organization, tool).await?;
         let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
         keys.retain(|key| {
             key.passes(organization, filter) && last.as_ref().is_none_or(|last| key.is_behind(last, filter))
@@ -51,24 +54,8 @@ impl Store {
         keys.sort_by(|left, right| compare(&filter.sort, left, right));
         keys.truncate(page.limit as usize + 1);
         let keys = Slice::cut(keys, page, |key| self.page_tokens().seal(&list, key.position()));
-        let items = self.versions_in_order(organization, &keys.items).await?;
+        let items = versions_in_order(&mut listing, organization, &keys.items).await?;
         Ok(Slice { items, next: keys.next })
-    }
-
-    /// The versions of a tool that a constraint allows, deprecated or not.
-    pub(super) async fn matching_versions(
-        &self,
-        organization: &OrganizationId,
-        tool: &ToolId,
-        constraint: &Constraint,
-    ) -> Result<Vec<Version>> {
-        let keys = self.version_keys(organization, tool).await?;
-        Ok(keys.into_iter().map(|key| key.version).filter(|version| constraint.matches(version)).collect())
-    }
-
-    async fn version_keys(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<Key>> {
-        let query = sqlx::query(KEYS).bind(organization.as_str()).bind(tool.as_str());
-        query.fetch_all(self.readers()).await?.iter().map(key).collect()
     }
 
     /// The last version of the page before, as it was then.
@@ -77,15 +64,34 @@ impl Store {
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
         Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
     }
+}
 
-    async fn versions_in_order(&self, organization: &OrganizationId, keys: &[Key]) -> Result<Vec<ToolVersion>> {
-        let ids: Vec<&str> = keys.iter().map(|key| key.id.as_str()).collect();
-        let query = sqlx::query(ROWS).bind(organization.as_str()).bind(to_json(&ids)?);
-        let rows = query.fetch_all(self.readers()).await?;
-        let mut versions: Vec<ToolVersion> = rows.iter().map(read).collect::<Result<_>>()?;
-        versions.sort_by_key(|version| ids.iter().position(|id| *id == version.id.as_str()));
-        Ok(versions)
-    }
+/// The numbers of all versions of a tool, deprecated or not.
+pub(super) async fn version_numbers(
+    listing: &mut Listing,
+    organization: &OrganizationId,
+    tool: &ToolId,
+) -> Result<Vec<Version>> {
+    let query = sqlx::query(NUMBERS).bind(organization.as_str()).bind(tool.as_str());
+    listing.rows(query).await?.iter().map(version).collect()
+}
+
+async fn version_keys(listing: &mut Listing, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<Key>> {
+    let query = sqlx::query(KEYS).bind(organization.as_str()).bind(tool.as_str());
+    listing.rows(query).await?.iter().map(key).collect()
+}
+
+async fn versions_in_order(
+    listing: &mut Listing,
+    organization: &OrganizationId,
+    keys: &[Key],
+) -> Result<Vec<ToolVersion>> {
+    let ids: Vec<&str> = keys.iter().map(|key| key.id.as_str()).collect();
+    let query = sqlx::query(ROWS).bind(organization.as_str()).bind(to_json(&ids)?);
+    let rows = listing.rows(query).await?;
+    let mut versions: Vec<ToolVersion> = rows.iter().map(read).collect::<Result<_>>()?;
+    versions.sort_by_key(|version| ids.iter().position(|id| *id == version.id.as_str()));
+    Ok(versions)
 }
 
 impl Key {

@@ -1,0 +1,1 @@
+DROP INDEX inv_finished_by_duration;

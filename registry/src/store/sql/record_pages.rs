@@ -1,0 +1,109 @@
+//! Pages of records. Which records a page shows is decided on short columns, and only those are read whole: one can
+//! have more than a megabyte.
+
+use super::dialect::Row;
+use super::listing::Listing;
+use super::records::{read, select_invocations};
+use super::row::{get, to_json, unsigned};
+use crate::account::OrganizationId;
+use crate::error::{Error, Result};
+use crate::invocation::Invocation;
+
+/// Stored bytes of a page, which ends with the record that reaches it. A page is in memory several times, as rows, as
+/// records and as an answer, and a few of them at once.
+pub(super) const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// What decides on a record: its place, and its bytes, which the database knows without reading them.
+macro_rules! short_columns {
+    () => {
+        "f.sequence, s.invocation, octet_length(s.input) + octet_length(s.source) + octet_length(f.status_events)
+            + octet_length(f.logs) + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+            + coalesce(octet_length(f.exception_message), 0) + coalesce(octet_length(f.exception_stack_trace), 0)
+            AS bytes"
+    };
+}
+pub(super) use short_columns;
+
+/// The wanted ids lead: the planner thinks little of an organisation's records and would look at all of them.
+const WHOLE: &str = select_invocations!(
+    @from concat!(rows_of!("$2"), " wanted CROSS JOIN"),
+    "WHERE s.organization = $1 AND s.invocation = wanted.value"
+);
+
+/// A record that a list or a search found.
+#[derive(Clone)]
+pub(super) struct Found {
+    pub sequence: u64,
+    invocation: String,
+    bytes: u64,
+}
+
+impl Found {
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let (sequence, bytes) = (unsigned(row, "sequence")?, unsigned(row, "bytes")?);
+        Ok(Self { sequence, invocation: get(row, "invocation")?, bytes })
+    }
+}
+
+/// How many of the records fit a page: at least one of them.
+pub(super) fn fitting(found: &[Found]) -> usize {
+    let mut bytes = 0_u64;
+    let reached = found.iter().position(|record| {
+        bytes = bytes.saturating_add(record.bytes);
+        bytes >= PAGE_BYTES_MAX
+    });
+    reached.map_or(found.len(), |last| last + 1)
+}
+
+/// The records that were found, in their order.
+pub(super) async fn whole(
+    listing: &mut Listing,
+    organization: &OrganizationId,
+    found: &[Found],
+) -> Result<Vec<Invocation>> {
+    let ids: Vec<&str> = found.iter().map(|record| record.invocation.as_str()).collect();
+    let query = sqlx::query(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);
+    let rows = listing.rows(query).await?;
+    let mut records = parsed(rows).await?;
+    records.sort_by_key(|record| ids.iter().position(|id| *id == record.id.as_str()));
+    Ok(records)
+}
+
+/// Megabytes of JSON are checked, which would hold up other requests.
+async fn parsed(rows: Vec<Row>) -> Result<Vec<Invocation>> {
+    let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
+    read.await.map_err(|error| Error::Database { source: Box::new(error) })?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sql::plans::plan;
+
+    #[tokio::test]
+    async fn records_are_found_by_their_ids() {
+        let steps = plan(WHOLE).await;
+        assert!(steps[0].starts_with("SCAN wanted"), "{steps:?}");
+        assert!(
+            steps[1].starts_with("SEARCH s USING INDEX sqlite_autoindex_inv_started_1 (invocation=?)"),
+            "{steps:?}"
+        );
+    }
+
+    #[test]
+    fn a_page_ends_with_the_record_that_fills_it() {
+        let found = |bytes: &[u64]| -> Vec<Found> {
+            let record = |bytes| Found { sequence: 1, invocation: String::new(), bytes };
+            bytes.iter().copied().map(record).collect()
+        };
+        for (bytes, fit) in [
+            (&[][..], 0),
+            (&[1, 1, 1], 3),
+            (&[PAGE_BYTES_MAX - 1, 1, 1], 2),
+            (&[PAGE_BYTES_MAX - 1, 0, 1, 1], 3),
+            (&[u64::MAX, u64::MAX], 1),
+        ] {
+            assert_eq!(fitting(&found(bytes)), fit, "{bytes:?}");
+        }
+    }
+}
