@@ -209,7 +209,7 @@ mod tests {
             (filter(0, 0, &[(DurationMs, Ascending)]), by_duration, Some(few)),
             (filter(0, 0, &[(DurationMs, Descending), (Succeeded, Ascending)]), by_duration, Some(few)),
         ] {
-            let steps = plan(statement(&filter).0).await;
+            let steps = plan(statement(&filter).0).await.unwrap();
             assert!(steps.iter().any(|step| step.starts_with(index)), "{filter:?}: {steps:#?}");
             let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
             assert_eq!(sorting.is_some(), sorts.is_some(), "{filter:?}: {steps:#?}");

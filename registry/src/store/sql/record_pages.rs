@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test]
     async fn records_are_found_by_their_ids() {
-        let steps = plan(WHOLE).await;
+        let steps = plan(WHOLE).await.unwrap();
         assert!(steps[0].starts_with("SCAN wanted"), "{steps:?}");
         assert!(
             steps[1].starts_with("SEARCH s USING INDEX sqlite_autoindex_inv_started_1 (invocation=?)"),

@@ -104,7 +104,7 @@ mod tests {
             $2, x'')";
 
     async fn read_back(input: &str, status_events: &str) -> Result<Invocation> {
-        let mut connection = migrated().await;
+        let mut connection = migrated().await?;
         let organization = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
             VALUES ('acme', '', x'', 0)";
         sqlx::query(organization).execute(&mut connection).await?;

@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_index_of_words_leads_and_is_asked_once() {
-        let steps = plan(SEARCH).await;
+        let steps = plan(SEARCH).await.unwrap();
         assert!(steps[0].starts_with("SCAN t VIRTUAL TABLE INDEX"), "{steps:?}");
         assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "found in their order: {steps:?}");
         assert_eq!(steps.iter().filter(|step| step.contains("VIRTUAL TABLE") && step.contains(" t ")).count(), 1);
