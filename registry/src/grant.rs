@@ -97,12 +97,6 @@ impl Grants {
         self.all.iter()
     }
 
-    /// Whether the lists are one in memory.
-    #[cfg(test)]
-    pub(crate) fn shares_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.all, &other.all)
-    }
-
     fn from_list(grants: Vec<Grant>) -> Self {
         let unconditional = grants.iter().filter(|grant| grant.conditions.is_empty());
         let unconditional = unconditional.map(|grant| grant.permission).collect();
