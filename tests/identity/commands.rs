@@ -78,3 +78,16 @@ fn keys() {
     lathe.ok(&["key", "revoke", &text("api_key_id")]);
     bob.run(&["user", "me"]).refused(1, &["lathe login"]);
 }
+
+/// Tokens of pages are numbers without an order.
+#[test]
+fn a_list_is_followed_to_its_end() {
+    let team = Team::new();
+    for number in 0..350 {
+        team.post("/user", &json!({"user_id": format!("user{number}"), "role": "invoker"})).expect(201);
+    }
+    let listed = team.lathe().json(&["user", "list"]);
+    let users: std::collections::BTreeSet<_> =
+        listed["users"].as_array().expect("a list").iter().map(|user| user["user_id"].to_string()).collect();
+    assert_eq!(users.len(), 351);
+}

@@ -25,7 +25,7 @@ impl Client {
             let mut page: Value = self.get(call).await?.body;
             items.extend(list(page[field].take())?);
             match page["continuation_token"].as_u64() {
-                Some(next) if next > token => token = next,
+                Some(next) if next != token => token = next,
                 _ => return Ok(items),
             }
         }
