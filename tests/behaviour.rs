@@ -4,6 +4,7 @@ mod boundary;
 mod endings;
 mod inputs;
 mod isolation;
+mod ledger;
 mod outputs;
 mod python;
 mod secrets;

@@ -40,6 +40,8 @@ pub enum Error {
     TooSlow,
     #[error("The body was cut off.")]
     CutOff,
+    #[error("This is no request in HTTP/1.1: something is wrong with its first line, its headers or its framing.")]
+    Malformed,
     #[error("The headers arrived too slowly.")]
     HeadersTooSlow,
     #[error("Path and query should have at most {bytes_max} bytes.")]

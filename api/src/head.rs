@@ -1,5 +1,5 @@
-//! Bounds of a request's first part, refused in words. Beyond hyper's own (100 headers, 64 KiB in all) the connection
-//! is closed with a bare 431.
+//! Bounds of a request's first part, refused in words, as is what goes beyond hyper's own (100 headers, 64 KiB in all)
+//! or is no HTTP at all.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -27,6 +27,17 @@ pub(crate) async fn admit(request: Request, next: Next) -> Result<Response, Erro
         return Err(Error::HeadersTooLarge { headers_max: HEADERS_MAX, bytes_max: HEADERS_BYTES_MAX });
     }
     Ok(next.run(request).await)
+}
+
+impl Error {
+    /// The refusal of what hyper refused with this status, before it was a request.
+    pub(crate) fn no_request(status: u16) -> Self {
+        match status {
+            414 => Self::UriTooLong { bytes_max: URI_BYTES_MAX },
+            431 => Self::HeadersTooLarge { headers_max: HEADERS_MAX, bytes_max: HEADERS_BYTES_MAX },
+            _ => Self::Malformed,
+        }
+    }
 }
 
 fn header_bytes(headers: &HeaderMap) -> usize {

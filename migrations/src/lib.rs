@@ -38,6 +38,7 @@ pub const SQLITE: &[Migration] = &[
     step!(7, "0007_positions"),
     step!(8, "0008_history_order"),
     step!(9, "0009_redaction"),
+    step!(10, "0010_ledger"),
 ];
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::ids::{InvocationId, ToolId};
 use crate::invocation_source::InvocationSource;
+use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
 use crate::version::Version;
 
@@ -98,6 +99,8 @@ pub struct Finished<E = Value> {
     pub status_events: Vec<E>,
     /// What the run printed, both streams as they came, up to the runner's bound.
     pub logs: String,
+    /// What the host counted; nothing for a run that its server left, and for runs of earlier releases.
+    pub ledger: Option<Ledger>,
 }
 
 /// What a run answered. Any text is kept exactly.

@@ -22,6 +22,7 @@ mod history;
 mod ids;
 mod invocation;
 mod invocation_source;
+mod ledger;
 mod metrics;
 mod names;
 mod operation;
@@ -66,6 +67,7 @@ pub use invocation::{
     RecordedInput,
 };
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
+pub use ledger::{Cost, Denied, Granted, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use names::{Description, EnvvarName, ToolName};
 pub use operation::{

@@ -1,32 +1,29 @@
 //! The one function that every run of every tool passes.
 //!
 //! resolve → permit → validate → mode → policy → limits →
-//! record start → execute → shape → record end → render. This is the only file
-//! of the crate that touches the store.
+//! record start → execute → shape → record end → render. This is the only room
+//! of the crate that touches the store; [`run`] has what each input passes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod run;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use registry::{
-    Artifacts, Clock, Digest, Finished, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource,
-    InvocationStarted, Language, OperationId, Store, ToolVersion, Variables, Version,
-};
-use serde_json::{Value, json};
+use registry::{Artifacts, Clock, Digest, Language, Store, ToolVersion, Variables, Version};
 use tracing::Instrument;
 
-use crate::admission::{Admission, Admitted, Full};
+use crate::admission::{Admission, Full};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
-use crate::documents::{Documents, recorded};
-use crate::host::StatusDocument;
-use crate::host::variables::{self, Metadata};
-use crate::redact::{Redaction, Redactors};
+use crate::documents::Documents;
+use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
-    Call, Candidate, Code, Compiler, Config, Conversation, Error, EventSender, Executed, Execution, Input, InputSchema,
-    Limits, Outcome, RunResult, Sandbox, StatusEvent, Subject, metrics, shape,
+    Call, Candidate, Code, Compiler, Config, Error, EventSender, Input, InputSchema, Limits, RunResult, Sandbox,
+    Subject,
 };
+use run::Run;
 
 /// The wire's version of a branch that is not published.
 const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
@@ -204,160 +201,6 @@ impl Invoker {
     }
 }
 
-/// What a run said beside its outcome.
-#[derive(Default)]
-struct Traces {
-    status_events: Vec<Value>,
-    logs: String,
-}
-
-/// One call's runs.
-struct Run<'a> {
-    invoker: &'a Invoker,
-    redaction: Redaction,
-    resolved: &'a Resolved,
-    principal: &'a registry::Principal,
-    conversation: Option<&'a Conversation>,
-    persistence: crate::ResultPersistence,
-    admitted: &'a Admitted,
-    events: &'a EventSender,
-}
-
-impl Run<'_> {
-    async fn record_start(
-        &self,
-        inputs: Vec<Input>,
-        source: &InvocationSource,
-        operation: Option<OperationId>,
-    ) -> Result<Vec<InvocationId>, Error> {
-        let clock = &self.invoker.clock;
-        let started: Vec<_> = inputs
-            .into_iter()
-            .map(|input| InvocationStarted {
-                id: InvocationId::new(clock),
-                organization: self.principal.organization.clone(),
-                tool: self.resolved.tool_id.clone(),
-                tool_version: self.resolved.tool_id.as_ref().map(|_| self.resolved.version),
-                source: source.clone(),
-                mode: input.invocation_mode,
-                input: recorded(input),
-                started_at: clock.now(),
-            })
-            .collect();
-        let ids = started.iter().map(|one| one.id.clone()).collect();
-        self.invoker.store.start_invocations_of(operation, started).await?;
-        Ok(ids)
-    }
-
-    async fn one(
-        &self,
-        (index, id): (usize, InvocationId),
-        documents: Documents,
-        redactors: Redactors,
-    ) -> Result<RunResult, Error> {
-        let kept = Arc::new(Mutex::new(Vec::new()));
-        let sink = self.sink(index, id.clone(), kept.clone(), redactors.clone());
-        let (outcome, duration_ms, logs) = match self.execute(&id, documents, sink).await {
-            Ok(executed) => {
-                metrics::executed(&executed, self.resolved.language);
-                let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-                (executed.outcome, duration_ms, executed.logs)
-            }
-            Err(error) => {
-                tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-                (Outcome::failed("internal", "the run failed on the host's side"), 0, String::new())
-            }
-        };
-        let (outcome, persisted) = shape::shape(outcome, self.persistence);
-        metrics::ended(&outcome, self.resolved.language);
-        let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
-        let stored = redactors.stored.outcome(outcome.clone());
-        let logs = redactors.stored.text(logs);
-        let result =
-            RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
-        self.record_end(&result, stored, Traces { status_events, logs }).await?;
-        Ok(result)
-    }
-
-    async fn execute(
-        &self,
-        id: &InvocationId,
-        documents: Documents,
-        sink: crate::EventSink,
-    ) -> Result<Executed, Error> {
-        let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let execution = self.execution(id, documents);
-        self.invoker.sandbox.run(execution, sink).await
-    }
-
-    fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
-        let Documents { mode, tool_input, user_variables } = documents;
-        let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
-        let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
-        let metadata = Metadata {
-            principal: self.principal,
-            mode: mode.as_str(),
-            invocation_id: id.clone(),
-            tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
-            tool_name,
-            version: version.to_string(),
-            deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
-        };
-        Execution {
-            code: loaded.code.clone(),
-            tool_input,
-            metadata: variables::metadata(&metadata),
-            config: variables::config(variables),
-            conversation: variables::conversation(self.conversation),
-            user_variables,
-            limits: *limits,
-        }
-    }
-
-    fn sink(
-        &self,
-        input_index: usize,
-        id: InvocationId,
-        kept: Arc<Mutex<Vec<Value>>>,
-        redactors: Redactors,
-    ) -> crate::EventSink {
-        let events = self.events.clone();
-        Box::new(move |document: StatusDocument| {
-            let StatusDocument { message, progress, total, data } = redactors.stored.document(document.clone());
-            let record = json!({"message": message, "progress": progress, "total": total, "data": data});
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-            let StatusDocument { message, progress, total, data } = redactors.answered.document(document);
-            events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
-        })
-    }
-
-    /// Falls back to a reduced record, so that a run never stays unfinished
-    /// because of what it said.
-    async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
-        let finished = |outcome: Outcome, Traces { status_events, logs }: Traces| InvocationFinished {
-            id: result.invocation_id.clone(),
-            organization: self.principal.organization.clone(),
-            finished: Finished {
-                at: self.invoker.clock.now(),
-                duration_ms: result.duration_ms,
-                outcome: stored(outcome),
-                persisted: result.persisted,
-                status_events,
-                logs,
-            },
-        };
-        let store = &self.invoker.store;
-        let first = store.finish_invocations(vec![finished(outcome, traces)]).await;
-        let Err(error) = first else { return Ok(()) };
-        tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
-        let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
-        if let Err(second) = store.finish_invocations(vec![finished(reduced, Traces::default())]).await {
-            tracing::error!(invocation = %result.invocation_id, error = %second, "a record stays unfinished");
-        }
-        Err(error.into())
-    }
-}
-
 fn refused(full: Full) -> Error {
     match full {
         Full::Organization => Error::TooManyRuns { retry_after: RETRY_AFTER },
@@ -385,13 +228,4 @@ fn declared(version: &ToolVersion, mut all: Variables) -> Result<Variables, Erro
         found.secrets.insert(name.clone(), value);
     }
     Ok(found)
-}
-
-fn stored(outcome: Outcome) -> InvocationOutcome {
-    match outcome {
-        Outcome::Succeeded { output } => InvocationOutcome::Succeeded { output },
-        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
-            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace }
-        }
-    }
 }

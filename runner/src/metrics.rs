@@ -43,7 +43,8 @@ pub fn describe_metrics() {
 pub(crate) fn executed(run: &Executed, language: Language) {
     let language = language_label(language);
     histogram!(RUN_SECONDS, "language" => language).record(run.duration);
-    histogram!(RUN_CPU_SECONDS, "language" => language).record(std::time::Duration::from_millis(run.cpu_ms));
+    histogram!(RUN_CPU_SECONDS, "language" => language)
+        .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
 }
 
 /// Counts a run by what its caller is told.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use registry::Ledger;
 use wasmtime::Trap;
 use wasmtime_wasi::I32Exit;
 
@@ -19,14 +20,21 @@ pub enum Outcome {
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
 }
 
-/// The end of one run. `logs` is what the tool printed.
+/// The end of one run. `logs` is what the tool printed, `ledger` what the host counted.
 #[derive(Debug, Clone)]
 pub struct Executed {
     pub outcome: Outcome,
     pub duration: Duration,
-    pub memory_peak_bytes: u64,
-    pub cpu_ms: u64,
     pub logs: String,
+    pub ledger: Ledger,
+}
+
+impl Executed {
+    /// A run that never began.
+    pub(crate) fn failed(kind: &str, message: &str) -> Self {
+        let (outcome, duration) = (Outcome::failed(kind, message), Duration::ZERO);
+        Self { outcome, duration, logs: String::new(), ledger: Ledger::default() }
+    }
 }
 
 impl Outcome {

@@ -110,13 +110,9 @@ impl Thread {
 }
 
 fn executed(outcome: Outcome, duration: Duration, host: &Host) -> Executed {
-    Executed {
-        outcome,
-        duration,
-        memory_peak_bytes: host.limiter.memory_peak,
-        cpu_ms: host.cpu_ms,
-        logs: host.log.text() + &host.status.refusals(),
-    }
+    let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
+    let logs = host.log.text() + &host.status.refusals();
+    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes) }
 }
 
 fn store(engine: &Engine, execution: &Execution, events: EventSink) -> Store<Host> {

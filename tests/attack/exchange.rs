@@ -49,7 +49,8 @@ pub fn status(answer: &[u8]) -> String {
 
 /// What is wrong with an answer, if anything is.
 pub fn wrong(answer: &[u8]) -> Option<&'static str> {
-    let heads: Vec<usize> = positions(answer, b"HTTP/1.").collect();
+    let is_head = |at: &usize| answer.get(at + 8) == Some(&b' ') && answer.get(at + 9).is_some_and(u8::is_ascii_digit);
+    let heads: Vec<usize> = positions(answer, b"HTTP/1.").filter(is_head).collect();
     if !answer.is_empty() && heads.first() != Some(&0) {
         return Some("the answer is no HTTP");
     }
@@ -60,7 +61,10 @@ pub fn wrong(answer: &[u8]) -> Option<&'static str> {
     let refused = matches!(answer.get(9), Some(b'4'));
     let body = positions(answer, b"\r\n\r\n").next().map_or(&[][..], |end| &answer[end + 4..]);
     let is_explained = || serde_json::from_slice::<Value>(body).is_ok_and(|body| body.get("detail").is_some());
-    // A head that is no HTTP is refused without a body, and so is what only asked for a head.
+    if positions(answer, b"\r\nx-request-id: ").next().is_none() && !answer.starts_with(b"HTTP/1.1 100") {
+        return Some("the answer has no request id");
+    }
+    // What only asked for a head gets no body.
     (refused && !body.is_empty() && !is_explained()).then_some("the refusal has no detail")
 }
 
@@ -71,10 +75,10 @@ fn positions<'b>(bytes: &'b [u8], wanted: &'b [u8]) -> impl Iterator<Item = usiz
 #[test]
 fn a_failure_is_seen() {
     assert_eq!(wrong(b""), None);
-    assert_eq!(wrong(b"HTTP/1.1 200 OK\r\n\r\n{}"), None);
-    assert_eq!(wrong(b"HTTP/1.1 400 Bad Request\r\n\r\n"), None);
-    assert_eq!(wrong(b"HTTP/1.1 404 Not Found\r\n\r\n{\"detail\":\"no\"}"), None);
-    assert!(wrong(b"HTTP/1.1 404 Not Found\r\n\r\nno").is_some());
+    assert_eq!(wrong(b"HTTP/1.1 200 OK\r\nx-request-id: 1\r\n\r\n{}"), None);
+    assert_eq!(wrong(b"HTTP/1.1 404 Not Found\r\nx-request-id: 1\r\n\r\n{\"detail\":\"no\"}"), None);
+    assert!(wrong(b"HTTP/1.1 400 Bad Request\r\n\r\n").is_some());
+    assert!(wrong(b"HTTP/1.1 404 Not Found\r\nx-request-id: 1\r\n\r\nno").is_some());
     assert!(wrong(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Later\r\n\r\n").is_some());
     assert!(wrong(b"\x15\x03\x01").is_some());
 }

@@ -23,12 +23,13 @@ type Refusal = (u16, &'static [&'static str]);
 /// What the store of a server can give beside what was asked of it.
 pub(crate) const STORE_CODES: &[&str] = &["shutting_down", "storage_failing", "database_busy", "store_closed"];
 
-const OF_ALL: [Refusal; 5] = [
+const OF_ALL: [Refusal; 6] = [
     (408, &["headers_too_slow"]),
     (414, &["uri_too_long"]),
     (431, &["headers_too_large"]),
     (500, &["internal"]),
     (503, &["too_many_connections"]),
+    (400, &["malformed_http"]),
 ];
 
 const OF_THE_DOOR: [Refusal; 6] = [
@@ -43,8 +44,9 @@ const OF_THE_DOOR: [Refusal; 6] = [
 const OF_A_BODY: [Refusal; 3] = [(400, &["body_cut_off"]), (408, &["body_too_slow"]), (413, &["body_too_large"])];
 
 /// Refusals that most operations share, by the name of the component.
-const COMPONENTS: [(&str, u16, &[&[&str]]); 12] = [
-    ("CutOff", 400, &[OF_A_BODY[0].1]),
+const COMPONENTS: [(&str, u16, &[&[&str]]); 13] = [
+    ("Malformed", 400, &[OF_ALL[5].1]),
+    ("CutOff", 400, &[OF_ALL[5].1, OF_A_BODY[0].1]),
     ("Unauthenticated", 401, &[OF_THE_DOOR[0].1]),
     ("Forbidden", 403, &[OF_THE_DOOR[1].1]),
     ("NotFound", 404, &[OF_THE_DOOR[2].1]),

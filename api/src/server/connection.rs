@@ -106,7 +106,7 @@ fn close_when_idle(connection: &mut Connection) {
 
 /// Says what was wrong, if that is still possible, and closes so that the client can read it.
 async fn part(hosting: &Hosting, socket: Socket, seat: &Seat) {
-    let slow = socket.slow();
+    let (slow, refused) = (socket.slow(), socket.refused());
     let mut tcp = socket.into_tcp();
     match slow {
         Some(Slow::Headers) => {
@@ -116,7 +116,10 @@ async fn part(hosting: &Hosting, socket: Socket, seat: &Seat) {
         Some(Slow::Answer) => metrics::connection_cut("slow_answer"),
         Some(Slow::Idle) | None => {}
     }
-    let is_sending = seat.owes_body() || slow == Some(Slow::Headers);
+    if let Some(status) = refused {
+        raw::refuse(&mut tcp, &hosting.ids.next(), Error::no_request(status)).await;
+    }
+    let is_sending = seat.owes_body() || refused.is_some() || slow == Some(Slow::Headers);
     if is_sending && slow != Some(Slow::Answer) && tcp.shutdown().await.is_ok() {
         // In whichever way it ends: it was a courtesy.
         timeout(LINGER_TIME_MAX, swallow(&mut tcp)).await.unwrap_or_default();

@@ -38,6 +38,8 @@ pub(super) struct Socket {
     /// Some bytes of the next request are there.
     has_begun: bool,
     slow: Option<Slow>,
+    /// The status with which hyper wanted to refuse what is no request.
+    refused: Option<u16>,
 }
 
 impl Socket {
@@ -55,12 +57,29 @@ impl Socket {
             writing: Taking::new(limits.answer_silence_max, limits.answer_bytes_per_second_min),
             has_begun: false,
             slow: None,
+            refused: None,
         }
     }
 
     /// Why reading or writing has ended, if time was the reason.
     pub(super) fn slow(&self) -> Option<Slow> {
         self.slow
+    }
+
+    /// What hyper found wrong with bytes that never became a request. Its own answer, without a body and an id, was not
+    /// sent.
+    pub(super) fn refused(&self) -> Option<u16> {
+        self.refused
+    }
+
+    /// Keeps back what is written while nobody is answered, which is a refusal of hyper's own.
+    fn keep_back(&mut self, bytes: &[u8]) -> bool {
+        if self.refused.is_none() && self.seat.waiting_since().is_none() {
+            return false;
+        }
+        let status = bytes.get(9..12).and_then(|status| std::str::from_utf8(status).ok()?.parse().ok());
+        self.refused = self.refused.or(status).or(Some(400));
+        true
     }
 
     pub(super) fn into_tcp(self) -> TcpStream {
@@ -126,6 +145,9 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if self.keep_back(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
         let written = Pin::new(&mut self.tcp).poll_write(context, bytes);
         self.poll_written(context, written)
     }
@@ -135,6 +157,9 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if self.keep_back(slices.first().map_or(&[][..], |slice| slice)) {
+            return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
+        }
         let written = Pin::new(&mut self.tcp).poll_write_vectored(context, slices);
         self.poll_written(context, written)
     }

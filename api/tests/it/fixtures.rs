@@ -141,6 +141,7 @@ impl TestApp {
             persisted: true,
             status_events: vec![],
             logs: String::new(),
+            ledger: None,
         };
         let finished = InvocationFinished { id: id.clone(), organization, finished };
         self.store.finish_invocations(vec![finished]).await.unwrap();

@@ -116,7 +116,30 @@ async fn a_first_part_that_is_too_large_is_refused_in_words() {
     assert!(answer.contains("x-request-id: "), "{answer}");
     let monstrous = format!("x: {}\r\n", "1".repeat(70 << 10));
     let answer = running.exchange(&with("GET /health/live HTTP/1.1", &monstrous)).await;
-    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    let hundreds: String = (0..150).map(|number| format!("x-{number}: 1\r\n")).collect();
+    let answer = running.exchange(&with("GET /health/live HTTP/1.1", &hundreds)).await;
+    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_refused_in_words() {
+    let (_app, running) = limited(|_| {}).await;
+    for bytes in [
+        "hello\r\n\r\n",
+        "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET / HTTP/7.1\r\n\r\n",
+        "POST / HTTP/1.1\r\ncontent-length: one\r\n\r\n",
+        "POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
+    ] {
+        let answer = running.exchange(bytes).await;
+        assert_eq!(refusal(&answer), (400, "malformed_http".to_owned()), "{bytes}");
+        assert!(answer.contains("\r\nx-request-id: ") && answer.contains("\r\nconnection: close"), "{answer}");
+    }
+    let mut stream = running.connect().await;
+    assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
+    stream.write_all(b"after a good one\r\n\r\n").await.unwrap();
+    assert_eq!(refusal(&to_end(&mut stream).await), (400, "malformed_http".to_owned()));
 }
 
 /// Otherwise a client would send its next request into a connection that is being closed.

@@ -1,5 +1,6 @@
 //! The answers' shapes, as far as this program reads them. The whole document is kept beside them for `--json`.
 
+use registry::Ledger;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -100,6 +101,9 @@ pub struct Invocation {
     /// What the tool printed.
     #[serde(default)]
     pub logs: String,
+    /// Only in a record that is shown alone.
+    #[serde(default)]
+    pub ledger: Option<Ledger>,
 }
 
 impl Invocation {

@@ -1,5 +1,7 @@
 //! `lathe history list|search|show`: the record of every run.
 
+mod ledger;
+
 use std::collections::BTreeMap;
 
 use anyhow::Context;
@@ -182,5 +184,6 @@ fn record_text(invocation: &Invocation) -> String {
         None => lines.push("running".to_owned()),
     }
     lines.extend(invocation.logs.lines().map(|line| format!("printed   {line}")));
+    lines.extend(invocation.ledger.iter().flat_map(ledger::lines));
     printable(&lines.join("\n"))
 }

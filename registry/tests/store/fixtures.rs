@@ -182,7 +182,14 @@ pub fn succeeded(output: &str) -> InvocationOutcome {
 
 pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> InvocationFinished {
     let at = started.started_at.after(Duration::from_millis(20));
-    let finished =
-        Finished { at, duration_ms: 20, outcome, persisted: true, status_events: Vec::new(), logs: String::new() };
+    let finished = Finished {
+        at,
+        duration_ms: 20,
+        outcome,
+        persisted: true,
+        status_events: Vec::new(),
+        logs: String::new(),
+        ledger: None,
+    };
     InvocationFinished { id: started.id.clone(), organization: started.organization.clone(), finished }
 }

@@ -6,6 +6,7 @@ const REFUSED: &str = "outbound HTTP is not enabled on this server";
 
 impl Host for super::Host {
     async fn send(&mut self, request: Request) -> Result<Response, HttpError> {
+        self.http_requests_refused += 1;
         tracing::debug!(method = %request.method, "an outbound request was refused");
         Err(HttpError::Denied(REFUSED.into()))
     }

@@ -18,11 +18,17 @@ struct Kept {
     bytes: Vec<u8>,
     bytes_max: usize,
     cut: bool,
+    written: u64,
 }
 
 impl Log {
     pub fn new(bytes_max: usize) -> Self {
-        Self(Arc::new(Mutex::new(Kept { bytes: Vec::new(), bytes_max, cut: false })))
+        Self(Arc::new(Mutex::new(Kept { bytes: Vec::new(), bytes_max, cut: false, written: 0 })))
+    }
+
+    /// All that was printed, also what was dropped.
+    pub fn bytes(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).written
     }
 
     pub fn text(&self) -> String {
@@ -38,6 +44,7 @@ impl Log {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = kept.bytes_max - kept.bytes.len();
         kept.cut |= bytes.len() > room;
+        kept.written += bytes.len() as u64;
         kept.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }

@@ -4,6 +4,7 @@
 //! answered with a typed refusal.
 
 mod clock;
+mod count;
 mod http;
 mod log;
 mod random;
@@ -14,6 +15,8 @@ pub use status::Event as StatusDocument;
 
 use std::sync::Arc;
 
+use count::Count;
+use registry::{Cost, Denied, Granted, Ledger, Used};
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -38,18 +41,22 @@ pub struct Host {
     pub(crate) log: log::Log,
     /// Milliseconds that the guest computed.
     pub(crate) cpu_ms: u64,
+    clock_reads: Count,
+    random_bytes: Count,
+    http_requests_refused: u64,
 }
 
 impl Host {
     pub fn new(bundle: Arc<[u8]>, limits: &Limits, events: EventSink) -> Self {
         let log = log::Log::new(limits.stdio_bytes);
+        let (clock_reads, random_bytes) = (Count::default(), Count::default());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(log.clone())
             .stderr(log.clone())
-            .wall_clock(clock::Wall)
-            .monotonic_clock(clock::Monotonic::start())
-            .secure_random(random::source())
-            .insecure_random(random::source())
+            .wall_clock(clock::Wall(clock_reads.clone()))
+            .monotonic_clock(clock::Monotonic::start(clock_reads.clone()))
+            .secure_random(random::source(random_bytes.clone()))
+            .insecure_random(random::source(random_bytes.clone()))
             .max_random_size(RANDOM_BYTES_MAX)
             .allow_tcp(false)
             .allow_udp(false)
@@ -64,6 +71,26 @@ impl Host {
             status: status::Status::new(limits, events),
             log,
             cpu_ms: 0,
+            clock_reads,
+            random_bytes,
+            http_requests_refused: 0,
+        }
+    }
+
+    /// What the run used, was refused and cost, up to now.
+    pub fn ledger(&self, output_bytes: u64) -> Ledger {
+        let (status_events, status_events_refused) = self.status.counts();
+        Ledger {
+            granted: Granted::default(),
+            used: Used {
+                clock_reads: self.clock_reads.get(),
+                random_bytes: self.random_bytes.get(),
+                status_events,
+                log_bytes: self.log.bytes(),
+                output_bytes,
+            },
+            refused: Denied { http_requests: self.http_requests_refused, status_events: status_events_refused },
+            cost: Cost { cpu_ms: self.cpu_ms, memory_peak_bytes: self.limiter.memory_peak },
         }
     }
 }

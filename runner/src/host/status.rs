@@ -24,6 +24,7 @@ pub struct Event {
 
 pub struct Status {
     left: u32,
+    taken: u32,
     refused: u32,
     bytes_max: usize,
     events: EventSink,
@@ -31,7 +32,12 @@ pub struct Status {
 
 impl Status {
     pub fn new(limits: &Limits, events: EventSink) -> Self {
-        Self { left: limits.status_events, refused: 0, bytes_max: limits.status_event_bytes, events }
+        Self { left: limits.status_events, taken: 0, refused: 0, bytes_max: limits.status_event_bytes, events }
+    }
+
+    /// How many events were taken, and how many were not.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.taken.into(), self.refused.into())
     }
 
     /// What the record says of events that were not taken.
@@ -48,6 +54,7 @@ impl Status {
         }
         let event = serde_json::from_str(document).map_err(|error| error.to_string())?;
         self.left = self.left.checked_sub(1).ok_or("the run has sent all its status events")?;
+        self.taken += 1;
         (self.events)(event);
         Ok(())
     }

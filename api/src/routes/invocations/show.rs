@@ -2,7 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::InvocationId;
+use registry::{Invocation, InvocationId, Ledger};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::wire::{self, ToolInvocationInstance};
 use crate::app::App;
@@ -11,17 +15,49 @@ use crate::error::Error;
 use crate::extract::InPath;
 use crate::openapi::{Operation, Tag};
 
+/// A record with its account.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AccountedToolInvocation")]
+pub(crate) struct Response {
+    #[serde(flatten)]
+    record: ToolInvocationInstance,
+    /// What the run was granted, used, was refused and cost. Null while it goes on, when its server stopped under it,
+    /// and for runs of earlier releases.
+    ledger: Option<Ledger>,
+}
+
 pub(crate) fn operation() -> Operation {
     Operation::new("get-tool-invocation", Tag::History, "Show a run")
-        .says("One record, also of a run that goes on.")
-        .answers::<ToolInvocationInstance>(200, "The record.", wire::example())
+        .says("One record with its account, also of a run that goes on.")
+        .answers::<Response>(200, "The record.", example())
+}
+
+fn example() -> Value {
+    let mut example = wire::example();
+    example["ledger"] = json!({
+        "granted": {
+            "envvars": ["REGION"], "secrets": ["API_TOKEN"], "wall_ms": 30_000, "cpu_ms": 10_000,
+            "memory_bytes": 134_217_728,
+        },
+        "used": {"clock_reads": 2, "random_bytes": 24, "status_events": 0, "log_bytes": 0, "output_bytes": 5},
+        "refused": {"http_requests": 0, "status_events": 0},
+        "cost": {"cpu_ms": 1, "memory_peak_bytes": 23_068_672},
+    });
+    example
+}
+
+impl From<Invocation> for Response {
+    fn from(mut run: Invocation) -> Self {
+        let ledger = run.finished.as_mut().and_then(|finished| finished.ledger.take());
+        Self { record: run.into(), ledger }
+    }
 }
 
 pub(crate) async fn handle(
     State(app): State<App>,
     Caller(principal): Caller,
     InPath(invocation): InPath<InvocationId>,
-) -> Result<Json<ToolInvocationInstance>, Error> {
+) -> Result<Json<Response>, Error> {
     let found = app.store().get_invocation(&principal.organization, &invocation).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))
 }

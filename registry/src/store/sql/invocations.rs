@@ -24,8 +24,8 @@ const START: &str = "INSERT INTO inv_started (invocation, organization, tool, ma
 const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $3)";
 
 const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
-        exception_type, exception_message, exception_stack_trace, persisted, status_events, logs)
-    SELECT invocation, organization, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM inv_started
+        exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
+    SELECT invocation, organization, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM inv_started
     WHERE organization = $1 AND invocation = $2
     ON CONFLICT (invocation) DO NOTHING
     RETURNING sequence";
@@ -146,6 +146,7 @@ async fn finish(
     let query = query.bind(columns.exception_message).bind(columns.exception_stack_trace);
     let query = query.bind(finished.persisted).bind(status_events(&finished.status_events)?);
     let query = query.bind(finished.logs.clone().into_bytes());
+    let query = query.bind(finished.ledger.as_ref().map(to_json).transpose()?);
     let Some(row) = query.fetch_optional(&mut *connection).await? else {
         return refusal(connection, organization, id).await.map(Some);
     };
@@ -167,7 +168,8 @@ fn orphaned(at: Timestamp, duration_ms: u64) -> Finished {
         exception_message: "the server stopped while the run was going on".to_owned(),
         exception_stack_trace: Vec::new(),
     };
-    Finished { at, duration_ms, outcome, persisted: false, status_events: Vec::new(), logs: String::new() }
+    let (status_events, logs, ledger) = (Vec::new(), String::new(), None);
+    Finished { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
 }
 
 /// An outcome as columns. Texts are bytes, because a database may refuse some of the characters that tools write.

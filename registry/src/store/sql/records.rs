@@ -6,6 +6,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::invocation::{Finished, Invocation, InvocationMode, InvocationOutcome, RecordedInput};
 use crate::invocation_source::InvocationSource;
+use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
 
 /// Both halves of records, and whether they were unlinked from their conversation.
@@ -17,7 +18,7 @@ macro_rules! select_invocations {
     (@from $leading:expr, $($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
-                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs,
+                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs, f.ledger,
                 u.invocation IS NOT NULL AS unlinked
             FROM ",
             $leading,
@@ -76,7 +77,15 @@ fn finished(row: &Row) -> Result<Option<Finished<RawJson>>> {
         persisted: get(row, "persisted")?,
         status_events: json(row, "status_events")?,
         logs: exact_text(row, "logs")?,
+        ledger: ledger(row)?,
     }))
+}
+
+fn ledger(row: &Row) -> Result<Option<Ledger>> {
+    match get::<Option<&str>>(row, "ledger")? {
+        Some(_) => json(row, "ledger").map(Some),
+        None => Ok(None),
+    }
 }
 
 fn outcome(row: &Row) -> Result<InvocationOutcome> {
@@ -101,7 +110,7 @@ mod tests {
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
             'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot');
         INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
-            $2, x'')";
+            $2, x'', NULL)";
 
     async fn read_back(input: &str, status_events: &str) -> Result<Invocation> {
         let mut connection = migrated().await?;

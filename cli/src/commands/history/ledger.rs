@@ -1,0 +1,67 @@
+//! A run's account, for people.
+
+use registry::{Cost, Denied, Granted, Ledger, Used};
+
+/// What a list of names shows that has none.
+const NONE: &str = "none";
+
+pub fn lines(ledger: &Ledger) -> Vec<String> {
+    let Ledger { granted, used, refused, cost } = ledger;
+    let mut lines = vec![granted_line(granted), used_line(used)];
+    lines.extend(refused_line(refused));
+    lines.push(cost_line(cost));
+    lines
+}
+
+fn granted_line(granted: &Granted) -> String {
+    let names = |names: &[String]| if names.is_empty() { NONE.to_owned() } else { names.join(" ") };
+    let Granted { envvars, secrets, wall_ms, cpu_ms, memory_bytes } = granted;
+    let (envvars, secrets) = (names(envvars), names(secrets));
+    format!(
+        "granted   variables: {envvars}; secrets: {secrets}; {wall_ms} ms, {cpu_ms} ms computing, {}",
+        mebibytes(*memory_bytes)
+    )
+}
+
+fn used_line(used: &Used) -> String {
+    let Used { clock_reads, random_bytes, status_events, log_bytes, output_bytes } = used;
+    format!(
+        "used      {clock_reads} looks at the time, {random_bytes} bytes of randomness, {status_events} status events, \
+         {log_bytes} bytes printed, {output_bytes} bytes of output"
+    )
+}
+
+fn refused_line(refused: &Denied) -> Option<String> {
+    let Denied { http_requests, status_events } = refused;
+    let is_any = *http_requests + *status_events > 0;
+    is_any.then(|| format!("refused   {http_requests} HTTP requests, {status_events} status events"))
+}
+
+fn cost_line(Cost { cpu_ms, memory_peak_bytes }: &Cost) -> String {
+    format!("cost      {cpu_ms} ms computing, {} at most", mebibytes(*memory_peak_bytes))
+}
+
+fn mebibytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10) >> 20;
+    format!("{}.{} MiB", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_a_few_lines() {
+        let ledger = Ledger {
+            granted: Granted { secrets: vec!["A".into(), "B".into()], wall_ms: 30_000, ..Granted::default() },
+            refused: Denied { http_requests: 2, status_events: 0 },
+            cost: Cost { cpu_ms: 3, memory_peak_bytes: 23_592_960 },
+            ..Ledger::default()
+        };
+        let lines = lines(&ledger);
+        assert_eq!(lines[0], "granted   variables: none; secrets: A B; 30000 ms, 0 ms computing, 0.0 MiB");
+        assert_eq!(lines[2], "refused   2 HTTP requests, 0 status events");
+        assert_eq!(lines[3], "cost      3 ms computing, 22.5 MiB at most");
+        assert_eq!(self::lines(&Ledger::default()).len(), 3);
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE inv_finished DROP COLUMN ledger;

@@ -1,0 +1,64 @@
+//! The account beside a record: what a run was granted, used, was refused, and cost. Counts of the host, which saw each
+//! of these happen; nothing of it is what the tool says.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The account of one run. What an earlier release did not count is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Ledger {
+    pub granted: Granted,
+    pub used: Used,
+    pub refused: Denied,
+    pub cost: Cost,
+}
+
+/// What a run got: names alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Granted {
+    /// Variables in `config.envvars`.
+    pub envvars: Vec<String>,
+    /// Variables in `config.secrets`.
+    pub secrets: Vec<String>,
+    /// Time until the host stops it.
+    pub wall_ms: u64,
+    /// Computing time until the host stops it.
+    pub cpu_ms: u64,
+    /// The memory that it may have at once.
+    pub memory_bytes: u64,
+}
+
+/// What a run took of what comes from outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Used {
+    /// Looks at the time, of the day or since the start.
+    pub clock_reads: u64,
+    /// Bytes of randomness; an interpreter takes some at its start.
+    pub random_bytes: u64,
+    pub status_events: u64,
+    /// What it printed, also what was cut off.
+    pub log_bytes: u64,
+    pub output_bytes: u64,
+}
+
+/// What the host did not do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Denied {
+    pub http_requests: u64,
+    /// Too many, or too large.
+    pub status_events: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "RunCost")]
+pub struct Cost {
+    /// Computing time in milliseconds begun, waiting left out.
+    pub cpu_ms: u64,
+    /// The most memory that it had.
+    pub memory_peak_bytes: u64,
+}

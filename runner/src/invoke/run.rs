@@ -1,0 +1,193 @@
+//! What each input of a call passes: the first half of its record, the run, the second half.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use registry::{
+    Finished, Granted, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource, InvocationStarted,
+    Ledger, OperationId,
+};
+use serde_json::{Value, json};
+
+use super::{Invoker, Resolved};
+use crate::admission::Admitted;
+use crate::documents::{Documents, recorded};
+use crate::host::StatusDocument;
+use crate::host::variables::{self, Metadata};
+use crate::redact::{Redaction, Redactors};
+use crate::{
+    Conversation, Error, EventSender, Executed, Execution, Input, Outcome, RunResult, StatusEvent, metrics, shape,
+};
+
+/// What a run said beside its outcome.
+#[derive(Default)]
+struct Traces {
+    status_events: Vec<Value>,
+    logs: String,
+    ledger: Option<Ledger>,
+}
+
+/// One call's runs.
+pub(super) struct Run<'a> {
+    pub(super) invoker: &'a Invoker,
+    pub(super) redaction: Redaction,
+    pub(super) resolved: &'a Resolved,
+    pub(super) principal: &'a registry::Principal,
+    pub(super) conversation: Option<&'a Conversation>,
+    pub(super) persistence: crate::ResultPersistence,
+    pub(super) admitted: &'a Admitted,
+    pub(super) events: &'a EventSender,
+}
+
+impl Run<'_> {
+    pub(super) async fn record_start(
+        &self,
+        inputs: Vec<Input>,
+        source: &InvocationSource,
+        operation: Option<OperationId>,
+    ) -> Result<Vec<InvocationId>, Error> {
+        let clock = &self.invoker.clock;
+        let started: Vec<_> = inputs
+            .into_iter()
+            .map(|input| InvocationStarted {
+                id: InvocationId::new(clock),
+                organization: self.principal.organization.clone(),
+                tool: self.resolved.tool_id.clone(),
+                tool_version: self.resolved.tool_id.as_ref().map(|_| self.resolved.version),
+                source: source.clone(),
+                mode: input.invocation_mode,
+                input: recorded(input),
+                started_at: clock.now(),
+            })
+            .collect();
+        let ids = started.iter().map(|one| one.id.clone()).collect();
+        self.invoker.store.start_invocations_of(operation, started).await?;
+        Ok(ids)
+    }
+
+    pub(super) async fn one(
+        &self,
+        (index, id): (usize, InvocationId),
+        documents: Documents,
+        redactors: Redactors,
+    ) -> Result<RunResult, Error> {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let sink = self.sink(index, id.clone(), kept.clone(), redactors.clone());
+        let executed = self.execute(&id, documents, sink).await;
+        let executed = executed.unwrap_or_else(|error| {
+            tracing::error!(invocation = %id, %error, "a run failed on the host's side");
+            Executed::failed("internal", "the run failed on the host's side")
+        });
+        metrics::executed(&executed, self.resolved.language);
+        let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
+        let Executed { outcome, logs, ledger, .. } = executed;
+        let ledger = Ledger { granted: self.granted(), ..ledger };
+        let (outcome, persisted) = shape::shape(outcome, self.persistence);
+        metrics::ended(&outcome, self.resolved.language);
+        let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let stored = redactors.stored.outcome(outcome.clone());
+        let logs = redactors.stored.text(logs);
+        let result =
+            RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
+        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger) }).await?;
+        Ok(result)
+    }
+
+    fn granted(&self) -> Granted {
+        let Resolved { limits, variables, .. } = self.resolved;
+        Granted {
+            envvars: variables.envvars.keys().map(ToString::to_string).collect(),
+            secrets: variables.secrets.keys().map(ToString::to_string).collect(),
+            wall_ms: limits.wall_ms,
+            cpu_ms: limits.cpu_ms,
+            memory_bytes: limits.memory_bytes,
+        }
+    }
+
+    async fn execute(
+        &self,
+        id: &InvocationId,
+        documents: Documents,
+        sink: crate::EventSink,
+    ) -> Result<Executed, Error> {
+        let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
+        let execution = self.execution(id, documents);
+        self.invoker.sandbox.run(execution, sink).await
+    }
+
+    fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
+        let Documents { mode, tool_input, user_variables } = documents;
+        let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
+        let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
+        let metadata = Metadata {
+            principal: self.principal,
+            mode: mode.as_str(),
+            invocation_id: id.clone(),
+            tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
+            tool_name,
+            version: version.to_string(),
+            deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
+        };
+        Execution {
+            code: loaded.code.clone(),
+            tool_input,
+            metadata: variables::metadata(&metadata),
+            config: variables::config(variables),
+            conversation: variables::conversation(self.conversation),
+            user_variables,
+            limits: *limits,
+        }
+    }
+
+    fn sink(
+        &self,
+        input_index: usize,
+        id: InvocationId,
+        kept: Arc<Mutex<Vec<Value>>>,
+        redactors: Redactors,
+    ) -> crate::EventSink {
+        let events = self.events.clone();
+        Box::new(move |document: StatusDocument| {
+            let StatusDocument { message, progress, total, data } = redactors.stored.document(document.clone());
+            let record = json!({"message": message, "progress": progress, "total": total, "data": data});
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+            let StatusDocument { message, progress, total, data } = redactors.answered.document(document);
+            events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
+        })
+    }
+
+    /// Falls back to a reduced record, so that a run never stays unfinished
+    /// because of what it said.
+    async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
+        let finished = |outcome: Outcome, Traces { status_events, logs, ledger }: Traces| InvocationFinished {
+            id: result.invocation_id.clone(),
+            organization: self.principal.organization.clone(),
+            finished: Finished {
+                at: self.invoker.clock.now(),
+                duration_ms: result.duration_ms,
+                outcome: stored(outcome),
+                persisted: result.persisted,
+                status_events,
+                logs,
+                ledger,
+            },
+        };
+        let store = &self.invoker.store;
+        let first = store.finish_invocations(vec![finished(outcome, traces)]).await;
+        let Err(error) = first else { return Ok(()) };
+        tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
+        let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
+        if let Err(second) = store.finish_invocations(vec![finished(reduced, Traces::default())]).await {
+            tracing::error!(invocation = %result.invocation_id, error = %second, "a record stays unfinished");
+        }
+        Err(error.into())
+    }
+}
+
+fn stored(outcome: Outcome) -> InvocationOutcome {
+    match outcome {
+        Outcome::Succeeded { output } => InvocationOutcome::Succeeded { output },
+        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace }
+        }
+    }
+}
