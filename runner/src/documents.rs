@@ -1,6 +1,6 @@
 //! What a run keeps of its input while it waits for a place.
 
-use registry::{InvocationMode, RecordedInput};
+use registry::{InvocationMode, RecordedInput, SecretValue};
 
 use crate::host::variables;
 use crate::{Error, Input};
@@ -11,6 +11,8 @@ pub(crate) struct Documents {
     pub(crate) mode: InvocationMode,
     pub(crate) tool_input: String,
     pub(crate) user_variables: String,
+    /// Values that must not be stored.
+    pub(crate) sensitive: Vec<SecretValue>,
 }
 
 impl Documents {
@@ -21,7 +23,13 @@ impl Documents {
             serde_json::to_string(&input.input_parameters).map_err(|error| Error::internal(error.to_string()))?;
         // It grew by doubling.
         tool_input.shrink_to_fit();
-        Ok(Self { mode: input.invocation_mode, tool_input, user_variables: variables::user_variables(input) })
+        let sensitive = input.sensitive_user_variables.values().cloned().map(SecretValue::new).collect();
+        Ok(Self {
+            mode: input.invocation_mode,
+            tool_input,
+            user_variables: variables::user_variables(input),
+            sensitive,
+        })
     }
 }
 

@@ -99,13 +99,12 @@ impl Invoker {
             admitted: &admitted,
             events: &events,
         };
-        let waiting = |input| Documents::of(input).map(|documents| (documents, run.redaction.with(input)));
-        let waiting = inputs.iter().map(waiting).collect::<Result<Vec<_>, _>>()?;
+        let documents = inputs.iter().map(Documents::of).collect::<Result<Vec<_>, _>>()?;
         let ids = run.record_start(inputs, &source, operation).await?;
-        let runs = ids.into_iter().zip(waiting).enumerate();
-        let runs = runs.map(|(index, (id, (documents, redactors)))| {
+        let runs = ids.into_iter().zip(documents).enumerate();
+        let runs = runs.map(|(index, (id, documents))| {
             let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
-            run.one((index, id), documents, redactors).instrument(span)
+            run.one(index, id, documents).instrument(span)
         });
         join_all(runs).await.into_iter().collect()
     }

@@ -12,24 +12,30 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use registry::{REDACTED, SecretValue, Variables};
 use serde_json::{Map, Value};
 
+use crate::Outcome;
 use crate::host::StatusDocument;
 use crate::outcome::CUT;
-use crate::{Input, Outcome};
 
 /// Shorter secrets are not looked for, since they would be found in every other word.
 const SECRET_BYTES_MIN: usize = 8;
 /// So much of a form that the end of a text cut off may tell.
 const REMNANT_BYTES_MAX: usize = 3;
+/// The longest beginning of a form that is looked for there.
+const REMNANT_LOOKED_FOR_MAX: usize = 1_024;
+/// Secrets of a run together that are looked for in all forms. Their automaton takes some ten megabytes while it runs.
+const ALL_FORMS_BYTES_MAX: usize = 8 * 1024;
+const PLENTY: usize = ALL_FORMS_BYTES_MAX + 1;
+/// Beyond this much of secrets nothing is looked for, and nothing that the run said is told.
+const SECRETS_BYTES_MAX: usize = 64 * 1024;
 
 /// What is taken out of the runs of a call.
 pub(crate) struct Redaction {
     secrets: Vec<SecretValue>,
-    of_secrets: Redactor,
     of_answers: bool,
 }
 
 /// What is taken out of one run: sensitive user variables too of what is stored; their sender has them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Redactors {
     pub stored: Redactor,
     pub answered: Redactor,
@@ -37,17 +43,16 @@ pub(crate) struct Redactors {
 
 impl Redaction {
     pub fn of(variables: &Variables, of_answers: bool) -> Self {
-        let secrets: Vec<_> = variables.secrets.values().cloned().collect();
-        let of_secrets = Redactor::of(secrets.iter().map(SecretValue::expose));
-        Self { secrets, of_secrets, of_answers }
+        Self { secrets: variables.secrets.values().cloned().collect(), of_answers }
     }
 
-    pub fn with(&self, input: &Input) -> Redactors {
-        let answered = if self.of_answers { self.of_secrets.clone() } else { Redactor::default() };
-        let sensitive = input.sensitive_user_variables.values().map(String::as_str);
-        let stored = match input.sensitive_user_variables.is_empty() {
-            true => self.of_secrets.clone(),
-            false => Redactor::of(self.secrets.iter().map(SecretValue::expose).chain(sensitive)),
+    /// Made when a run begins, since many may wait.
+    pub fn with(&self, sensitive: &[SecretValue]) -> Redactors {
+        let stored = Redactor::of(self.secrets.iter().chain(sensitive).map(SecretValue::expose));
+        let answered = match (self.of_answers, sensitive.is_empty()) {
+            (false, _) => Redactor::default(),
+            (true, true) => stored.clone(),
+            (true, false) => Redactor::of(self.secrets.iter().map(SecretValue::expose)),
         };
         Redactors { stored, answered }
     }
@@ -55,32 +60,46 @@ impl Redaction {
 
 /// Knows the forms of some secrets. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor(Option<Arc<Forms>>);
+pub(crate) enum Redactor {
+    /// There is no secret.
+    #[default]
+    Nothing,
+    Forms(Arc<Forms>),
+    /// There are too many, or too long ones, to look for.
+    Everything,
+}
 
-struct Forms {
+pub(crate) struct Forms {
     automaton: AhoCorasick,
     texts: Vec<String>,
 }
 
 impl Redactor {
     pub fn of<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {
-        let secrets = secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN);
-        let mut texts: Vec<String> = secrets.flat_map(forms::of).collect();
+        let secrets: Vec<&str> = secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).collect();
+        let mut texts: Vec<String> = match secrets.iter().map(|secret| secret.len()).sum() {
+            0 => return Self::Nothing,
+            1..=ALL_FORMS_BYTES_MAX => secrets.into_iter().flat_map(forms::of).collect(),
+            PLENTY..=SECRETS_BYTES_MAX => secrets.into_iter().flat_map(forms::most_likely).collect(),
+            _ => return Self::Everything,
+        };
         texts.sort_unstable();
         texts.dedup();
-        if texts.is_empty() {
-            return Self(None);
-        }
         // Made for one call: the kind that is made fastest.
         let builder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(&texts);
-        Self(builder.ok().map(|automaton| Arc::new(Forms { automaton, texts })))
+        builder.map_or(Self::Everything, |automaton| Self::Forms(Arc::new(Forms { automaton, texts })))
     }
 
     pub fn text(&self, text: String) -> String {
-        let Some(forms) = &self.0 else { return text };
+        let forms = match self {
+            Self::Nothing => return text,
+            Self::Forms(forms) => forms,
+            Self::Everything if text.is_empty() => return text,
+            Self::Everything => return REDACTED.to_owned(),
+        };
         let text = match forms.automaton.is_match(&text) {
             true => forms.replaced(&text),
             false => text,
@@ -100,7 +119,7 @@ impl Redactor {
     }
 
     pub fn document(&self, document: StatusDocument) -> StatusDocument {
-        if self.0.is_none() {
+        if matches!(self, Self::Nothing) {
             return document;
         }
         let StatusDocument { message, progress, total, data } = document;
@@ -138,7 +157,7 @@ impl Forms {
         let kept = before.trim_end_matches('\n');
         let remnant = |form: &String| {
             let begins = |length: &usize| form.get(..*length).is_some_and(|part| kept.ends_with(part));
-            (REMNANT_BYTES_MAX + 1..form.len()).rev().find(begins)
+            (REMNANT_BYTES_MAX + 1..form.len().min(REMNANT_LOOKED_FOR_MAX)).rev().find(begins)
         };
         match self.texts.iter().filter_map(remnant).max() {
             Some(length) => format!("{}{REDACTED}{}{CUT}", &kept[..kept.len() - length], &before[kept.len()..]),
@@ -236,6 +255,19 @@ mod tests {
         let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END KEY-----";
         let redacted = redactor(key).text("trace: MIIEvQIBADANBgkqhkiG9w0BAQEF".to_owned());
         assert_eq!(redacted, format!("trace: {REDACTED}"));
+    }
+
+    #[test]
+    fn long_secrets_are_found_as_they_are_and_longer_ones_end_all_talk() {
+        let long = "0123456789abcdef".repeat(1_000);
+        let redacted = redactor(&long).text(format!("is {long}!"));
+        assert_eq!(redacted, format!("is {REDACTED}!"));
+        assert_eq!(redactor(&long).text(format!("is {}!", json!(long))), format!("is \"{REDACTED}\"!"));
+        let longer = long.repeat(5);
+        assert_eq!(redactor(&longer).text("harmless".into()), REDACTED);
+        assert_eq!(redactor(&longer).text(String::new()), "");
+        let many: Vec<String> = (0..9_000).map(|number| format!("secret{number:04}")).collect();
+        assert!(matches!(Redactor::of(many.iter().map(String::as_str)), Redactor::Everything));
     }
 
     #[test]

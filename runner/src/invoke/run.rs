@@ -64,18 +64,12 @@ impl Run<'_> {
         Ok(ids)
     }
 
-    pub(super) async fn one(
-        &self,
-        (index, id): (usize, InvocationId),
-        documents: Documents,
-        redactors: Redactors,
-    ) -> Result<RunResult, Error> {
+    pub(super) async fn one(&self, index: usize, id: InvocationId, documents: Documents) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let sink = self.sink(index, id.clone(), kept.clone(), redactors.clone());
-        let executed = self.execute(&id, documents, sink).await;
-        let executed = executed.unwrap_or_else(|error| {
+        let executed = self.execute(index, &id, documents, kept.clone()).await;
+        let (executed, redactors) = executed.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-            Executed::failed("internal", "the run failed on the host's side")
+            (Executed::failed("internal", "the run failed on the host's side"), Redactors::default())
         });
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
@@ -105,17 +99,20 @@ impl Run<'_> {
 
     async fn execute(
         &self,
+        index: usize,
         id: &InvocationId,
         documents: Documents,
-        sink: crate::EventSink,
-    ) -> Result<Executed, Error> {
+        kept: Arc<Mutex<Vec<Value>>>,
+    ) -> Result<(Executed, Redactors), Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let execution = self.execution(id, documents);
-        self.invoker.sandbox.run(execution, sink).await
+        let redactors = self.redaction.with(&documents.sensitive);
+        let sink = self.sink(index, id.clone(), kept, redactors.clone());
+        let executed = self.invoker.sandbox.run(self.execution(id, documents), sink).await?;
+        Ok((executed, redactors))
     }
 
     fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
-        let Documents { mode, tool_input, user_variables } = documents;
+        let Documents { mode, tool_input, user_variables, .. } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {

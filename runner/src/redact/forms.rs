@@ -17,7 +17,7 @@ const LINE_BYTES_MIN: usize = 16;
 
 pub(super) fn of(secret: &str) -> Vec<String> {
     let mut forms = written(secret);
-    forms.extend(secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN).map(str::to_owned));
+    forms.extend(lines(secret));
     forms.extend([hex::encode(secret), hex::encode_upper(secret)]);
     for skipped in 0..3 {
         forms.push(aligned(secret.as_bytes(), skipped, &STANDARD_NO_PAD));
@@ -31,6 +31,17 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     }
     forms.push(secret.chars().flat_map(|character| [character, '\0']).collect());
     forms
+}
+
+/// The forms of long secrets: as they are, in JSON, and line by line.
+pub(super) fn most_likely(secret: &str) -> Vec<String> {
+    let mut forms = vec![secret.to_owned(), literal(secret, false, '"', false), literal(secret, true, '"', false)];
+    forms.extend(lines(secret));
+    forms
+}
+
+fn lines(secret: &str) -> impl Iterator<Item = String> {
+    secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN).map(str::to_owned)
 }
 
 /// As a text and as a literal of JSON, JavaScript or Python; as one of JSON within JSON, too.
