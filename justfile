@@ -43,9 +43,9 @@ guest:
 deny:
     cargo deny check
 
-# 100,000 spoilt requests over raw sockets, and as many made from the OpenAPI document (half an hour)
+# 100,000 spoilt requests over raw sockets, and as many made from the OpenAPI document (half an hour or more)
 attack:
     LATHE_ATTACK_CASES=100000 cargo test -p cli --test it attack -- --nocapture
     python3 -m venv target/attack
     target/attack/bin/python -m pip install --quiet --requirement tests/attack/requirements.txt
-    target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 1200
+    target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 300 --requests 100000

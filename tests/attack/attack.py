@@ -42,6 +42,7 @@ def parsed_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lathe", type=Path, help="the program to attack")
     parser.add_argument("--seconds", type=int, help="go on for so long, however many requests that makes")
+    parser.add_argument("--requests", type=int, default=0, help="begin again until there were so many requests")
     parser.add_argument("--examples", type=int, default=20, help="requests of each operation in each phase, at least")
     parser.add_argument("--seed", type=int, help="repeat the run that printed this seed")
     return parser.parse_args()
@@ -53,6 +54,8 @@ def attack(server: Server, arguments: argparse.Namespace) -> int:
     print("the document is OpenAPI 3.1")
     before = (server.requests(), server.resident_bytes())
     failed = schemathesis(server, seeded, arguments)
+    while not failed and server.requests() - before[0] < arguments.requests:
+        failed = schemathesis(server, seeded, arguments)
     after = (server.requests(), server.resident_bytes())
     grown = after[1] - before[1]
     print(f"{after[0] - before[0]} requests; the server holds {grown / 2**20:.1f} MiB more than before")
