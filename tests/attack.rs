@@ -39,7 +39,8 @@ fn no_bytes_make_the_server_fail() {
     let server = Server::private(&Default::default());
     let team = Team::on(&server);
     let tool = team.tool("target").body("return str(tool_input)[:200]").published();
-    let requests = requests::proper(&team, tool.id());
+    let other = team.joined_by("eve", "auditor");
+    let requests = requests::proper(&team, &other, tool.id());
     let seen = Mutex::new(BTreeMap::new());
     let run = |cases: Range<u64>| attack(&server, &requests, (seed, cases), &seen);
 

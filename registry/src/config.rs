@@ -11,7 +11,8 @@
 //! | `list_wait_max` | how long a list or a search waits for others before it is refused | 5 seconds |
 //! | `users_max` | users of one organisation | 10,000 |
 //! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
-//! | `keys_max` | API keys of one organisation that have not ended; as many ended ones are remembered | 20,000 |
+//! | `keys_max` | API keys of one organisation that have not ended; of each user the 200 youngest ended ones are listed | 20,000 |
+//! | `tokens_max` | tokens of one API key that are accepted at once; the oldest makes room for the newest | 10,000 |
 //! | `database_bytes_max` | size of the database, beyond which writes are refused | none |
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub struct Config {
     pub users_max: u32,
     pub roles_max: u32,
     pub keys_max: u32,
+    pub tokens_max: u32,
     pub database_bytes_max: Option<u64>,
 }
 
@@ -44,6 +46,7 @@ impl Default for Config {
             users_max: 10_000,
             roles_max: 100,
             keys_max: 20_000,
+            tokens_max: 10_000,
             database_bytes_max: None,
         }
     }
@@ -63,6 +66,7 @@ impl Config {
             users_max: 100,
             roles_max: 60,
             keys_max: 120,
+            tokens_max: 30,
             database_bytes_max: None,
         }
     }

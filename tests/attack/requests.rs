@@ -8,7 +8,8 @@ use crate::harness::{Team, input};
 
 const JSON: &str = "application/json";
 
-pub fn proper(team: &Team, tool: &str) -> Vec<Message> {
+/// `other` signs in, so often that the oldest tokens of their key end.
+pub fn proper(team: &Team, other: &Team, tool: &str) -> Vec<Message> {
     let path = |rest: &str| format!("/v1/{}{rest}", team.organization);
     let get = |rest: &str| signed(team, Message::new("GET", path(rest)));
     let post =
@@ -42,7 +43,7 @@ pub fn proper(team: &Team, tool: &str) -> Vec<Message> {
         Message::new("GET", "/v1/openapi.json".into()),
         Message::new("GET", "/docs/errors".into()),
     ];
-    requests.push(sign_in(team, path("/user/signin_with_api_key")));
+    requests.push(sign_in(other, path("/user/signin_with_api_key")));
     requests.push(refs(team, path("/tool/git/tools.git/git-upload-pack")));
     requests
 }

@@ -193,7 +193,7 @@ async fn a_key_has_so_many_tokens_at_once() {
     let first = token(&world, &key).await.unwrap();
     world.clock.advance(Duration::from_secs(1));
     let second = token(&world, &key).await.unwrap();
-    for _ in 2..1_000 {
+    for _ in 2..30 {
         token(&world, &key).await.unwrap();
     }
     assert!(world.store.authenticate(&first).await.unwrap().is_some());

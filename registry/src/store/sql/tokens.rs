@@ -22,10 +22,6 @@ use crate::variables::SecretValue;
 /// How exactly it is remembered when a key was used: enough to find keys that nobody uses.
 const USE_GRAIN_MS: i64 = 60 * 60 * 1000;
 
-/// Tokens of one key that are valid at once. A key is for one machine or purpose, whose processes may each have one; the
-/// oldest makes room for the newest.
-const TOKENS_PER_KEY_MAX: u32 = 1_000;
-
 /// Tokens that are forgotten with a new one, which shares its commit with others.
 const FORGOTTEN_MAX: u32 = 256;
 
@@ -104,12 +100,12 @@ impl Store {
         let now = self.0.clock.now();
         let last = now.after(self.0.config.token_lifetime);
         let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
-        let hash = token_hash(&self.0.keys, &text);
+        let (hash, tokens_max) = (token_hash(&self.0.keys, &text), self.0.config.tokens_max);
         let api_key_id = sign_in.api_key_id.to_owned();
         let inserted = self.write(move |connection| {
             Box::pin(async move {
                 forget_expired(connection, now).await?;
-                forget_oldest(connection, &api_key_id).await?;
+                forget_oldest(connection, &api_key_id, tokens_max).await?;
                 note_use(connection, &api_key_id, now).await?;
                 let insert =
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
@@ -161,8 +157,9 @@ async fn forget_expired(connection: &mut Connection, now: Timestamp) -> Result<(
 }
 
 /// Leaves room for one more token of the key.
-async fn forget_oldest(connection: &mut Connection, api_key_id: &str) -> Result<()> {
-    let query = sqlx::query(FORGET_OLDEST).bind(api_key_id).bind(TOKENS_PER_KEY_MAX - 1).bind(FORGOTTEN_MAX);
+async fn forget_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<()> {
+    let kept = tokens_max.saturating_sub(1);
+    let query = sqlx::query(FORGET_OLDEST).bind(api_key_id).bind(kept).bind(FORGOTTEN_MAX);
     query.execute(connection).await?;
     Ok(())
 }
