@@ -90,6 +90,7 @@ fn settings(manifest: &Manifest, limits_max: &Limits) -> VersionSettings {
         language: Language::Python,
         entry_point: manifest.entry_point.clone(),
         allowed_hosts: manifest.allowed_hosts.clone(),
+        secret_hosts: manifest.secret_hosts.clone(),
         timeout_ms: limits.wall_ms,
         memory_bytes: limits.memory_bytes,
     }

@@ -22,6 +22,8 @@ pub struct Granted {
     pub envvars: Vec<String>,
     /// Variables in `config.secrets`.
     pub secrets: Vec<String>,
+    /// Secrets that the host may put into requests, and that the tool does not have.
+    pub host_secrets: Vec<String>,
     /// Time until the host stops it.
     pub wall_ms: u64,
     /// Computing time until the host stops it.
@@ -42,6 +44,28 @@ pub struct Used {
     /// What it printed, also what was cut off.
     pub log_bytes: u64,
     pub output_bytes: u64,
+    /// Outbound requests in the order in which they were begun.
+    pub http: Vec<HttpUse>,
+}
+
+/// One outbound request, made or refused. Paths and contents are not part of it: they may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "HttpRequestUse")]
+pub struct HttpUse {
+    pub method: String,
+    /// With its port, unless that is the scheme's own. Empty when the URL names none.
+    pub host: String,
+    /// The answer's, when there was one.
+    pub status: Option<u16>,
+    /// Why there was none: `denied`, `timeout`, …; `cancelled` when the tool or its end gave the request up.
+    pub error: Option<String>,
+    /// Of the bodies.
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
+    pub duration_ms: u64,
+    /// Secrets that the host put into its headers.
+    pub secrets: Vec<String>,
 }
 
 /// What the host did not do.

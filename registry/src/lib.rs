@@ -19,6 +19,7 @@ mod durable;
 mod error;
 mod grant;
 mod history;
+mod host_pattern;
 mod ids;
 mod invocation;
 mod invocation_source;
@@ -61,13 +62,14 @@ pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
     SearchQuery, SearchText, ToolSelection,
 };
+pub use host_pattern::HostPattern;
 pub use ids::{BootId, BuildId, InvocationId, OperationId, ToolId, VersionId};
 pub use invocation::{
     Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
     RecordedInput,
 };
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
-pub use ledger::{Cost, Denied, Granted, Ledger, Used};
+pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use names::{Description, EnvvarName, ToolName};
 pub use operation::{

@@ -1,5 +1,7 @@
 //! A published version of a tool. Nothing rewrites one; it can only be deprecated.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +29,11 @@ pub enum Language {
 pub struct VersionSettings {
     pub language: Language,
     pub entry_point: String,
+    /// Where its requests may go; see [`crate::HostPattern`].
     pub allowed_hosts: Vec<String>,
+    /// Secrets that the host puts into requests to these hosts, and that the tool never has.
+    #[serde(default)]
+    pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     pub timeout_ms: u64,
     pub memory_bytes: u64,
 }

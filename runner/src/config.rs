@@ -6,11 +6,12 @@
 //! | `cache_key` | authenticates the compiled code | derived from the node's key |
 //! | `compiler` | program and arguments of the compiling child | this binary |
 //! | `runs` | runs at once and runs that wait, in the process and of one organisation | 32 and 256, of one 24 and 192 |
+//! | `egress` | where tools may send requests | nowhere |
 //! | `limits_max` | no version may ask for more | see [`Limits`] |
 
 use std::path::PathBuf;
 
-use crate::{Bounds, Limits};
+use crate::{Bounds, EgressConfig, Limits};
 
 /// One guest thread interleaves this many runs; each holds up to 256 MiB.
 const PARALLEL_RUNS_MAX: usize = 32;
@@ -23,6 +24,7 @@ pub struct Config {
     pub cache_key: [u8; 32],
     pub compiler: Vec<String>,
     pub runs: Bounds,
+    pub egress: EgressConfig,
     pub limits_max: Limits,
 }
 
@@ -35,6 +37,7 @@ impl Config {
             cache_key,
             compiler: vec![program.into(), "internal".into(), "compile".into()],
             runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
+            egress: EgressConfig::default(),
             limits_max: Limits::MAX,
         }
     }

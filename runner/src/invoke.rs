@@ -4,6 +4,7 @@
 //! record start → execute → shape → record end → render. This is the only room
 //! of the crate that touches the store; [`run`] has what each input passes.
 
+mod outlet;
 mod run;
 
 use std::sync::Arc;
@@ -20,9 +21,10 @@ use crate::documents::Documents;
 use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
-    Call, Candidate, Code, Compiler, Config, Error, EventSender, Input, InputSchema, Limits, RunResult, Sandbox,
-    Subject,
+    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, RunResult,
+    Sandbox, Subject,
 };
+use outlet::Outlet;
 use run::Run;
 
 /// The wire's version of a branch that is not published.
@@ -39,6 +41,7 @@ pub struct Invoker {
     sandbox: Sandbox,
     compiler: Compiler,
     admission: Admission,
+    egress: Egress,
     limits_max: Limits,
     versions: Arc<Versions>,
 }
@@ -51,7 +54,9 @@ struct Resolved {
     loaded: Loaded,
     language: Language,
     limits: Limits,
+    /// What the tool has.
     variables: Variables,
+    outlet: Outlet,
 }
 
 impl Invoker {
@@ -63,10 +68,11 @@ impl Invoker {
         Ok(Self {
             store,
             artifacts,
-            clock,
             sandbox,
             compiler: Compiler::new(&config.compiler, compiled),
             admission: Admission::new("runs", config.runs),
+            egress: Egress::new(config.egress.clone(), clock.clone())?,
+            clock,
             limits_max: config.limits_max,
             versions: Arc::default(),
         })
@@ -87,7 +93,7 @@ impl Invoker {
         let Call { subject, principal, inputs, source, result_persistence, conversation, operation } = call;
         let resolved = self.resolve(&principal, subject).await?;
         validate(&resolved.loaded.schema, &inputs).await?;
-        let redaction = self.redaction(&principal, &resolved.variables).await?;
+        let redaction = self.redaction(&principal, &resolved).await?;
         let admitted = self.admission.admit(&principal.organization, inputs.len()).map_err(refused)?;
         let run = Run {
             invoker: self,
@@ -109,10 +115,10 @@ impl Invoker {
         join_all(runs).await.into_iter().collect()
     }
 
-    async fn redaction(&self, principal: &registry::Principal, variables: &Variables) -> Result<Redaction, Error> {
-        let is_asked = !variables.secrets.is_empty();
-        let of_answers = is_asked && self.store.redacts_answers(&principal.organization).await?;
-        Ok(Redaction::of(variables, of_answers))
+    async fn redaction(&self, principal: &registry::Principal, resolved: &Resolved) -> Result<Redaction, Error> {
+        let secrets: Vec<_> = resolved.variables.secrets.values().chain(resolved.outlet.secrets()).cloned().collect();
+        let of_answers = !secrets.is_empty() && self.store.redacts_answers(&principal.organization).await?;
+        Ok(Redaction::of(secrets, of_answers))
     }
 
     async fn resolve(&self, principal: &registry::Principal, subject: Subject) -> Result<Resolved, Error> {
@@ -132,7 +138,7 @@ impl Invoker {
     }
 
     async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
-        let Candidate { tool, tool_name, code, input_schema: schema, settings, variables, .. } = candidate;
+        let Candidate { tool, tool_name, code, input_schema: schema, settings, mut variables, .. } = candidate;
         self.ready(&code.component).await?;
         Ok(Resolved {
             tool_id: tool,
@@ -141,6 +147,7 @@ impl Invoker {
             loaded: Loaded { code, schema },
             language: settings.language,
             limits: self.limits(&settings),
+            outlet: Outlet::take(&settings, &mut variables),
             variables,
         })
     }
@@ -149,7 +156,7 @@ impl Invoker {
         &self,
         tool_name: String,
         version: &ToolVersion,
-        variables: Variables,
+        mut variables: Variables,
     ) -> Result<Resolved, Error> {
         Ok(Resolved {
             tool_id: Some(version.tool.clone()),
@@ -158,6 +165,7 @@ impl Invoker {
             loaded: self.load(version).await?,
             language: version.settings.language,
             limits: self.limits(&version.settings),
+            outlet: Outlet::take(&version.settings, &mut variables),
             variables,
         })
     }

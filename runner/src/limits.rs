@@ -20,6 +20,16 @@ pub struct Limits {
     pub stdio_bytes: usize,
     pub status_events: u32,
     pub status_event_bytes: usize,
+    /// Requests that a run makes, refused ones included.
+    pub http_requests: u32,
+    /// Requests under way at once; what comes beyond waits.
+    pub http_parallel: usize,
+    /// A request's body.
+    pub http_request_bytes: u64,
+    /// An answer's body.
+    pub http_response_bytes: u64,
+    /// Of all bodies of a run; answers that are under way together may pass it.
+    pub http_bytes: u64,
 }
 
 impl Limits {
@@ -33,6 +43,11 @@ impl Limits {
         stdio_bytes: 64 << 10,
         status_events: 100,
         status_event_bytes: 1 << 10,
+        http_requests: 32,
+        http_parallel: 6,
+        http_request_bytes: 1 << 20,
+        http_response_bytes: 4 << 20,
+        http_bytes: 16 << 20,
     };
 
     /// What an author may ask for at most, unless the operator says otherwise.

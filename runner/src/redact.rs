@@ -9,7 +9,7 @@ mod forms;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use registry::{REDACTED, SecretValue, Variables};
+use registry::{REDACTED, SecretValue};
 use serde_json::{Map, Value};
 
 use crate::Outcome;
@@ -42,8 +42,8 @@ pub(crate) struct Redactors {
 }
 
 impl Redaction {
-    pub fn of(variables: &Variables, of_answers: bool) -> Self {
-        Self { secrets: variables.secrets.values().cloned().collect(), of_answers }
+    pub const fn of(secrets: Vec<SecretValue>, of_answers: bool) -> Self {
+        Self { secrets, of_answers }
     }
 
     /// Made when a run begins, since many may wait.

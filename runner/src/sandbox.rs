@@ -9,13 +9,10 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
 use crate::cache::Compiled;
 use crate::guest::{Components, Prepared};
-use crate::host::{Host, StatusDocument};
+use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
 use crate::ticker::Ticker;
-use crate::{Config, Error, Execution, engine};
-
-/// Takes a run's status events, at once and without waiting.
-pub type EventSink = Box<dyn Fn(StatusDocument) + Send + Sync>;
+use crate::{Config, Error, Execution, Ports, engine};
 
 /// Bytes that one call may pass between guest and host.
 const HOSTCALL_BYTES: usize = 16 << 20;
@@ -24,7 +21,7 @@ const COMPONENT_HANDLES_MAX: usize = 1_000;
 
 struct Job {
     execution: Execution,
-    events: EventSink,
+    ports: Ports,
     answer: oneshot::Sender<Result<Executed, Error>>,
 }
 
@@ -56,9 +53,9 @@ impl Sandbox {
     ///
     /// # Errors
     /// `Internal` when the code cannot be loaded or the guest thread is gone.
-    pub async fn run(&self, execution: Execution, events: EventSink) -> Result<Executed, Error> {
+    pub async fn run(&self, execution: Execution, ports: Ports) -> Result<Executed, Error> {
         let (answer, ended) = oneshot::channel();
-        self.jobs.send(Job { execution, events, answer }).map_err(|_| Error::internal("the guest thread has ended"))?;
+        self.jobs.send(Job { execution, ports, answer }).map_err(|_| Error::internal("the guest thread has ended"))?;
         ended.await.map_err(|_| Error::internal("the run was lost"))?
     }
 }
@@ -79,10 +76,10 @@ fn spawn(engine: Engine, components: Components, inbox: mpsc::UnboundedReceiver<
 }
 
 async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, thread: Arc<Thread>) {
-    while let Some(Job { execution, events, answer }) = inbox.recv().await {
+    while let Some(Job { execution, ports, answer }) = inbox.recv().await {
         let thread = thread.clone();
         tokio::spawn(async move {
-            let (ended, store) = thread.execute(execution, events).await;
+            let (ended, store) = thread.execute(execution, ports).await;
             drop(answer.send(ended)); // who asked may have gone
             drop(store); // takes time, and nobody waits for it
         });
@@ -90,13 +87,13 @@ async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, thread: Arc<Thread>) {
 }
 
 impl Thread {
-    async fn execute(&self, execution: Execution, events: EventSink) -> (Result<Executed, Error>, Option<Store<Host>>) {
+    async fn execute(&self, execution: Execution, ports: Ports) -> (Result<Executed, Error>, Option<Store<Host>>) {
         let prepared = match self.components.get(&execution.code.component) {
             Ok(prepared) => prepared,
             Err(error) => return (Err(error), None),
         };
         let limits = execution.limits;
-        let mut store = store(&self.engine, &execution, events);
+        let mut store = store(&self.engine, &execution, ports);
         let _ticking = self.ticker.run();
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
@@ -115,9 +112,9 @@ fn executed(outcome: Outcome, duration: Duration, host: &Host) -> Executed {
     Executed { outcome, duration, logs, ledger: host.ledger(output_bytes) }
 }
 
-fn store(engine: &Engine, execution: &Execution, events: EventSink) -> Store<Host> {
+fn store(engine: &Engine, execution: &Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
-    let host = Host::new(execution.code.bundle.clone(), &limits, events);
+    let host = Host::new(execution.code.bundle.clone(), &limits, ports);
     let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_BYTES);

@@ -30,6 +30,7 @@ const PACKAGE: &[Embedded] = embedded![
     "amigo_tool_scaffold/conversation.py",
     "amigo_tool_scaffold/convert.py",
     "amigo_tool_scaffold/entry_point.py",
+    "amigo_tool_scaffold/http.py",
     "amigo_tool_scaffold/metadata.py",
     "amigo_tool_scaffold/py.typed",
     "amigo_tool_scaffold/result.py",

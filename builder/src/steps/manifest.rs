@@ -1,8 +1,9 @@
 //! `pyproject.toml`: what the author declares.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use registry::EnvvarName;
+use registry::{EnvvarName, HostPattern};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -27,6 +28,8 @@ pub struct Manifest {
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
     pub allowed_hosts: Vec<String>,
+    /// Secrets that stay with the host, and where it sends them.
+    pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     pub timeout_ms: Option<u64>,
     pub memory_bytes: Option<u64>,
     /// Whether `[project]` asks for packages, which need a lock file.
@@ -62,6 +65,8 @@ struct Lathe {
     required_secret_envvars: Vec<Spanned<String>>,
     #[serde(default)]
     allowed_hosts: Vec<Spanned<String>>,
+    #[serde(default)]
+    secret_hosts: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
     timeout_seconds: Option<Spanned<f64>>,
     memory_mb: Option<Spanned<u64>>,
 }
@@ -99,7 +104,8 @@ impl Reader<'_> {
             input_schema: self.input_schema(lathe.input_schema)?,
             required_envvars: self.variables("required_envvars", &lathe.required_envvars)?,
             required_secret_envvars: self.variables("required_secret_envvars", &lathe.required_secret_envvars)?,
-            allowed_hosts: self.hosts(&lathe.allowed_hosts)?,
+            allowed_hosts: self.hosts("allowed_hosts", &lathe.allowed_hosts)?,
+            secret_hosts: self.secret_hosts(&lathe.secret_hosts, &lathe.required_secret_envvars)?,
             timeout_ms: lathe.timeout_seconds.map(|value| self.timeout(&value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
         })
@@ -137,16 +143,33 @@ impl Reader<'_> {
         values.iter().map(one).collect()
     }
 
-    fn hosts(&self, values: &[Spanned<String>]) -> Result<Vec<String>, Error> {
-        self.bounded("allowed_hosts", values, ALLOWED_HOSTS_MAX)?;
-        let one = |value: &Spanned<String>| {
-            let host = value.get_ref();
-            let refused = host.is_empty() || host.contains(['/', ' ', '@', '?', '#']);
-            if refused {
-                let message = "must be a host name, such as `api.example.com`, `*.example.com` or `example.com:8443`";
-                return Err(self.refuse("allowed_hosts", &value.span(), message));
+    fn hosts(&self, key: &str, values: &[Spanned<String>]) -> Result<Vec<String>, Error> {
+        self.bounded(key, values, ALLOWED_HOSTS_MAX)?;
+        let one = |value: &Spanned<String>| match HostPattern::parse(value.get_ref()) {
+            Ok(pattern) if pattern.is_any() => {
+                Err(self.refuse(key, &value.span(), "must name hosts; `*` alone names none"))
             }
-            Ok(host.to_ascii_lowercase())
+            Ok(pattern) => Ok(pattern.to_string()),
+            Err(error) => Err(self.refuse(key, &value.span(), error.reason)),
+        };
+        values.iter().map(one).collect()
+    }
+
+    /// Only a secret that the version requires can be sent.
+    fn secret_hosts(
+        &self,
+        values: &BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+        required: &[Spanned<String>],
+    ) -> Result<BTreeMap<EnvvarName, Vec<String>>, Error> {
+        let key = "secret_hosts";
+        let one = |(name, hosts): (&Spanned<String>, &Vec<Spanned<String>>)| {
+            let is_required = required.iter().any(|required| required.get_ref() == name.get_ref());
+            let parsed = EnvvarName::parse(name.get_ref());
+            match parsed {
+                Ok(parsed) if is_required => Ok((parsed, self.hosts(key, hosts)?)),
+                Ok(_) => Err(self.refuse(key, &name.span(), "must be among `required_secret_envvars`")),
+                Err(error) => Err(self.refuse(key, &name.span(), &error.to_string())),
+            }
         };
         values.iter().map(one).collect()
     }
@@ -221,6 +244,16 @@ mod tests {
         assert_eq!(manifest.allowed_hosts, ["api.example.com"]);
         assert_eq!((manifest.timeout_ms, manifest.memory_bytes), (Some(1_500), Some(64 << 20)));
         assert_eq!(manifest.dependencies, ["attrs"]);
+    }
+
+    #[test]
+    fn a_secret_with_hosts_is_one_that_the_version_requires() {
+        let text = "[project]\nname='w'\n[tool.lathe]\nrequired_secret_envvars=['KEY']\n[tool.lathe.secret_hosts]\n";
+        let manifest = Manifest::parse(format!("{text}KEY = ['API.example.com']\n").as_bytes()).unwrap();
+        assert_eq!(manifest.secret_hosts[&EnvvarName::parse("KEY").unwrap()], ["api.example.com"]);
+        refused(&format!("{text}OTHER = ['api.example.com']\n"), "pyproject.toml:6: tool.lathe.secret_hosts");
+        refused(&format!("{text}KEY = ['*']\n"), "must name hosts");
+        refused("[project]\nname='w'\n[tool.lathe]\nallowed_hosts=['*.com']\n", "pyproject.toml:4: ");
     }
 
     #[test]

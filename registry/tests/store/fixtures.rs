@@ -153,6 +153,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             language: Language::Python,
             entry_point: "lookup.main:run_tool".to_owned(),
             allowed_hosts: vec!["example.org".to_owned()],
+            secret_hosts: Default::default(),
             timeout_ms: 30_000,
             memory_bytes: 128 << 20,
         },

@@ -1,13 +1,132 @@
-//! Outbound HTTP. No request leaves yet: a tool that asks gets a typed refusal.
+//! Outbound HTTP: requests leave as messages, and their answers wait until the
+//! guest takes them. Whether a request may leave is decided where the message
+//! arrives.
 
-use crate::bindings::tool::lathe::tool::http::{Host, HttpError, Request, Response};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-const REFUSED: &str = "outbound HTTP is not enabled on this server";
+use tokio::task::{AbortHandle, JoinSet};
 
-impl Host for super::Host {
-    async fn send(&mut self, request: Request) -> Result<Response, HttpError> {
-        self.http_requests_refused += 1;
-        tracing::debug!(method = %request.method, "an outbound request was refused");
-        Err(HttpError::Denied(REFUSED.into()))
+use crate::bindings::tool::lathe::tool::http as wire;
+use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender};
+
+/// Requests that one run may have under way or unread; each may hold an answer
+/// of some megabytes.
+const OPEN_MAX: usize = 64;
+
+/// The exchanges of one run. Dropping it gives up what is under way.
+pub struct Http {
+    sender: HttpSender,
+    next: u32,
+    running: JoinSet<(u32, HttpAnswer)>,
+    handles: BTreeMap<u32, AbortHandle>,
+    answered: BTreeMap<u32, HttpAnswer>,
+}
+
+impl Http {
+    pub fn new(sender: HttpSender) -> Self {
+        Self { sender, next: 0, running: JoinSet::new(), handles: BTreeMap::new(), answered: BTreeMap::new() }
+    }
+
+    fn start(&mut self, request: HttpRequest) -> u32 {
+        let exchange = self.next;
+        self.next = self.next.wrapping_add(1);
+        if self.handles.len() + self.answered.len() >= OPEN_MAX {
+            let message = format!("a run has at most {OPEN_MAX} requests under way or unread");
+            self.answered.insert(exchange, Err(HttpError::new(HttpErrorCode::Budget, message)));
+            return exchange;
+        }
+        let answer = (self.sender)(request);
+        let handle = self.running.spawn(async move { (exchange, answer.await) });
+        self.handles.insert(exchange, handle);
+        exchange
+    }
+
+    /// Takes in the next answer; `false` when none is under way.
+    async fn advance(&mut self) -> bool {
+        match self.running.join_next().await {
+            None => false,
+            Some(Ok((exchange, answer))) => {
+                self.keep(exchange, answer);
+                true
+            }
+            Some(Err(_)) => true, // given up, or a fault that `finish` tells
+        }
+    }
+
+    fn keep(&mut self, exchange: u32, answer: HttpAnswer) {
+        if self.handles.remove(&exchange).is_some() {
+            self.answered.insert(exchange, answer);
+        }
+    }
+
+    async fn wait(&mut self, exchanges: &[u32], timeout: Option<Duration>) -> Vec<u32> {
+        while let Some(Ok((exchange, answer))) = self.running.try_join_next() {
+            self.keep(exchange, answer);
+        }
+        let one = async { while !exchanges.iter().any(|exchange| self.is_over(*exchange)) && self.advance().await {} };
+        match timeout {
+            None => one.await,
+            // What is late is taken in by the next call.
+            Some(timeout) => drop(tokio::time::timeout(timeout, one).await),
+        }
+        exchanges.iter().copied().filter(|exchange| self.is_over(*exchange)).collect()
+    }
+
+    /// An exchange that never was is over too, so that nobody waits for it.
+    fn is_over(&self, exchange: u32) -> bool {
+        !self.handles.contains_key(&exchange)
+    }
+
+    async fn finish(&mut self, exchange: u32) -> HttpAnswer {
+        while self.handles.contains_key(&exchange) && self.advance().await {}
+        let unknown = || HttpError::new(HttpErrorCode::InvalidRequest, "there is no such request under way");
+        self.answered.remove(&exchange).unwrap_or_else(|| Err(unknown()))
+    }
+
+    fn cancel(&mut self, exchange: u32) {
+        self.answered.remove(&exchange);
+        if let Some(handle) = self.handles.remove(&exchange) {
+            handle.abort();
+        }
+    }
+}
+
+impl wire::Host for super::Host {
+    async fn start(&mut self, request: wire::Request) -> u32 {
+        let wire::Request { method, url, headers, body } = request;
+        self.http.start(HttpRequest { method, url, headers, body })
+    }
+
+    async fn wait(&mut self, exchanges: Vec<u32>, timeout_ms: Option<u64>) -> Vec<u32> {
+        self.http.wait(&exchanges, timeout_ms.map(Duration::from_millis)).await
+    }
+
+    async fn finish(&mut self, exchange: u32) -> Result<wire::Response, wire::HttpError> {
+        let answer = self.http.finish(exchange).await;
+        let answer =
+            answer.map(|found| wire::Response { status: found.status, headers: found.headers, body: found.body });
+        answer.map_err(|error| wire::HttpError { code: error.code.into(), message: error.message })
+    }
+
+    async fn cancel(&mut self, exchange: u32) {
+        self.http.cancel(exchange);
+    }
+}
+
+impl From<HttpErrorCode> for wire::ErrorCode {
+    fn from(code: HttpErrorCode) -> Self {
+        match code {
+            HttpErrorCode::Denied => Self::Denied,
+            HttpErrorCode::Budget => Self::Budget,
+            HttpErrorCode::InvalidRequest => Self::InvalidRequest,
+            HttpErrorCode::RequestTooLarge => Self::RequestTooLarge,
+            HttpErrorCode::ResponseTooLarge => Self::ResponseTooLarge,
+            HttpErrorCode::Timeout => Self::Timeout,
+            HttpErrorCode::Unreachable => Self::Unreachable,
+            HttpErrorCode::Tls => Self::Tls,
+            HttpErrorCode::Protocol => Self::Protocol,
+            HttpErrorCode::Simulated => Self::Simulated,
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The host boundary: everything a tool can see enters here.
 //!
-//! One file per capability. What is not built yet keeps its place: HTTP is
-//! answered with a typed refusal.
+//! One file per capability.
 
 mod clock;
 mod count;
@@ -21,7 +20,7 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use crate::EventSink;
+use crate::Ports;
 use crate::bindings::image::lathe::tool::bundle;
 use crate::bindings::tool::lathe::tool;
 use crate::limits::{Limiter, Limits};
@@ -43,11 +42,11 @@ pub struct Host {
     pub(crate) cpu_ms: u64,
     clock_reads: Count,
     random_bytes: Count,
-    http_requests_refused: u64,
+    http: http::Http,
 }
 
 impl Host {
-    pub fn new(bundle: Arc<[u8]>, limits: &Limits, events: EventSink) -> Self {
+    pub fn new(bundle: Arc<[u8]>, limits: &Limits, ports: Ports) -> Self {
         let log = log::Log::new(limits.stdio_bytes);
         let (clock_reads, random_bytes) = (Count::default(), Count::default());
         let mut wasi = WasiCtxBuilder::new();
@@ -68,12 +67,12 @@ impl Host {
             table,
             bundle,
             limiter: Limiter::new(limits),
-            status: status::Status::new(limits, events),
+            status: status::Status::new(limits, ports.events),
             log,
             cpu_ms: 0,
             clock_reads,
             random_bytes,
-            http_requests_refused: 0,
+            http: http::Http::new(ports.http),
         }
     }
 
@@ -88,8 +87,9 @@ impl Host {
                 status_events,
                 log_bytes: self.log.bytes(),
                 output_bytes,
+                http: Vec::new(), // counted where requests are admitted
             },
-            refused: Denied { http_requests: self.http_requests_refused, status_events: status_events_refused },
+            refused: Denied { http_requests: 0, status_events: status_events_refused },
             cost: Cost { cpu_ms: self.cpu_ms, memory_peak_bytes: self.limiter.memory_peak },
         }
     }

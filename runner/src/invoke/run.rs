@@ -15,7 +15,8 @@ use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
 use crate::{
-    Conversation, Error, EventSender, Executed, Execution, Input, Outcome, RunResult, StatusEvent, metrics, shape,
+    Conversation, Error, EventSender, Executed, Execution, Input, Outcome, Ports, RunResult, StatusEvent, metrics,
+    shape,
 };
 
 /// What a run said beside its outcome.
@@ -87,10 +88,11 @@ impl Run<'_> {
     }
 
     fn granted(&self) -> Granted {
-        let Resolved { limits, variables, .. } = self.resolved;
+        let Resolved { limits, variables, outlet, .. } = self.resolved;
         Granted {
             envvars: variables.envvars.keys().map(ToString::to_string).collect(),
             secrets: variables.secrets.keys().map(ToString::to_string).collect(),
+            host_secrets: outlet.secret_names(),
             wall_ms: limits.wall_ms,
             cpu_ms: limits.cpu_ms,
             memory_bytes: limits.memory_bytes,
@@ -107,7 +109,15 @@ impl Run<'_> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let redactors = self.redaction.with(&documents.sensitive);
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
-        let executed = self.invoker.sandbox.run(self.execution(id, documents), sink).await?;
+        let gate =
+            self.invoker.egress.gate(self.resolved.outlet.pass(&self.principal.organization, self.resolved.limits));
+        let ports = Ports { events: sink, http: gate.sender() };
+        let mut executed = self.invoker.sandbox.run(self.execution(id, documents), ports).await?;
+        let (mut uses, refused) = gate.account();
+        // A host is what the tool says it is.
+        uses.iter_mut().for_each(|one| one.host = redactors.stored.text(std::mem::take(&mut one.host)));
+        executed.ledger.used.http = uses;
+        executed.ledger.refused.http_requests = refused;
         Ok((executed, redactors))
     }
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from . import resources
+from . import libraries, resources
 
 
 class Bundle:
@@ -52,6 +52,7 @@ class Bundle:
 
     def exec_module(self, module):
         exec(marshal.loads(self.modules[module.__spec__.name][2]), module.__dict__)
+        libraries.adapt(module)
 
     def get_data(self, path):
         try:

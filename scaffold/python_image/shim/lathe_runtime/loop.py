@@ -1,18 +1,25 @@
-"""An event loop for a program that has timers and nothing else to wait for."""
+"""An event loop for a program that waits for timers and for the host's answers."""
 
 import asyncio
 import time
 from asyncio import base_events, events
+
+from . import exchanges
 
 
 class Deadlock(RuntimeError):
     """Nothing is ready and no timer runs: the tool would wait for ever."""
 
 
-class _Timers:
+class _Waiting:
     """Stands where a loop keeps its selector."""
 
+    def __init__(self):
+        self.answers = {}
+
     def select(self, timeout):
+        if self.answers:
+            return exchanges.wait(list(self.answers), timeout)
         if timeout is None:
             raise Deadlock("the tool awaits something that can never happen")
         if timeout > 0:
@@ -23,10 +30,22 @@ class _Timers:
 class Loop(base_events.BaseEventLoop):
     def __init__(self):
         super().__init__()
-        self._selector = _Timers()
+        self._selector = _Waiting()
 
     def _process_events(self, event_list):
-        pass
+        for exchange in event_list:
+            answer = self._selector.answers.pop(exchange)
+            if not answer.done():
+                answer.set_result(None)
+
+    async def answered(self, exchange, seconds):
+        """Waits until the host has the exchange's answer, while everything else goes on."""
+        answer = self._selector.answers[exchange] = self.create_future()
+        try:
+            async with asyncio.timeout(seconds):
+                await answer
+        finally:
+            self._selector.answers.pop(exchange, None)
 
     def _write_to_self(self):
         pass
@@ -47,6 +66,10 @@ _loop = Loop()
 
 def run(coroutine):
     return _loop.run_until_complete(coroutine)
+
+
+def answered(exchange, seconds):
+    return events.get_running_loop().answered(exchange, seconds)
 
 
 def install():

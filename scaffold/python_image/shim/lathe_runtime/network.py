@@ -1,20 +1,18 @@
-"""Outbound HTTP through the host; sockets refused with a Python exception.
+"""What Python programs reach the network with: `urllib.request` goes through the host, sockets are refused.
 
-`urllib.request` works over the host's `http` interface. A raw socket has
-nowhere to go, and must fail as an exception and not as a trap.
+A raw socket has nowhere to go, and must fail as an exception and not as a trap.
 """
 
 import io
 import socket
-import urllib.error
 import urllib.request
 import urllib.response
 from email.message import Message
 
+import amigo_tool_scaffold.http
 
-class EgressRefused(urllib.error.URLError):
-    """The host does not let this tool make this connection."""
-
+from . import exchanges
+from .exchanges import EgressRefused
 
 SOCKETS = "a tool has no sockets: use urllib.request, which goes through the host"
 
@@ -31,41 +29,58 @@ def _refuse(*args, **kwargs):
 class _HostHandler(urllib.request.BaseHandler):
     """Opens http and https URLs through the host."""
 
-    def __init__(self, http):
-        self.http = http
-
     def http_open(self, request):
-        from componentize_py_types import Err
-
-        headers = [(k, v) for k, v in request.header_items()]
-        body = request.data or b""
-        if not isinstance(body, bytes):
-            body = b"".join(body)
-        try:
-            answer = self.http.send(
-                self.http.Request(request.get_method(), request.full_url, headers, body)
-            )
-        except Err as error:
-            reason = error.value
-            if isinstance(reason, self.http.HttpError_Denied):
-                raise EgressRefused(reason.value) from None
-            raise urllib.error.URLError(reason.value) from None
-        fields = Message()
-        for name, value in answer.headers:
-            fields[name] = value
-        return urllib.response.addinfourl(
-            io.BytesIO(answer.body), fields, request.full_url, answer.status
-        )
+        url, seconds = request.full_url, request.timeout
+        seconds = seconds if isinstance(seconds, int | float) else None
+        headers = request.header_items()
+        status, fields, body = exchanges.send(request.get_method(), url, headers, _body(request.data), seconds)
+        answer = urllib.response.addinfourl(io.BytesIO(body), _message(fields), url, status)
+        answer.msg = ""  # a reason phrase, which nobody should read
+        return answer
 
     https_open = http_open
 
 
+class _Form(urllib.request.BaseHandler):
+    """Says what kind of data a POST without a type sends, as urllib does everywhere."""
+
+    def http_request(self, request):
+        if request.data is not None and not request.has_header("Content-type"):
+            request.add_unredirected_header("Content-type", "application/x-www-form-urlencoded")
+        return request
+
+    https_request = http_request
+
+
+def _body(data):
+    if data is None:
+        return b""
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    return data.read() if hasattr(data, "read") else b"".join(data)
+
+
+def _message(fields):
+    message = Message()
+    for name, value in fields:
+        message[name] = value
+    return message
+
+
+async def _fetch(method, url, headers, body, seconds):
+    status, fields, answer = await exchanges.send_async(method, url, headers, body, seconds)
+    return status, _message(fields), answer
+
+
 def install(http):
+    exchanges.install(http)
+    amigo_tool_scaffold.http.carry(_fetch)
     socket.socket = RefusedSocket
     socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refuse
     opener = urllib.request.OpenerDirector()
     for handler in (
-        _HostHandler(http),
+        _HostHandler(),
+        _Form(),
         urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),

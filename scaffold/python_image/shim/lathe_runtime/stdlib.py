@@ -37,7 +37,7 @@ xml.etree.ElementTree zipfile zlib zoneinfo
 # What an author's tool imports of the scaffold package.
 SCAFFOLD = """
 amigo_tool_scaffold amigo_tool_scaffold.config amigo_tool_scaffold.conversation
-amigo_tool_scaffold.metadata amigo_tool_scaffold.status amigo_tool_scaffold.user_variables
+amigo_tool_scaffold.http amigo_tool_scaffold.metadata amigo_tool_scaffold.status amigo_tool_scaffold.user_variables
 """.split()
 
 _kept = {}

@@ -1,0 +1,202 @@
+//! From a name to a connection: resolved once, every address checked, and the
+//! checked one connected to.
+
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
+use url::Host;
+
+use super::address::{is_public, is_within};
+use super::target::Target;
+use crate::{HttpError, HttpErrorCode};
+
+/// Each of resolving, connecting and the handshake; who takes longer is down.
+const STEP_TIME_MAX: Duration = Duration::from_secs(5);
+/// A name may have many addresses; some of them answer.
+const ADDRESSES_TRIED_MAX: usize = 4;
+
+type Resolved = Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
+/// Name and port to addresses.
+pub type Resolve = Arc<dyn Fn(String, u16) -> Resolved + Send + Sync>;
+
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// How connections are made.
+#[derive(Clone)]
+pub struct Connector {
+    /// Reached besides the public Internet.
+    pub networks: Vec<IpNet>,
+    pub tls: Arc<ClientConfig>,
+    pub resolve: Resolve,
+}
+
+/// The system's own resolver.
+pub fn system_resolver() -> Resolve {
+    Arc::new(|name, port| Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) }))
+}
+
+impl Connector {
+    pub async fn connect(&self, target: &Target) -> Result<Box<dyn Stream>, HttpError> {
+        let addresses = self.addresses(target).await?;
+        let stream = self.reach(target, &addresses).await?;
+        if target.is_secure { self.secure(target, stream).await } else { Ok(Box::new(stream)) }
+    }
+
+    /// All addresses of the host. One that may not be reached refuses them all.
+    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, HttpError> {
+        let addresses = match &target.host {
+            Host::Ipv4(address) => vec![SocketAddr::new(IpAddr::V4(*address), target.port)],
+            Host::Ipv6(address) => vec![SocketAddr::new(IpAddr::V6(*address), target.port)],
+            Host::Domain(name) => self.resolve(name, target.port).await?,
+        };
+        match addresses.iter().all(|address| self.may_reach(address.ip())) {
+            true if addresses.is_empty() => Err(unreachable(format!("{} has no address", target.host))),
+            true => Ok(addresses),
+            false => {
+                let message = format!("{} is not on the public Internet", target.host);
+                Err(HttpError::new(HttpErrorCode::Denied, message))
+            }
+        }
+    }
+
+    fn may_reach(&self, address: IpAddr) -> bool {
+        is_public(address) || is_within(&self.networks, address)
+    }
+
+    async fn resolve(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, HttpError> {
+        let resolved = timeout(STEP_TIME_MAX, (self.resolve)(name.to_owned(), port)).await;
+        let resolved = resolved.map_err(|_| late(format!("resolving {name}")))?;
+        resolved.map_err(|_| unreachable(format!("{name} does not resolve")))
+    }
+
+    async fn reach(&self, target: &Target, addresses: &[SocketAddr]) -> Result<TcpStream, HttpError> {
+        for address in addresses.iter().take(ADDRESSES_TRIED_MAX) {
+            let connected = timeout(STEP_TIME_MAX / 2, TcpStream::connect(address)).await;
+            let Ok(Ok(stream)) = connected else { continue };
+            // What the kernel connected to is what was checked.
+            if stream.peer_addr().is_ok_and(|peer| peer == *address) {
+                drop(stream.set_nodelay(true)); // only a matter of speed
+                return Ok(stream);
+            }
+        }
+        Err(unreachable(format!("{} does not take the connection", target.authority())))
+    }
+
+    async fn secure(&self, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, HttpError> {
+        let name = match &target.host {
+            Host::Ipv4(address) => Ok(ServerName::from(IpAddr::V4(*address))),
+            Host::Ipv6(address) => Ok(ServerName::from(IpAddr::V6(*address))),
+            Host::Domain(name) => ServerName::try_from(name.clone()),
+        };
+        let name = name.map_err(|_| tls(target, "its name fits no certificate"))?;
+        let handshake = TlsConnector::from(self.tls.clone()).connect(name, stream);
+        let done = timeout(STEP_TIME_MAX, handshake).await.map_err(|_| late(format!("securing {}", target.host)))?;
+        Ok(Box::new(done.map_err(|error| tls(target, &error.to_string()))?))
+    }
+}
+
+fn unreachable(message: String) -> HttpError {
+    HttpError::new(HttpErrorCode::Unreachable, message)
+}
+
+fn late(what: String) -> HttpError {
+    HttpError::new(HttpErrorCode::Timeout, format!("{what} took longer than {} s", STEP_TIME_MAX.as_secs()))
+}
+
+fn tls(target: &Target, cause: &str) -> HttpError {
+    HttpError::new(HttpErrorCode::Tls, format!("no secure connection to {}: {cause}", target.host))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::egress::tls::client;
+
+    fn connector(networks: &[&str], resolve: Resolve) -> Connector {
+        let networks = networks.iter().map(|network| network.parse().unwrap()).collect();
+        Connector { networks, tls: client(Vec::new()).unwrap(), resolve }
+    }
+
+    fn answers(addresses: &'static [&'static str]) -> Resolve {
+        Arc::new(move |_, port| {
+            let found = addresses.iter().map(|address| SocketAddr::new(address.parse().unwrap(), port)).collect();
+            Box::pin(std::future::ready(Ok(found)))
+        })
+    }
+
+    async fn code(connector: &Connector, url: &str) -> Option<HttpErrorCode> {
+        connector.connect(&Target::parse(url).unwrap()).await.err().map(|error| error.code)
+    }
+
+    /// Nothing that is refused may be knocked at: a listener would hear it.
+    #[tokio::test]
+    async fn a_special_address_hears_nothing() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connector = connector(&[], system_resolver());
+        for host in [
+            "127.0.0.1",
+            "2130706433",
+            "0x7f000001",
+            "0177.0.0.1",
+            "127.1",
+            "localhost",
+            "[::ffff:127.0.0.1]",
+            "[::1]",
+            "0",
+            "[::]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+        ] {
+            let found = code(&connector, &format!("http://{host}:{port}/")).await;
+            assert_eq!(found, Some(HttpErrorCode::Denied), "{host}");
+        }
+        let heard = timeout(Duration::from_millis(50), listener.accept()).await;
+        assert!(heard.is_err(), "somebody connected");
+    }
+
+    #[tokio::test]
+    async fn one_special_address_among_public_ones_refuses_them_all() {
+        let connector = connector(&[], answers(&["1.1.1.1", "10.0.0.1"]));
+        assert_eq!(code(&connector, "http://example.com/").await, Some(HttpErrorCode::Denied));
+    }
+
+    #[tokio::test]
+    async fn the_address_that_was_checked_is_connected_to() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let resolve: Resolve = {
+            // A second question would get another answer.
+            let turn = std::sync::atomic::AtomicUsize::new(0);
+            Arc::new(move |_, port| {
+                let first = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+                let address = if first { "127.0.0.1" } else { "10.0.0.1" };
+                Box::pin(std::future::ready(Ok(vec![SocketAddr::new(address.parse().unwrap(), port)])))
+            })
+        };
+        let connector = connector(&["127.0.0.0/8"], resolve);
+        assert_eq!(code(&connector, &format!("http://example.com:{port}/")).await, None);
+        assert_eq!(code(&connector, &format!("http://example.com:{port}/")).await, Some(HttpErrorCode::Denied));
+    }
+
+    #[tokio::test]
+    async fn a_handshake_that_never_ends_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connector = connector(&["127.0.0.0/8"], system_resolver());
+        let found = code(&connector, &format!("https://127.0.0.1:{port}/")).await;
+        assert_eq!(found, Some(HttpErrorCode::Timeout));
+    }
+}

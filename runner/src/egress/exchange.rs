@@ -1,0 +1,76 @@
+//! One request and its answer over a connection of their own.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{CONNECTION, HeaderMap, TRANSFER_ENCODING};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::connect::Stream;
+use crate::{HttpError, HttpErrorCode, HttpResponse};
+
+/// All headers of an answer, which lie in memory before any is looked at.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+const HEADERS_MAX: usize = 200;
+/// Between two parts of an answer's body.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Sends a request and reads its whole answer. Dropping the future closes the connection.
+pub async fn exchange(
+    stream: Box<dyn Stream>,
+    request: Request<Full<Bytes>>,
+    bytes_max: u64,
+) -> Result<HttpResponse, HttpError> {
+    let builder = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX).to_owned();
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
+    let response = sender.send_request(request).await.map_err(broken)?;
+    let status = response.status().as_u16();
+    let headers = fields(response.headers());
+    Ok(HttpResponse { status, headers, body: body(response, bytes_max).await? })
+}
+
+/// What is said of the connection says nothing about a whole message.
+fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
+    let passed = headers.iter().filter(|(name, _)| *name != CONNECTION && *name != TRANSFER_ENCODING);
+    passed.map(|(name, value)| (name.to_string(), latin_1(value.as_bytes()))).collect()
+}
+
+/// Bytes as the characters of the same numbers, which HTTP once meant and no byte fails.
+fn latin_1(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+async fn body(response: Response<Incoming>, bytes_max: u64) -> Result<Vec<u8>, HttpError> {
+    let mut incoming = response.into_body();
+    if incoming.size_hint().lower() > bytes_max {
+        return Err(too_large(bytes_max));
+    }
+    let mut body = Vec::new();
+    while let Some(frame) = timeout(IDLE_TIME_MAX, incoming.frame()).await.map_err(|_| idle())? {
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        if (body.len() + data.len()) as u64 > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        body.extend_from_slice(&data);
+    }
+    Ok(body)
+}
+
+fn too_large(bytes_max: u64) -> HttpError {
+    HttpError::new(HttpErrorCode::ResponseTooLarge, format!("the answer has more than {bytes_max} bytes"))
+}
+
+fn idle() -> HttpError {
+    HttpError::new(HttpErrorCode::Timeout, format!("the answer paused longer than {} s", IDLE_TIME_MAX.as_secs()))
+}
+
+fn broken(error: hyper::Error) -> HttpError {
+    HttpError::new(HttpErrorCode::Protocol, format!("the exchange broke: {error}"))
+}

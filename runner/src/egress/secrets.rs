@@ -1,0 +1,87 @@
+//! `{{secret:NAME}}` in a header: the host writes the value, and the tool
+//! never has it.
+
+use registry::{HostPattern, SecretValue};
+
+use super::target::Target;
+use crate::{HttpError, HttpErrorCode};
+
+const START: &str = "{{secret:";
+const END: &str = "}}";
+
+/// A secret and the hosts that may get it.
+#[derive(Debug, Clone)]
+pub struct HostSecret {
+    pub name: String,
+    pub value: SecretValue,
+    pub hosts: Vec<HostPattern>,
+}
+
+/// The secrets that a version leaves to the host.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets(pub Vec<HostSecret>);
+
+/// A text with its secrets put in.
+pub struct Filled {
+    pub text: String,
+    pub names: Vec<String>,
+}
+
+impl Secrets {
+    /// Replaces every placeholder, or refuses the request.
+    pub fn fill(&self, value: &str, target: &Target) -> Result<Filled, HttpError> {
+        let mut filled = Filled { text: String::new(), names: Vec::new() };
+        let mut rest = value;
+        while let Some((before, after)) = rest.split_once(START) {
+            let (name, behind) = after.split_once(END).ok_or_else(|| denied(format!("`{START}` has no `{END}`")))?;
+            let secret = self.find(name, target)?;
+            filled.text.push_str(before);
+            filled.text.push_str(secret.value.expose());
+            filled.names.push(secret.name.clone());
+            rest = behind;
+        }
+        filled.text.push_str(rest);
+        Ok(filled)
+    }
+
+    fn find(&self, name: &str, target: &Target) -> Result<&HostSecret, HttpError> {
+        let secret = self.0.iter().find(|secret| secret.name == name);
+        let secret = secret.ok_or_else(|| denied(format!("the version's `secret_hosts` has no {name:?}")))?;
+        let goes_there = secret.hosts.iter().any(|pattern| target.is_declared(pattern));
+        let message = || format!("the version's `secret_hosts` does not send {name} to {}", target.authority());
+        if goes_there { Ok(secret) } else { Err(denied(message())) }
+    }
+}
+
+fn denied(message: String) -> HttpError {
+    HttpError::new(HttpErrorCode::Denied, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(value: &str, url: &str) -> Result<Filled, HttpError> {
+        let hosts = vec![HostPattern::parse("api.example.com").unwrap()];
+        let secret = HostSecret { name: "API_KEY".into(), value: SecretValue::new("s3cret".into()), hosts };
+        Secrets(vec![secret]).fill(value, &Target::parse(url).unwrap())
+    }
+
+    #[test]
+    fn a_secret_goes_where_the_manifest_sends_it() {
+        let filled = fill("Bearer {{secret:API_KEY}}.", "https://api.example.com/").ok().expect("filled");
+        assert_eq!((filled.text.as_str(), filled.names), ("Bearer s3cret.", vec!["API_KEY".to_owned()]));
+    }
+
+    #[test]
+    fn and_nowhere_else() {
+        for (value, url) in [
+            ("{{secret:API_KEY}}", "https://evil.example.com/"),
+            ("{{secret:API_KEY}}", "http://api.example.com/"),
+            ("{{secret:OTHER}}", "https://api.example.com/"),
+            ("{{secret:API_KEY", "https://api.example.com/"),
+        ] {
+            assert_eq!(fill(value, url).err().expect(value).code, HttpErrorCode::Denied);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Where a request goes, read once from its URL.
+
+use registry::HostPattern;
+use url::{Host, Url};
+
+use crate::{HttpError, HttpErrorCode};
+
+/// What the contract's longest path has, and some room.
+const URL_BYTES_MAX: usize = 16 << 10;
+const HTTPS_PORT: u16 = 443;
+
+/// A place to connect to, and what to ask for there.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub host: Host<String>,
+    pub port: u16,
+    pub is_secure: bool,
+    pub path_and_query: String,
+}
+
+impl Target {
+    pub fn parse(url: &str) -> Result<Self, HttpError> {
+        if url.len() > URL_BYTES_MAX {
+            return Err(invalid(format!("a URL has at most {URL_BYTES_MAX} bytes")));
+        }
+        let parsed = Url::parse(url).map_err(|error| invalid(format!("the URL cannot be read: {error}")))?;
+        let is_secure = match parsed.scheme() {
+            "https" => true,
+            "http" => false,
+            scheme => return Err(invalid(format!("the scheme must be https or http, and not {scheme}"))),
+        };
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(invalid("user and password belong into the header Authorization, not into the URL".into()));
+        }
+        let host = parsed.host().ok_or_else(|| invalid("the URL names no host".into()))?.to_owned();
+        let port = parsed.port_or_known_default().ok_or_else(|| invalid("the URL names no port".into()))?;
+        let query = parsed.query().map(|query| format!("?{query}")).unwrap_or_default();
+        Ok(Self { host, port, is_secure, path_and_query: format!("{}{query}", parsed.path()) })
+    }
+
+    /// The host and, when it is not the scheme's own, the port.
+    pub fn authority(&self) -> String {
+        let default = if self.is_secure { HTTPS_PORT } else { 80 };
+        if self.port == default { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+    }
+
+    /// Whether an author's list has it. An entry without a port means HTTPS on
+    /// its usual one; plain HTTP has to be asked for.
+    pub fn is_declared(&self, pattern: &HostPattern) -> bool {
+        let is_usual = self.is_secure && self.port == HTTPS_PORT;
+        pattern.names(&self.host.to_string()) && pattern.port().map_or(is_usual, |port| port == self.port)
+    }
+
+    /// Whether an operator's list has it; an entry without a port means all.
+    pub fn is_permitted(&self, pattern: &HostPattern) -> bool {
+        pattern.names(&self.host.to_string()) && pattern.port().is_none_or(|port| port == self.port)
+    }
+}
+
+fn invalid(message: String) -> HttpError {
+    HttpError::new(HttpErrorCode::InvalidRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str) -> Target {
+        Target::parse(url).expect(url)
+    }
+
+    fn declared(pattern: &str, url: &str) -> bool {
+        target(url).is_declared(&HostPattern::parse(pattern).expect(pattern))
+    }
+
+    #[test]
+    fn an_entry_without_a_port_means_https() {
+        assert!(declared("api.example.com", "https://API.example.com/x"));
+        assert!(declared("api.example.com", "https://api.example.com:443/x"));
+        assert!(!declared("api.example.com", "http://api.example.com/x"));
+        assert!(!declared("api.example.com", "https://api.example.com:8443/"));
+        assert!(declared("api.example.com:80", "http://api.example.com/x"));
+        assert!(declared("*.example.com:8443", "https://a.example.com:8443"));
+    }
+
+    #[test]
+    fn addresses_are_the_same_however_they_are_written() {
+        for host in ["2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "169.254.169.254"] {
+            assert_eq!(target(&format!("http://{host}/")).host, target("http://169.254.169.254/").host, "{host}");
+        }
+        assert!(!declared("localhost:80", "http://localhost./"));
+        assert_eq!(target("http://①②⑦.0.0.1/").host.to_string(), "127.0.0.1");
+    }
+
+    #[test]
+    fn what_is_no_place_is_refused() {
+        for url in [
+            "",
+            "/x",
+            "ftp://example.com",
+            "file:///etc/passwd",
+            "https://user@example.com",
+            "https://:p@a.b",
+            "http://",
+            "http://a b/",
+            "http://[::1",
+            "gopher://x",
+            "data:,x",
+            "http://example.com:99999/",
+        ] {
+            assert!(Target::parse(url).is_err(), "{url}");
+        }
+        assert!(Target::parse(&format!("https://example.com/{}", "x".repeat(URL_BYTES_MAX))).is_err());
+    }
+
+    #[test]
+    fn the_request_line_has_path_and_query_alone() {
+        let target = target("https://example.com:8443/a/../b?q=1#part");
+        assert_eq!((target.path_and_query.as_str(), target.authority().as_str()), ("/b?q=1", "example.com:8443"));
+    }
+}

@@ -1,0 +1,45 @@
+//! What a version's runs may reach, and which of its secrets stay with the host.
+
+use registry::{HostPattern, OrganizationId, SecretValue, Variables, VersionSettings};
+
+use crate::{HostSecret, Limits, Pass, Secrets};
+
+/// The way out of one call's runs.
+pub(super) struct Outlet {
+    declared: Vec<HostPattern>,
+    secrets: Secrets,
+}
+
+impl Outlet {
+    /// Takes the secrets that the tool must not have out of its variables.
+    pub(super) fn take(settings: &VersionSettings, variables: &mut Variables) -> Self {
+        let one = |(name, hosts): (&registry::EnvvarName, &Vec<String>)| {
+            let value = variables.secrets.remove(name)?;
+            Some(HostSecret { name: name.to_string(), value, hosts: patterns(hosts) })
+        };
+        let secrets = Secrets(settings.secret_hosts.iter().filter_map(one).collect());
+        Self { declared: patterns(&settings.allowed_hosts), secrets }
+    }
+
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretValue> {
+        self.secrets.0.iter().map(|secret| &secret.value)
+    }
+
+    pub(super) fn secret_names(&self) -> Vec<String> {
+        self.secrets.0.iter().map(|secret| secret.name.clone()).collect()
+    }
+
+    pub(super) fn pass(&self, organization: &OrganizationId, limits: Limits) -> Pass {
+        Pass {
+            organization: organization.clone(),
+            declared: self.declared.clone(),
+            secrets: self.secrets.clone(),
+            limits,
+        }
+    }
+}
+
+/// What a row has and no rule reads any more names no host.
+fn patterns(hosts: &[String]) -> Vec<HostPattern> {
+    hosts.iter().filter_map(|host| HostPattern::parse(host).ok()).collect()
+}

@@ -1,0 +1,84 @@
+"""HTTP libraries that bring their own sockets, taught to go through the host."""
+
+import io
+from urllib.error import URLError
+
+from . import exchanges
+
+# The host writes these itself; what a library puts there is about its own connection.
+CONNECTION = {"connection", "content-length", "host", "transfer-encoding"}
+
+
+def adapt(module):
+    """Called when a module of the bundle has been imported."""
+    adapter = _ADAPTERS.get(module.__name__)
+    if adapter:
+        adapter(module)
+
+
+def _kept(headers):
+    return [(name, value) for name, value in headers if name.lower() not in CONNECTION]
+
+
+def _httpx(module):
+    """Both of httpx's own transports; its clients, their options and their retries stay as they are."""
+
+    def parts(request):
+        seconds = request.extensions.get("timeout", {}).get("read")
+        headers = _kept(request.headers.multi_items())
+        return request.method, str(request.url), headers, request.content, seconds
+
+    def raised(error, request):
+        if isinstance(error, TimeoutError) or isinstance(error.reason, TimeoutError):
+            return module.ReadTimeout(str(error), request=request)
+        return module.ConnectError(str(error.reason), request=request)
+
+    class HTTPTransport(module.BaseTransport):
+        def __init__(self, *args, **kwargs):
+            pass
+
+        def handle_request(self, request):
+            request.read()
+            try:
+                status, headers, body = exchanges.send(*parts(request))
+            except (TimeoutError, URLError) as error:
+                raise raised(error, request) from error
+            return module.Response(status, headers=headers, content=body)
+
+    class AsyncHTTPTransport(module.AsyncBaseTransport):
+        def __init__(self, *args, **kwargs):
+            pass
+
+        async def handle_async_request(self, request):
+            await request.aread()
+            try:
+                status, headers, body = await exchanges.send_async(*parts(request))
+            except (TimeoutError, URLError) as error:
+                raise raised(error, request) from error
+            return module.Response(status, headers=headers, content=body)
+
+    module.HTTPTransport, module.AsyncHTTPTransport = HTTPTransport, AsyncHTTPTransport
+
+
+def _requests(module):
+    """The adapter that every session of requests uses unless told otherwise."""
+    from urllib3.response import HTTPResponse
+
+    def send(self, request, stream=False, timeout=None, verify=True, cert=None, proxies=None):
+        seconds = timeout[1] if isinstance(timeout, tuple) else timeout
+        body = request.body or b""
+        body = body.encode() if isinstance(body, str) else body if isinstance(body, bytes) else b"".join(body)
+        headers = _kept(request.headers.items())
+        try:
+            status, fields, answer = exchanges.send(request.method, request.url, headers, body, seconds)
+        except TimeoutError as error:
+            raise module.ReadTimeout(error, request=request) from error
+        except URLError as error:
+            raise module.ConnectionError(error, request=request) from error
+        raw = HTTPResponse(io.BytesIO(answer), fields, status, preload_content=False, decode_content=False)
+        return self.build_response(request, raw)
+
+    module.HTTPAdapter.send = send
+
+
+_ADAPTERS = {"httpx._transports.default": _httpx, "requests.adapters": _requests}
