@@ -15,11 +15,13 @@
 //! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |
 //! | where metrics are served | `--metrics-listen` | `LATHE_METRICS_LISTEN` | `metrics_listen` | `127.0.0.1:9464` |
 //! | collector of traces | `--otlp-endpoint` | `OTEL_EXPORTER_OTLP_ENDPOINT` | `otlp_endpoint` | none |
+//! | where tools send requests | `--egress-hosts`, … | `LATHE_EGRESS_…` | `[egress]` | every public host |
 //! | what is admitted at once | see `limits` | `LATHE_…` | `[limits]` | that of the crate that admits it |
 //!
 //! A flag wins over the environment, the environment over the file, the file over the default.
 
 mod assemble;
+mod egress;
 mod file;
 mod limits;
 mod rate_limits;

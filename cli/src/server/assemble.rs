@@ -162,6 +162,7 @@ fn registry_config(settings: &Settings) -> registry::Config {
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
     let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
     runner::Config {
+        egress: settings.egress.clone(),
         runs: settings.limits.of_runs(default.runs, settings.parallel_runs, settings.queued_runs),
         ..default
     }

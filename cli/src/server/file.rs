@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 
+use super::egress::Egress;
 use super::limits::Limits;
 use super::rate_limits::RateLimitSettings;
 use super::telemetry::{LogFormat, MetricsListen};
@@ -29,6 +30,8 @@ pub struct SettingsFile {
     pub python_index: Option<String>,
     #[serde(default)]
     pub limits: Limits,
+    #[serde(default)]
+    pub egress: Egress,
     pub rate_limits: Option<RateLimitSettings>,
     pub metrics_listen: Option<MetricsListen>,
     pub otlp_endpoint: Option<String>,
@@ -75,12 +78,13 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
         assert_eq!(file.log_format, Some(LogFormat::Json));
         assert_eq!(file.limits.connections.map(usize::from), Some(4));
+        assert_eq!(file.egress.hosts, Some(vec!["*.example.com".to_owned()]));
     }
 
     #[test]

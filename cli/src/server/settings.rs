@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use api::RateLimits;
 use clap::Args;
+use runner::EgressConfig;
 
+use super::egress::Egress;
 use super::file::SettingsFile;
 use super::limits::Limits;
 use super::rate_limits::{Profile, RateLimitSettings};
@@ -73,6 +75,8 @@ pub struct ServeArguments {
     python_index: Option<String>,
     #[command(flatten)]
     limits: Limits,
+    #[command(flatten)]
+    egress: Egress,
     /// Requests per minute of a user, by operation; own numbers stand in the settings file [default: off]
     #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
     rate_limits: Option<Profile>,
@@ -98,6 +102,7 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
     pub limits: Limits,
+    pub egress: EgressConfig,
     pub rate_limits: RateLimits,
     pub metrics_listen: MetricsListen,
     pub otlp_endpoint: Option<String>,
@@ -123,6 +128,7 @@ impl Settings {
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),
+            egress: arguments.egress.or(file.egress).read()?,
             metrics_listen: arguments.metrics_listen.or(file.metrics_listen).unwrap_or_default(),
             otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),
             rate_limits: rate_limits.map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,

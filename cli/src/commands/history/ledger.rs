@@ -1,6 +1,6 @@
 //! A run's account, for people.
 
-use registry::{Cost, Denied, Granted, Ledger, Used};
+use registry::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 
 /// What a list of names shows that has none.
 const NONE: &str = "none";
@@ -8,6 +8,7 @@ const NONE: &str = "none";
 pub fn lines(ledger: &Ledger) -> Vec<String> {
     let Ledger { granted, used, refused, cost } = ledger;
     let mut lines = vec![granted_line(granted), used_line(used)];
+    lines.extend(used.http.iter().map(http_line));
     lines.extend(refused_line(refused));
     lines.push(cost_line(cost));
     lines
@@ -15,19 +16,35 @@ pub fn lines(ledger: &Ledger) -> Vec<String> {
 
 fn granted_line(granted: &Granted) -> String {
     let names = |names: &[String]| if names.is_empty() { NONE.to_owned() } else { names.join(" ") };
-    let Granted { envvars, secrets, wall_ms, cpu_ms, memory_bytes } = granted;
+    let Granted { envvars, secrets, host_secrets, wall_ms, cpu_ms, memory_bytes } = granted;
     let (envvars, secrets) = (names(envvars), names(secrets));
+    let host_secrets = if host_secrets.is_empty() {
+        String::new()
+    } else {
+        format!("secrets of the host: {}; ", host_secrets.join(" "))
+    };
     format!(
-        "granted   variables: {envvars}; secrets: {secrets}; {wall_ms} ms, {cpu_ms} ms computing, {}",
+        "granted   variables: {envvars}; secrets: {secrets}; {host_secrets}{wall_ms} ms, {cpu_ms} ms computing, {}",
         mebibytes(*memory_bytes)
     )
 }
 
 fn used_line(used: &Used) -> String {
-    let Used { clock_reads, random_bytes, status_events, log_bytes, output_bytes } = used;
+    let Used { clock_reads, random_bytes, status_events, log_bytes, output_bytes, http: _ } = used;
     format!(
         "used      {clock_reads} looks at the time, {random_bytes} bytes of randomness, {status_events} status events, \
          {log_bytes} bytes printed, {output_bytes} bytes of output"
+    )
+}
+
+/// `http      GET api.example.com 200, 0 bytes sent, 512 received, 31 ms, secrets API_KEY`
+fn http_line(one: &HttpUse) -> String {
+    let HttpUse { method, host, status, error, sent_bytes, received_bytes, duration_ms, secrets } = one;
+    let status = status.map(|status| status.to_string());
+    let end = status.or_else(|| error.clone()).unwrap_or_default();
+    let secrets = if secrets.is_empty() { String::new() } else { format!(", secrets {}", secrets.join(" ")) };
+    format!(
+        "http      {method} {host} {end}, {sent_bytes} bytes sent, {received_bytes} received, {duration_ms} ms{secrets}"
     )
 }
 

@@ -1,0 +1,100 @@
+//! Where tools may send requests: flags, and the table `[egress]` of the settings file.
+
+use clap::Args;
+use registry::HostPattern;
+use runner::{EgressBudget, EgressConfig};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// Instead of a list of hosts.
+const NONE: &str = "none";
+const EVERY_HOST: &str = "*";
+
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Egress {
+    /// Hosts that tools may send requests to if their versions declare them, such as api.example.com, *.example.com or
+    /// example.com:8443; * for all, none to switch outbound HTTP off [default: *]
+    #[arg(long = "egress-hosts", env = "LATHE_EGRESS_HOSTS", value_name = "HOST,…", value_delimiter = ',')]
+    pub hosts: Option<Vec<String>>,
+    /// Networks that they may be in besides the public Internet, such as 10.1.0.0/16 [default: none]
+    #[arg(long = "egress-networks", env = "LATHE_EGRESS_NETWORKS", value_name = "CIDR,…", value_delimiter = ',')]
+    pub networks: Option<Vec<String>>,
+    /// Requests per minute of the tools of one organisation [default: 1200]
+    #[arg(long = "egress-requests-per-minute", env = "LATHE_EGRESS_REQUESTS_PER_MINUTE", value_name = "COUNT")]
+    pub requests_per_minute: Option<u32>,
+    /// Megabytes per minute that they send and receive in bodies [default: 512]
+    #[arg(long = "egress-megabytes-per-minute", env = "LATHE_EGRESS_MEGABYTES_PER_MINUTE", value_name = "COUNT")]
+    pub megabytes_per_minute: Option<u32>,
+}
+
+impl Egress {
+    /// What is not given here comes from `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            hosts: self.hosts.or(other.hosts),
+            networks: self.networks.or(other.networks),
+            requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
+            megabytes_per_minute: self.megabytes_per_minute.or(other.megabytes_per_minute),
+        }
+    }
+
+    pub fn read(self) -> anyhow::Result<EgressConfig> {
+        let hosts = self.hosts.unwrap_or_else(|| vec![EVERY_HOST.to_owned()]);
+        let hosts = if hosts == [NONE] { Vec::new() } else { hosts };
+        let networks = self.networks.unwrap_or_default();
+        let networks = if networks == [NONE] { Vec::new() } else { networks };
+        let default = EgressBudget::DEFAULT;
+        Ok(EgressConfig {
+            hosts: hosts.iter().map(|host| read_host(host)).collect::<Result<_, _>>()?,
+            networks: networks.iter().map(|network| read_network(network)).collect::<Result<_, _>>()?,
+            budget: EgressBudget {
+                requests_per_minute: self.requests_per_minute.unwrap_or(default.requests_per_minute),
+                bytes_per_minute: self
+                    .megabytes_per_minute
+                    .map_or(default.bytes_per_minute, |megabytes| u64::from(megabytes) << 20),
+                ..default
+            },
+        })
+    }
+}
+
+fn read_host(text: &str) -> anyhow::Result<HostPattern> {
+    HostPattern::parse(text).map_err(|error| {
+        Failure::usage(format!("egress hosts: {text:?} {}", error.reason), "* permits all hosts, none permits no host")
+    })
+}
+
+fn read_network(text: &str) -> anyhow::Result<ipnet::IpNet> {
+    text.parse().map_err(|_| {
+        let message = format!("egress networks: {text:?} must be a network such as 10.1.0.0/16 or fd00::/8");
+        Failure::usage(message, "a single address is a network too: 10.1.2.3/32")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(texts: &[&str]) -> anyhow::Result<EgressConfig> {
+        let hosts = Some(texts.iter().map(|text| (*text).to_owned()).collect());
+        Egress { hosts, ..Egress::default() }.read()
+    }
+
+    #[test]
+    fn every_public_host_unless_it_is_said() {
+        assert!(Egress::default().read().expect("defaults").hosts[0].is_any());
+        assert!(Egress::default().read().expect("defaults").networks.is_empty());
+        assert!(hosts(&["none"]).expect("none").hosts.is_empty());
+        assert_eq!(hosts(&["a.example.com", "*.example.com:81"]).expect("two").hosts.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_host_or_network_is_named() {
+        assert!(hosts(&["https://x"]).expect_err("a URL").to_string().contains("\"https://x\""));
+        let networks = Some(vec!["10.0.0.1".to_owned()]);
+        let error = Egress { networks, ..Egress::default() }.read().expect_err("an address");
+        assert!(error.to_string().contains("10.0.0.1"), "{error}");
+    }
+}
