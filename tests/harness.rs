@@ -25,6 +25,7 @@ mod repository;
 mod run;
 mod seed;
 mod server;
+mod site;
 pub mod team;
 mod tool;
 
@@ -40,6 +41,7 @@ pub use package_index::{PackageIndex, lock_line, wheel};
 pub use repository::Repository;
 pub use run::Run;
 pub use server::{Options, Server};
+pub use site::Site;
 pub use team::Team;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
 

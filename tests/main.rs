@@ -7,6 +7,7 @@
 //! | `git` | hosted git with the real client |
 //! | `bad_input` | what authors get wrong, and what they are told |
 //! | `behaviour` | what tools do, and what becomes of their runs |
+//! | `egress` | requests that tools send, and where to |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
 //! | `operations` | what operators see and set |
@@ -21,6 +22,7 @@ mod behaviour;
 mod contract;
 mod doors;
 mod durability;
+mod egress;
 mod git;
 mod harness;
 mod identity;

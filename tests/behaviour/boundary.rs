@@ -14,8 +14,8 @@ fn the_network_is_refused_with_a_type() {
             &["no sockets"],
         ),
         fails("resolves", "import socket\nsocket.getaddrinfo('example.com', 80)", "EgressRefused", &["no sockets"]),
-        fails("opens_an_url", OPENS, "EgressRefused", &["not enabled"]),
-        fails("opens_a_secure_url", SECURE, "EgressRefused", &["not enabled"]),
+        fails("opens_an_url", OPENS, "EgressRefused", &["`allowed_hosts` does not have http://127.0.0.1:1"]),
+        fails("opens_a_secure_url", SECURE, "EgressRefused", &["`allowed_hosts` does not have https://example.com"]),
         fails(
             "connects_for_http",
             "import http.client\nhttp.client.HTTPConnection('x').request('GET', '/')",

@@ -29,6 +29,7 @@ pub struct Options {
     /// `ulimit -f` for the server and its children: no file grows beyond so many KiB.
     pub file_kib_max: Option<u64>,
     pub arguments: Vec<String>,
+    pub environment: Vec<(String, String)>,
 }
 
 pub struct Server {
@@ -176,6 +177,7 @@ fn command(data: &Path, options: &Options) -> Command {
     }
     command.args(&options.arguments);
     super::lathe::clean_environment(&mut command);
+    command.envs(options.environment.iter().map(|(name, value)| (name, value)));
     command.current_dir(data.parent().expect("a parent"));
     command
 }

@@ -1,0 +1,60 @@
+//! Outbound HTTP of tools: from Python's libraries through the gate to real servers on loopback.
+
+mod account;
+mod bounds;
+mod hosts;
+mod python;
+mod secrets;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Options, Run, Server, Site, Team, Tool};
+
+/// Sends requests one after the other and says what came of each.
+const ASK: &str = "
+    import urllib.request, urllib.error
+    said = []
+    for one in tool_input['requests']:
+        data = one['body'].encode() if 'body' in one else None
+        request = urllib.request.Request(one['url'], data, one.get('headers', {}), method=one.get('method'))
+        try:
+            with urllib.request.urlopen(request) as answer:
+                body = answer.read()
+                said.append({'status': answer.status, 'bytes': len(body), 'body': body.decode('latin-1') if len(body) < 9000 else None})
+        except urllib.error.HTTPError as error:
+            said.append({'status': error.code})
+        except urllib.error.URLError as error:
+            said.append({'type': type(error).__name__, 'code': getattr(error, 'code', None), 'message': str(error.reason)})
+        except Exception as error:
+            said.append({'type': type(error).__name__, 'message': str(error)})
+    return said
+";
+
+/// A server whose tools may reach loopback.
+fn reaching(options: Options) -> Arc<Server> {
+    let mut arguments = vec!["--egress-networks".to_owned(), "127.0.0.0/8,::1/128".to_owned()];
+    arguments.extend(options.arguments);
+    Server::private(&Options { arguments, ..options })
+}
+
+/// A published tool that asks, and may ask these hosts.
+fn asking<'t>(team: &'t Team, hosts: &[&str]) -> Tool<'t> {
+    team.tool("asks").body(ASK).manifest(&format!("allowed_hosts = {}", json!(hosts))).published()
+}
+
+/// What came of each request.
+#[track_caller]
+fn ask(tool: &Tool<'_>, requests: &Value) -> Vec<Value> {
+    ran(tool, requests).json().as_array().expect("a list").clone()
+}
+
+#[track_caller]
+fn ran(tool: &Tool<'_>, requests: &Value) -> Run {
+    tool.invoke(json!({ "requests": requests }))
+}
+
+fn authority(site: &Site) -> String {
+    site.address.to_string()
+}

@@ -1,0 +1,45 @@
+//! What the record says of a run's requests.
+
+use serde_json::json;
+
+use super::{asking, authority, ran, reaching};
+use crate::harness::{Options, Site, Team};
+
+#[test]
+fn every_request_is_in_the_ledger() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let host = authority(&site);
+    let tool = asking(&team, &[&host]);
+    let run = ran(
+        &tool,
+        &json!([
+            {"url": site.url("/bytes/10"), "body": "four"},
+            {"url": site.url("/status/404")},
+            {"url": "https://api.example.com/"},
+            {"url": site.url("/garbage")},
+        ]),
+    );
+    let ledger = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"].clone();
+    let expected = [
+        json!({"method": "POST", "host": host, "status": 200, "error": null, "sent_bytes": 4, "received_bytes": 10}),
+        json!({"method": "GET", "host": host, "status": 404, "error": null, "sent_bytes": 0, "received_bytes": 0}),
+        json!({"method": "GET", "host": "api.example.com", "status": null, "error": "denied", "sent_bytes": 0,
+            "received_bytes": 0}),
+        json!({"method": "GET", "host": host, "status": null, "error": "protocol", "sent_bytes": 0,
+            "received_bytes": 0}),
+    ];
+    let http = ledger["used"]["http"].as_array().expect("a list");
+    assert_eq!(http.len(), expected.len(), "{ledger}");
+    for (found, expected) in http.iter().zip(&expected) {
+        for (name, value) in expected.as_object().expect("an object") {
+            assert_eq!(found[name], *value, "{name} of {found}");
+        }
+    }
+    assert_eq!(ledger["refused"]["http_requests"], 1);
+    let shown = team.lathe().ok(&["history", "show", run.id()]);
+    for part in [&format!("http      POST {host} 200, 4 bytes sent, 10 received"), "GET api.example.com denied"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}

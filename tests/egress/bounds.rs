@@ -1,0 +1,109 @@
+//! What requests and answers may be, and what becomes of a run when they are more.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{ask, asking, authority, ran, reaching};
+use crate::harness::{Options, Site, Team};
+
+fn said(requests: &Value) -> Vec<Value> {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&site)]);
+    let requests = requests.as_array().expect("a list").iter().map(|request| {
+        let mut request = request.clone();
+        request["url"] = json!(site.url(request["url"].as_str().expect("a path")));
+        request
+    });
+    ask(&tool, &requests.collect())
+}
+
+#[test]
+fn a_run_makes_thirty_two_requests() {
+    let said = said(&json!(vec![json!({"url": "/status/204"}); 34]));
+    assert!(said[..32].iter().all(|one| one["status"] == 204), "{said:?}");
+    for one in &said[32..] {
+        assert_eq!((&one["type"], &one["code"]), (&json!("EgressRefused"), &json!("budget")), "{one}");
+    }
+}
+
+#[test]
+fn bodies_are_bounded_both_ways() {
+    let mebibyte = 1 << 20;
+    let said = said(&json!([
+        {"url": "/echo", "body": "x".repeat(4_000), "method": "PUT"},
+        {"url": format!("/bytes/{}", 4 * mebibyte)},
+        {"url": format!("/bytes/{}", 4 * mebibyte + 1)},
+        {"url": "/endless"},
+        {"url": "/zip"},
+        {"url": format!("/bytes/{}", 4 * mebibyte)},
+        {"url": format!("/bytes/{}", 4 * mebibyte)},
+        {"url": format!("/bytes/{}", 4 * mebibyte)},
+        {"url": "/bytes/1"},
+    ]));
+    let echo: Value = serde_json::from_str(said[0]["body"].as_str().expect("text")).expect("JSON");
+    assert_eq!((&echo["method"], echo["body"].as_str().map(str::len)), (&json!("PUT"), Some(4_000)));
+    assert_eq!(said[1]["bytes"], 4 * mebibyte);
+    assert_eq!((&said[2]["code"], &said[3]["code"]), (&json!("response_too_large"), &json!("response_too_large")));
+    assert!(said[4]["body"].as_str().is_some_and(|body| body.ends_with("not unpacked")), "{said:?}");
+    assert_eq!(said[5]["bytes"], 4 * mebibyte);
+    // Sixteen mebibytes are used up.
+    assert_eq!(said[7]["code"], "response_too_large", "{}", said[7]);
+    assert_eq!(said[8]["bytes"], 1, "{}", said[8]);
+}
+
+#[test]
+fn what_is_no_request_or_no_answer_is_an_exception() {
+    let said = said(&json!([
+        {"url": "/", "headers": {"Host": "other.example.com"}},
+        {"url": "/", "headers": {"Content-Length": "7"}, "body": "four"},
+        {"url": "/", "headers": {"Transfer-Encoding": "chunked"}, "body": "four"},
+        {"url": "/", "headers": {"X": "a\r\nY: b"}},
+        {"url": "/", "method": "CONNECT"},
+        {"url": format!("/{}", "x".repeat(200_000))},
+        {"url": "/", "headers": {"X": "y".repeat(200_000)}},
+        {"url": "/garbage"},
+        {"url": "/short"},
+        {"url": "/headers/100000"},
+        {"url": "/status/500"},
+    ]));
+    for (index, one) in said.iter().enumerate() {
+        match index {
+            0..7 => assert_eq!(one["code"], "invalid_request", "{index}: {one}"),
+            7..10 => assert!(one["message"].as_str().is_some_and(|text| text.contains("the exchange broke")), "{one}"),
+            _ => assert_eq!(one["status"], 500),
+        }
+    }
+}
+
+#[test]
+fn the_deadline_of_a_run_holds_while_it_waits() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&site)]);
+    let tool = tool.manifest("timeout_seconds = 0.5").published();
+    for path in ["/silent", "/drip"] {
+        let run = ran(&tool, &json!([{"url": site.url(path)}]));
+        assert_eq!(run.failure().kind, "timeout_wall", "{run}");
+        assert!((500..2_000).contains(&run.duration_ms()), "{run}");
+        let ledger = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"].clone();
+        assert_eq!(ledger["used"]["http"][0]["error"], "cancelled", "{ledger}");
+    }
+}
+
+/// Ten inputs that wait for somebody else wait together.
+#[test]
+fn inputs_wait_beside_each_other() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&site)]);
+    let one = crate::harness::input(&json!({"requests": [{"url": site.url("/wait/300")}]}));
+    let started = tokio::time::Instant::now();
+    let runs = tool.invoke_inputs(&json!({"inputs": vec![one; 10]}));
+    assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
+    assert!(runs.iter().all(|run| run.json()[0]["body"] == "waited"));
+}

@@ -1,0 +1,103 @@
+//! Where requests may go.
+
+use serde_json::json;
+
+use super::{ask, asking, authority, reaching};
+use crate::harness::{Options, Site, Team};
+
+#[test]
+fn only_declared_hosts_hear_anything() {
+    let (declared, other) = (Site::serve(), Site::serve());
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&declared), "*.example.com"]);
+    let said = ask(
+        &tool,
+        &json!([
+            {"url": declared.url("/echo/1?q=ü")},
+            {"url": other.url("/echo")},
+            {"url": format!("http://localhost:{}/", declared.port())},
+            {"url": "https://example.com/"},
+            {"url": "ftp://example.com/"},
+            {"url": format!("http://user:word@{}/", declared.address)},
+            // Written otherwise, the same address.
+            {"url": format!("http://2130706433:{}/echo/2", declared.port())},
+        ]),
+    );
+    assert_eq!(said[0]["status"], 200, "{said:?}");
+    let echo: serde_json::Value = serde_json::from_str(said[0]["body"].as_str().expect("text")).expect("JSON");
+    assert_eq!((&echo["method"], &echo["path"]), (&json!("GET"), &json!("/echo/1?q=%C3%BC")));
+    let host = json!(["host", authority(&declared)]);
+    assert!(echo["headers"].as_array().is_some_and(|headers| headers.contains(&host)), "{echo}");
+    for refused in [1, 2, 3] {
+        assert_eq!((&said[refused]["type"], &said[refused]["code"]), (&json!("EgressRefused"), &json!("denied")));
+        let message = said[refused]["message"].as_str().expect("text");
+        assert!(message.contains("`allowed_hosts` does not have http"), "{message}");
+    }
+    assert_eq!(said[5]["code"], "invalid_request", "{said:?}");
+    assert_eq!(said[6]["status"], 200, "{said:?}");
+    assert_eq!((declared.connections(), other.connections()), (2, 0));
+}
+
+/// What a version declares is not enough: the address has to be a public one.
+#[test]
+fn addresses_inside_are_not_reached_however_they_are_written() {
+    let site = Site::serve();
+    let team = Team::new();
+    let port = site.port();
+    let hosts = ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254", "10.0.0.1"];
+    let declared: Vec<_> = hosts.iter().map(|host| format!("{host}:{port}")).collect();
+    let tool = asking(&team, &declared.iter().map(String::as_str).collect::<Vec<_>>());
+    let written = ["0x7f000001", "127.1", "0177.0.0.1", "0"];
+    let urls = hosts.iter().chain(&written).map(|host| json!({"url": format!("http://{host}:{port}/")}));
+    for said in ask(&tool, &urls.collect()) {
+        assert_eq!((&said["type"], &said["code"]), (&json!("EgressRefused"), &json!("denied")), "{said}");
+        assert!(said["message"].as_str().expect("text").contains("not on the public Internet"), "{said}");
+    }
+    assert_eq!(site.connections(), 0);
+}
+
+#[test]
+fn an_operator_permits_hosts_or_none() {
+    let site = Site::serve();
+    let server = reaching(Options { arguments: vec!["--egress-hosts=api.example.com".into()], ..Options::default() });
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&site)]);
+    let said = ask(&tool, &json!([{"url": site.url("/")}]));
+    assert!(said[0]["message"].as_str().expect("text").contains("operator of this server does not permit"), "{said:?}");
+    let id = tool.id().to_owned();
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    server.ended_within(std::time::Duration::from_secs(20)).expect("the server stops");
+    let server = server.restarted(|options| options.arguments = vec!["--egress-hosts=none".into()]);
+    let team = team.moved_to(server);
+    let said = ask(&team.tool("asks").with_id(&id), &json!([{"url": site.url("/")}]));
+    assert!(said[0]["message"].as_str().expect("text").contains("switched off"), "{said:?}");
+    assert_eq!(site.connections(), 0);
+}
+
+#[test]
+fn a_redirect_is_the_tools_to_follow_and_the_gates_to_refuse() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&authority(&site)]);
+    let said = ask(&tool, &json!([{"url": site.url("/redirect")}]));
+    assert_eq!((&said[0]["code"], said[0]["type"].as_str()), (&json!("denied"), Some("EgressRefused")), "{said:?}");
+    assert!(said[0]["message"].as_str().expect("text").contains("169.254.169.254"), "{said:?}");
+    assert_eq!(site.connections(), 1);
+}
+
+#[test]
+fn secure_connections_need_a_certificate_that_the_machine_trusts() {
+    let (trusted, stranger) = (Site::secure(), Site::secure());
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("authorities.pem");
+    std::fs::write(&file, trusted.certificate.as_ref().expect("a certificate")).expect("a file");
+    let environment = vec![("SSL_CERT_FILE".to_owned(), file.display().to_string())];
+    let server = reaching(Options { environment, ..Options::default() });
+    let team = Team::on(&server);
+    let tool = asking(&team, &[&format!("localhost:{}", trusted.port()), &format!("localhost:{}", stranger.port())]);
+    let said = ask(&tool, &json!([{"url": trusted.url("/status/200")}, {"url": stranger.url("/status/200")}]));
+    assert_eq!(said[0]["status"], 200, "{said:?}");
+    assert!(said[1]["message"].as_str().expect("text").contains("no secure connection"), "{said:?}");
+}

@@ -1,0 +1,70 @@
+//! The ways in which a Python tool sends requests.
+
+use serde_json::{Value, json};
+
+use super::{authority, reaching};
+use crate::harness::{Options, Site, Team};
+
+const FETCHES: &str = "
+    import asyncio, time
+    from amigo_tool_scaffold.http import fetch
+    url = tool_input['url']
+    started = time.monotonic()
+    many = await asyncio.gather(*(fetch(f'{url}/wait/200') for _ in range(6)))
+    together = time.monotonic() - started
+    answer = await fetch(f'{url}/echo', method='POST', json={'a': 'ü'}, headers={'X-Mine': 'yes'})
+    seen = answer.json()
+    late = None
+    try:
+        await fetch(f'{url}/wait/900', timeout=0.1)
+    except TimeoutError as error:
+        late = type(error).__name__
+    return {
+        'bodies': [one.text() for one in many], 'together': together, 'status': answer.status, 'ok': answer.ok,
+        'ones': answer.headers.get_all('x-one'), 'body': seen['body'],
+        'mine': [value for name, value in seen['headers'] if name == 'x-mine'], 'late': late,
+    }
+";
+
+#[test]
+fn fetch_waits_for_many_at_once() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("fetches").body(FETCHES).manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site)));
+    let said = tool.published().invoke(json!({"url": format!("http://{}", site.address)})).json();
+    assert_eq!(said["bodies"], json!(vec!["waited"; 6]));
+    assert!(said["together"].as_f64().is_some_and(|seconds| seconds < 0.8), "{said}");
+    assert_eq!((&said["status"], &said["ok"], &said["ones"]), (&json!(200), &json!(true), &json!(["1", "2"])));
+    assert_eq!((&said["body"], &said["mine"]), (&json!("{\"a\": \"\\u00fc\"}"), &json!(["yes"])));
+    assert_eq!(said["late"], "TimeoutError");
+}
+
+const URLLIB: &str = "
+    import json, urllib.request, urllib.parse
+    url = tool_input['url']
+    form = urllib.parse.urlencode({'a': 1}).encode()
+    with urllib.request.urlopen(f'{url}/echo', data=form) as answer:
+        seen, headers = json.load(answer), answer.headers
+    late = None
+    try:
+        urllib.request.urlopen(f'{url}/wait/900', timeout=0.1)
+    except TimeoutError as error:
+        late = type(error).__name__
+    kinds = [value for name, value in seen['headers'] if name == 'content-type']
+    return {'method': seen['method'], 'body': seen['body'], 'kinds': kinds, 'type': headers['Content-Type'], 'late': late}
+";
+
+#[test]
+fn urllib_is_what_it_is_everywhere() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("opens").body(URLLIB).manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site)));
+    let said = tool.published().invoke(json!({"url": format!("http://{}", site.address)})).json();
+    let expected: Value = json!({
+        "method": "POST", "body": "a=1", "kinds": ["application/x-www-form-urlencoded"], "type": "application/json",
+        "late": "TimeoutError",
+    });
+    assert_eq!(said, expected);
+}

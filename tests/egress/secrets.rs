@@ -1,0 +1,45 @@
+//! Secrets that the host puts into requests, and that the tool never has.
+
+use serde_json::json;
+
+use super::{ASK, ask, authority, reaching};
+use crate::harness::{Options, Site, Team};
+
+const SECRET: &str = "canary-of-the-host";
+
+#[test]
+fn a_secret_of_the_host_reaches_its_host_and_nothing_else() {
+    let (its, other) = (Site::serve(), Site::serve());
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("asks").body(ASK).manifest("required_secret_envvars = ['API_KEY']");
+    let tool = tool.manifest(&format!("allowed_hosts = {}", json!([authority(&its), authority(&other)])));
+    let tool = tool.manifest(&format!("secret_hosts.API_KEY = {}", json!([authority(&its)])));
+    tool.set_variables(&[("API_KEY", SECRET, true)]);
+    let tool = tool.published();
+    let bearer = json!({"Authorization": "Bearer {{secret:API_KEY}}"});
+    let requests = json!([
+        {"url": its.url("/echo"), "headers": bearer},
+        {"url": other.url("/echo"), "headers": bearer},
+        {"url": its.url("/echo"), "headers": {"X": "{{secret:NO_SUCH}}"}},
+    ]);
+    let said = ask(&tool, &requests);
+    // The site says what it heard, and what is answered is without secrets.
+    assert!(said[0]["body"].as_str().expect("text").contains("Bearer [redacted]"), "{said:?}");
+    for refused in &said[1..] {
+        assert_eq!(refused["code"], "denied", "{refused}");
+        assert!(refused["message"].as_str().expect("text").contains("secret_hosts"), "{refused}");
+    }
+    assert_eq!((its.connections(), other.connections()), (1, 0));
+
+    let record = team.get(&format!("/tool/invocation/{}", team.history()[0]["id"].as_str().expect("an id")));
+    let ledger = &record["ledger"];
+    assert_eq!((&ledger["granted"]["secrets"], &ledger["granted"]["host_secrets"]), (&json!([]), &json!(["API_KEY"])));
+    assert_eq!(ledger["used"]["http"][0]["secrets"], json!(["API_KEY"]));
+    assert_eq!(ledger["used"]["http"][1]["secrets"], json!([]));
+    assert!(!record.to_string().contains("canary"), "{record}");
+
+    let looks = team.tool("asks").with_id(tool.id()).body("return sorted(config.secrets)");
+    let looks = looks.manifest("required_secret_envvars = ['API_KEY']").manifest("secret_hosts.API_KEY = []");
+    assert_eq!(looks.published().invoke(json!({})).json(), json!([]));
+}
