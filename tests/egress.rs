@@ -3,6 +3,7 @@
 mod account;
 mod bounds;
 mod hosts;
+mod libraries;
 mod python;
 mod secrets;
 

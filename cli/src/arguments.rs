@@ -24,7 +24,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the server
-    Serve(ServeArguments),
+    Serve(Box<ServeArguments>),
     /// Create organisations and keys on a data directory
     #[command(subcommand)]
     Org(OrgCommand),

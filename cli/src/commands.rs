@@ -33,7 +33,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.command {
         Command::Completions(arguments) => completions::run(&arguments, screen),
         Command::Internal(command) => internal::run(command),
-        Command::Serve(arguments) => on_many_threads(server::serve(arguments, screen)),
+        Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
         Command::Demo(arguments) => on_many_threads(demo::run(arguments, screen)),
         other => one_thread()?.block_on(run_client(other, screen)),
     }

@@ -22,6 +22,7 @@ pub struct HostSecret {
 pub struct Secrets(pub Vec<HostSecret>);
 
 /// A text with its secrets put in.
+#[derive(Debug)]
 pub struct Filled {
     pub text: String,
     pub names: Vec<String>,
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_secret_goes_where_the_manifest_sends_it() {
-        let filled = fill("Bearer {{secret:API_KEY}}.", "https://api.example.com/").ok().expect("filled");
+        let filled = fill("Bearer {{secret:API_KEY}}.", "https://api.example.com/").expect("filled");
         assert_eq!((filled.text.as_str(), filled.names), ("Bearer s3cret.", vec!["API_KEY".to_owned()]));
     }
 

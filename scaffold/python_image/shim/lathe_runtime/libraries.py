@@ -81,4 +81,9 @@ def _requests(module):
     module.HTTPAdapter.send = send
 
 
-_ADAPTERS = {"httpx._transports.default": _httpx, "requests.adapters": _requests}
+def _certifi(module):
+    """A file of certificates to name; none is opened, since the host trusts what its own machine does."""
+    module.where = lambda: "certifi/cacert.pem"
+
+
+_ADAPTERS = {"certifi.core": _certifi, "httpx._transports.default": _httpx, "requests.adapters": _requests}

@@ -1,0 +1,103 @@
+//! The real httpx and requests, from the package index that `LATHE_PYTHON_INDEX` names; without one there is nothing to
+//! try.
+
+use serde_json::json;
+
+use super::{authority, reaching};
+use crate::harness::{Options, Site, Team};
+
+const HTTPX_LOCK: &str = "\
+httpx==0.28.1 --hash=sha256:d909fcccc110f8c7faf814ca82a9a4d816bc5a6dbfea25d6591d6985b8ba59ad
+httpcore==1.0.9 --hash=sha256:2d400746a40668fc9dec9810239072b40b4484b640a8c38fd654a024c7a1bf55
+h11==0.16.0 --hash=sha256:63cf8bbe7522de3bf65932fda1d9c2772064ffb3dae62d55932da54b31cb6c86
+anyio==4.16.0 --hash=sha256:c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026
+certifi==2026.10.18 --hash=sha256:73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62
+idna==3.20 --hash=sha256:ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c
+sniffio==1.3.1 --hash=sha256:2f6da418d1f1e0fddd844478f41680e794e6051915791a034ff65e5f100525a2
+";
+
+const REQUESTS_LOCK: &str = "\
+requests==2.34.2 --hash=sha256:2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0
+urllib3==2.8.0 --hash=sha256:0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3
+charset-normalizer==3.5.2 --hash=sha256:b6b751274acb69d77b3323d6b7dbaa3c7fdfc1eb829b7eb61d262f32e1af9685
+certifi==2026.10.18 --hash=sha256:73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62
+idna==3.20 --hash=sha256:ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c
+";
+
+const HTTPX: &str = "
+    import asyncio, httpx, time
+    url, refused = tool_input['url'], None
+    async with httpx.AsyncClient(base_url=url) as client:
+        started = time.monotonic()
+        many = await asyncio.gather(*(client.get('/wait/200') for _ in range(5)))
+        together = time.monotonic() - started
+        echo = (await client.post('/echo', json={'a': 1})).json()
+        try:
+            await client.get('/wait/900', timeout=0.1)
+        except httpx.TimeoutException as error:
+            late = type(error).__name__
+        try:
+            await client.get('http://169.254.169.254/')
+        except httpx.HTTPError as error:
+            refused = [type(error).__name__, type(error.__cause__).__name__]
+    plain = httpx.get(url + '/status/404')
+    return {
+        'bodies': [one.text for one in many], 'together': together < 0.9, 'method': echo['method'], 'body': echo['body'],
+        'late': late, 'refused': refused, 'plain': plain.status_code,
+    }
+";
+
+const REQUESTS: &str = "
+    import requests
+    url, refused = tool_input['url'], None
+    with requests.Session() as session:
+        echo = session.post(url + '/echo', json={'a': 1}, params={'q': 'ü'}).json()
+        try:
+            session.get(url + '/wait/900', timeout=0.1)
+        except requests.Timeout as error:
+            late = type(error).__name__
+        try:
+            session.get('http://169.254.169.254/')
+        except requests.ConnectionError as error:
+            refused = type(error).__name__
+        missing = session.get(url + '/status/404')
+    return {
+        'path': echo['path'], 'body': echo['body'], 'late': late, 'refused': refused, 'missing': missing.status_code,
+        'bytes': len(requests.get(url + '/bytes/100000').content),
+    }
+";
+
+/// Runs a tool with these packages, when there is an index to take them from.
+fn run(name: &str, lock: &str, body: &str) -> Option<serde_json::Value> {
+    let Ok(index) = std::env::var("LATHE_PYTHON_INDEX") else {
+        eprintln!("LATHE_PYTHON_INDEX names no package index: the real {name} is not tried");
+        return None;
+    };
+    let site = Site::serve();
+    let server = reaching(Options { python_index: Some(index), ..Options::default() });
+    let team = Team::on(&server);
+    let manifest = format!("[project]\nname = \"{name}\"\nversion = \"1\"\ndependencies = [\"{name}\"]\n\n");
+    let manifest = format!("{manifest}[tool.lathe]\nallowed_hosts = [\"{}\"]\n", authority(&site));
+    let tool = team.tool(name).body(body).with_file("pyproject.toml", &manifest).with_file("requirements.lock", lock);
+    Some(tool.published().invoke(json!({"url": format!("http://{}", site.address)})).json())
+}
+
+#[test]
+fn httpx_works_as_it_is() {
+    let Some(said) = run("httpx", HTTPX_LOCK, HTTPX) else { return };
+    let expected = json!({
+        "bodies": vec!["waited"; 5], "together": true, "method": "POST", "body": "{\"a\":1}", "late": "ReadTimeout",
+        "refused": ["ConnectError", "EgressRefused"], "plain": 404,
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn requests_works_as_it_is() {
+    let Some(said) = run("requests", REQUESTS_LOCK, REQUESTS) else { return };
+    let expected = json!({
+        "path": "/echo?q=%C3%BC", "body": "{\"a\": 1}", "late": "ReadTimeout", "refused": "ConnectionError",
+        "missing": 404, "bytes": 100_000,
+    });
+    assert_eq!(said, expected);
+}
