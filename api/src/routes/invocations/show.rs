@@ -36,10 +36,16 @@ fn example() -> Value {
     let mut example = wire::example();
     example["ledger"] = json!({
         "granted": {
-            "envvars": ["REGION"], "secrets": ["API_TOKEN"], "wall_ms": 30_000, "cpu_ms": 10_000,
-            "memory_bytes": 134_217_728,
+            "envvars": ["REGION"], "secrets": ["API_TOKEN"], "host_secrets": [], "wall_ms": 30_000,
+            "cpu_ms": 10_000, "memory_bytes": 134_217_728,
         },
-        "used": {"clock_reads": 2, "random_bytes": 24, "status_events": 0, "log_bytes": 0, "output_bytes": 5},
+        "used": {
+            "clock_reads": 2, "random_bytes": 24, "status_events": 0, "log_bytes": 0, "output_bytes": 5,
+            "http": [{
+                "method": "GET", "host": "api.example.com", "status": 200, "error": null, "sent_bytes": 0,
+                "received_bytes": 512, "duration_ms": 31, "secrets": [],
+            }],
+        },
         "refused": {"http_requests": 0, "status_events": 0},
         "cost": {"cpu_ms": 1, "memory_peak_bytes": 23_068_672},
     });
