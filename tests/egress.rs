@@ -6,6 +6,7 @@ mod hosts;
 mod libraries;
 mod python;
 mod secrets;
+mod simulation;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use registry::{Digest, Language, VersionSettings};
-use runner::{InputSchema, Limits, Project, SourceFile};
+use runner::{InputSchema, Limits, Mocks, Project, SourceFile};
 use serde_json::Value;
 
 use crate::Place;
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::source::SourceTree;
 use crate::steps::dependencies::Packages;
 use crate::steps::manifest::{self, Manifest};
-use crate::steps::{bundle, schema};
+use crate::steps::{bundle, mocks, schema};
 
 /// What a build needs beside the sources.
 pub struct Toolchain<'a> {
@@ -33,6 +33,7 @@ pub struct Built {
     pub settings: VersionSettings,
     pub input_schema: Value,
     pub validator: InputSchema,
+    pub mocks: Mocks,
     pub image_digest: Digest,
     pub bundle: Vec<u8>,
     pub component_digest: Digest,
@@ -44,7 +45,7 @@ pub struct Built {
 /// The first stage that refuses it.
 pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Built, Error> {
     let files = tree.files;
-    let (manifest, author_schema) = progress.step("manifest", async { read_declarations(&files) }).await?;
+    let (manifest, author_schema, mocks) = progress.step("manifest", async { read_declarations(&files) }).await?;
     let fetch = toolchain.packages.fetch(&manifest, &files, progress);
     let dependencies = progress.step("dependencies", fetch).await?;
     let project = Project { entry_point: manifest.entry_point.clone(), files: source_files(files), dependencies };
@@ -54,7 +55,8 @@ pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progr
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
     };
     Ok(Built {
-        settings: settings(&manifest, toolchain.limits_max),
+        settings: settings(&manifest, &mocks, toolchain.limits_max)?,
+        mocks,
         validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
         input_schema,
         manifest,
@@ -64,11 +66,11 @@ pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progr
     })
 }
 
-/// The manifest, and the schema file that it may name.
-fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<(Manifest, Option<Value>), Error> {
+/// The manifest, the schema file that it may name, and the answers for simulations.
+fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<(Manifest, Option<Value>, Mocks), Error> {
     let manifest = read_manifest(files)?;
     let schema = manifest.input_schema.as_deref().map(|path| schema::read(files, path)).transpose()?;
-    Ok((manifest, schema))
+    Ok((manifest, schema, mocks::read(files)?))
 }
 
 fn read_manifest(files: &BTreeMap<String, Vec<u8>>) -> Result<Manifest, Error> {
@@ -84,14 +86,16 @@ fn source_files(files: BTreeMap<String, Vec<u8>>) -> Vec<SourceFile> {
 }
 
 /// The author's settings below the operator's caps.
-fn settings(manifest: &Manifest, limits_max: &Limits) -> VersionSettings {
+fn settings(manifest: &Manifest, mocks: &Mocks, limits_max: &Limits) -> Result<VersionSettings, Error> {
     let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
-    VersionSettings {
+    let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));
+    Ok(VersionSettings {
         language: Language::Python,
         entry_point: manifest.entry_point.clone(),
         allowed_hosts: manifest.allowed_hosts.clone(),
         secret_hosts: manifest.secret_hosts.clone(),
         timeout_ms: limits.wall_ms,
         memory_bytes: limits.memory_bytes,
-    }
+        mocks_digest,
+    })
 }

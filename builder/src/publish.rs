@@ -170,7 +170,7 @@ impl Builder {
         self.refuse_older(&repository, principal, lease, commit).await?;
         self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
-        let digest = progress.step("store", async { self.artifacts.put(built.bundle.clone()).await }).await?;
+        let digest = progress.step("store", self.store_artifacts(&built)).await?;
         let of = repository.clone();
         let version = NewVersion {
             bump: request.bump,
@@ -189,6 +189,14 @@ impl Builder {
         };
         let save = self.save(lease, version, repository, commit);
         Ok(progress.step("publish", save).await?.version)
+    }
+
+    /// Before anything names them; the digest is the bundle's.
+    async fn store_artifacts(&self, built: &Built) -> Result<registry::Digest, Error> {
+        if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
+            self.artifacts.put(mocks).await?;
+        }
+        Ok(self.artifacts.put(built.bundle.clone()).await?)
     }
 
     /// Pins the commit, then makes the version visible. The pin stays when that

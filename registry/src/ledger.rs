@@ -60,6 +60,8 @@ pub struct HttpUse {
     pub status: Option<u16>,
     /// Why there was none: `denied`, `timeout`, …; `cancelled` when the tool or its end gave the request up.
     pub error: Option<String>,
+    /// Who gave the answer: `network`, or `mock` in a simulation.
+    pub answered_by: Option<String>,
     /// Of the bodies.
     pub sent_bytes: u64,
     pub received_bytes: u64,

@@ -34,6 +34,10 @@ pub struct VersionSettings {
     /// Secrets that the host puts into requests to these hosts, and that the tool never has.
     #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
+    /// The project's answers for simulations, among the artefacts.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub mocks_digest: Option<Digest>,
     pub timeout_ms: u64,
     pub memory_bytes: u64,
 }

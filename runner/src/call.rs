@@ -10,7 +10,7 @@ use registry::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::{Code, InputSchema, Outcome};
+use crate::{Code, InputSchema, Mocks, Outcome};
 
 pub use registry::InvocationMode;
 
@@ -50,6 +50,7 @@ pub struct Candidate {
     pub tool_name: String,
     pub code: Code,
     pub input_schema: InputSchema,
+    pub mocks: Arc<Mocks>,
     pub settings: VersionSettings,
     pub variables: Variables,
     pub commit: String,

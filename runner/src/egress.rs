@@ -11,12 +11,14 @@ mod connect;
 mod exchange;
 mod gate;
 mod head;
+mod mocks;
 mod secrets;
 mod target;
 mod tls;
 
 pub use budget::EgressBudget;
 pub use gate::{Gate, Pass};
+pub use mocks::{MOCKS_MAX, Mock, Mocks};
 pub use secrets::{HostSecret, Secrets};
 
 use std::sync::Arc;

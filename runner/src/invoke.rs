@@ -21,7 +21,7 @@ use crate::documents::Documents;
 use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
-    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, RunResult,
+    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Mocks, RunResult,
     Sandbox, Subject,
 };
 use outlet::Outlet;
@@ -138,13 +138,13 @@ impl Invoker {
     }
 
     async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
-        let Candidate { tool, tool_name, code, input_schema: schema, settings, mut variables, .. } = candidate;
+        let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
         self.ready(&code.component).await?;
         Ok(Resolved {
             tool_id: tool,
             tool_name,
             version: UNPUBLISHED,
-            loaded: Loaded { code, schema },
+            loaded: Loaded { code, schema, mocks },
             language: settings.language,
             limits: self.limits(&settings),
             outlet: Outlet::take(&settings, &mut variables),
@@ -188,7 +188,11 @@ impl Invoker {
         let schema = version.input_schema.clone();
         let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
         let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
-        let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema };
+        let mocks = match &version.settings.mocks_digest {
+            Some(digest) => mocks(&self.bytes(digest).await?)?,
+            None => Mocks::default(),
+        };
+        let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema, mocks: mocks.into() };
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }
@@ -206,6 +210,10 @@ impl Invoker {
         let found = self.artifacts.get(digest).await?;
         found.ok_or_else(|| Error::internal(format!("the artefact {digest} is missing")))
     }
+}
+
+fn mocks(bytes: &[u8]) -> Result<Mocks, Error> {
+    serde_json::from_slice(bytes).map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))
 }
 
 fn refused(full: Full) -> Error {

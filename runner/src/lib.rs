@@ -38,7 +38,7 @@ pub use call::{
 };
 pub use compile::{Compiler, child_compile_main, precompile};
 pub use config::Config;
-pub use egress::{Egress, EgressBudget, EgressConfig, Gate, HostSecret, Pass, Secrets};
+pub use egress::{Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets};
 pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;

@@ -1,11 +1,11 @@
 //! What never changes about a version, kept in memory for the next call.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use registry::VersionId;
 
-use crate::{Code, InputSchema};
+use crate::{Code, InputSchema, Mocks};
 
 /// Versions whose schema and bundle stay in memory.
 const VERSIONS_MAX: usize = 1_024;
@@ -17,6 +17,7 @@ const BUNDLE_BYTES_MAX: usize = 256 << 20;
 pub(crate) struct Loaded {
     pub(crate) code: Code,
     pub(crate) schema: InputSchema,
+    pub(crate) mocks: Arc<Mocks>,
 }
 
 /// At a bound everything is forgotten: what is in use comes back at once, and nobody has to count uses.
@@ -63,7 +64,7 @@ mod tests {
 
     fn loaded(bundle: &std::sync::Arc<[u8]>) -> Loaded {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
-        Loaded { code, schema: InputSchema::compile(&serde_json::json!({})).unwrap() }
+        Loaded { code, schema: InputSchema::compile(&serde_json::json!({})).unwrap(), mocks: Arc::default() }
     }
 
     fn bundle(bytes: usize) -> std::sync::Arc<[u8]> {

@@ -55,6 +55,7 @@ impl Builder {
             tool_name: name,
             code: Code { component: built.image_digest, bundle: built.bundle.into() },
             input_schema: built.validator,
+            mocks: built.mocks.into(),
             settings: built.settings,
             variables: given(&built.manifest, request.envvars, request.secrets)?,
             commit: commit.to_string(),

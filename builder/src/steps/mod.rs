@@ -6,5 +6,6 @@ pub mod index_page;
 pub mod inspect;
 pub mod lock;
 pub mod manifest;
+pub mod mocks;
 pub mod schema;
 pub mod wheel;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::Method;
 use registry::{HostPattern, HttpUse, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
 
@@ -12,10 +13,14 @@ use super::exchange::exchange;
 use super::head::Head;
 use super::secrets::Secrets;
 use super::target::Target;
-use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Limits};
+use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Limits, Mocks};
 
 /// A method that the ledger shows; longer ones are no methods.
 const METHOD_BYTES_MAX: usize = 16;
+
+/// Who answered, as the ledger says it.
+const NETWORK: &str = "network";
+const MOCK: &str = "mock";
 
 /// What one run may reach.
 pub struct Pass {
@@ -24,6 +29,8 @@ pub struct Pass {
     pub declared: Vec<HostPattern>,
     pub secrets: Secrets,
     pub limits: Limits,
+    /// What stands in for the world, when nothing may change it.
+    pub simulation: Option<Arc<Mocks>>,
 }
 
 /// The requests of one run. Clones are one gate.
@@ -42,6 +49,19 @@ struct Account {
     bytes_left: u64,
     uses: Vec<HttpUse>,
     refused: u64,
+}
+
+/// What became of one request on its way.
+struct Way {
+    sent_bytes: u64,
+    secrets: Vec<String>,
+    answered_by: &'static str,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self { sent_bytes: 0, secrets: Vec::new(), answered_by: NETWORK }
+    }
 }
 
 impl Gate {
@@ -73,9 +93,9 @@ impl Run {
     async fn send(&self, request: HttpRequest) -> HttpAnswer {
         let entry = self.enter(&request)?;
         let started = self.egress.clock.now();
-        let (mut names, sent_bytes) = (Vec::new(), request.body.len() as u64);
-        let answer = self.admit_and_send(request, &mut names).await;
-        self.close(entry, started, (names, sent_bytes), &answer);
+        let mut way = Way { sent_bytes: request.body.len() as u64, ..Way::default() };
+        let answer = self.admit_and_send(request, &mut way).await;
+        self.close(entry, started, way, &answer);
         answer
     }
 
@@ -94,17 +114,32 @@ impl Run {
         Ok(account.uses.len() - 1)
     }
 
-    async fn admit_and_send(&self, request: HttpRequest, names: &mut Vec<String>) -> HttpAnswer {
+    async fn admit_and_send(&self, request: HttpRequest, way: &mut Way) -> HttpAnswer {
         let target = Target::parse(&request.url)?;
         self.admit(&target)?;
         let head = Head::of(&request, &target, &self.pass.secrets)?;
-        names.clone_from(&head.secrets);
         let bytes_max = self.bytes_max(request.body.len() as u64)?;
+        if let Some(answer) = self.simulated(&request, &head.method) {
+            way.answered_by = MOCK;
+            return answer;
+        }
+        way.secrets.clone_from(&head.secrets);
         let _place = self.parallel.acquire().await.map_err(|_| closing())?;
         let _share = self.egress.budgets.request(&self.pass.organization).await?;
         let stream = self.egress.connector.connect(&target).await?;
         let message = head.request(&target, Full::new(Bytes::from(request.body)))?;
         exchange(stream, message, bytes_max).await
+    }
+
+    /// In a simulation a mock answers, and without one only what changes nothing goes out.
+    fn simulated(&self, request: &HttpRequest, method: &Method) -> Option<HttpAnswer> {
+        let mocks = self.pass.simulation.as_ref()?;
+        if let Some(answer) = mocks.answer(request) {
+            return Some(Ok(answer));
+        }
+        let message = || format!("this is a simulation, and no mock stands for {method} {}", request.url);
+        let is_safe = method == Method::GET || method == Method::HEAD;
+        (!is_safe).then(|| Err(HttpError::new(HttpErrorCode::Simulated, message())))
     }
 
     fn admit(&self, target: &Target) -> Result<(), HttpError> {
@@ -138,22 +173,25 @@ impl Run {
         Ok(left.min(limits.http_response_bytes))
     }
 
-    fn close(&self, entry: usize, started: Timestamp, (secrets, sent): (Vec<String>, u64), answer: &HttpAnswer) {
+    fn close(&self, entry: usize, started: Timestamp, way: Way, answer: &HttpAnswer) {
         let taken = self.egress.clock.now().as_milliseconds().saturating_sub(started.as_milliseconds());
         let code = answer.as_ref().err().map(|error| error.code);
         let received_bytes = answer.as_ref().map_or(0, |found: &HttpResponse| found.body.len() as u64);
         let is_refused = code.is_some_and(HttpErrorCode::is_refusal);
-        let sent_bytes = if is_refused { 0 } else { sent };
-        self.egress.budgets.transferred(&self.pass.organization, sent_bytes + received_bytes);
+        let sent_bytes = if is_refused { 0 } else { way.sent_bytes };
+        if way.answered_by == NETWORK {
+            self.egress.budgets.transferred(&self.pass.organization, sent_bytes + received_bytes);
+        }
         let mut account = self.account();
         account.refused += u64::from(is_refused);
         account.bytes_left = account.bytes_left.saturating_sub(sent_bytes + received_bytes);
         if let Some(entry) = account.uses.get_mut(entry) {
             entry.status = answer.as_ref().ok().map(|found| found.status);
+            entry.answered_by = entry.status.map(|_| way.answered_by.into());
             entry.error = code.map(|code| code.as_str().into());
             entry.duration_ms = u64::try_from(taken).unwrap_or(0);
             (entry.sent_bytes, entry.received_bytes) = (sent_bytes, received_bytes);
-            entry.secrets = if is_refused { Vec::new() } else { secrets };
+            entry.secrets = if is_refused { Vec::new() } else { way.secrets };
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a version's runs may reach, and which of its secrets stay with the host.
 
+use std::sync::Arc;
+
 use registry::{HostPattern, OrganizationId, SecretValue, Variables, VersionSettings};
 
-use crate::{HostSecret, Limits, Pass, Secrets};
+use crate::{HostSecret, Limits, Mocks, Pass, Secrets};
 
 /// The way out of one call's runs.
 pub(super) struct Outlet {
@@ -29,12 +31,13 @@ impl Outlet {
         self.secrets.0.iter().map(|secret| secret.name.clone()).collect()
     }
 
-    pub(super) fn pass(&self, organization: &OrganizationId, limits: Limits) -> Pass {
+    pub(super) fn pass(&self, organization: &OrganizationId, limits: Limits, simulation: Option<Arc<Mocks>>) -> Pass {
         Pass {
             organization: organization.clone(),
             declared: self.declared.clone(),
             secrets: self.secrets.clone(),
             limits,
+            simulation,
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
 use crate::{
-    Conversation, Error, EventSender, Executed, Execution, Input, Outcome, Ports, RunResult, StatusEvent, metrics,
-    shape,
+    Conversation, Error, EventSender, Executed, Execution, Gate, Input, InvocationMode, Outcome, Ports, RunResult,
+    StatusEvent, metrics, shape,
 };
 
 /// What a run said beside its outcome.
@@ -109,8 +109,7 @@ impl Run<'_> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let redactors = self.redaction.with(&documents.sensitive);
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
-        let gate =
-            self.invoker.egress.gate(self.resolved.outlet.pass(&self.principal.organization, self.resolved.limits));
+        let gate = self.gate(documents.mode);
         let ports = Ports { events: sink, http: gate.sender() };
         let mut executed = self.invoker.sandbox.run(self.execution(id, documents), ports).await?;
         let (mut uses, refused) = gate.account();
@@ -119,6 +118,12 @@ impl Run<'_> {
         executed.ledger.used.http = uses;
         executed.ledger.refused.http_requests = refused;
         Ok((executed, redactors))
+    }
+
+    fn gate(&self, mode: InvocationMode) -> Gate {
+        let Resolved { loaded, limits, outlet, .. } = self.resolved;
+        let simulation = (mode == InvocationMode::ConversationSimulation).then(|| loaded.mocks.clone());
+        self.invoker.egress.gate(outlet.pass(&self.principal.organization, *limits, simulation))
     }
 
     fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
