@@ -39,6 +39,7 @@ pub const SQLITE: &[Migration] = &[
     step!(8, "0008_history_order"),
     step!(9, "0009_redaction"),
     step!(10, "0010_ledger"),
+    step!(11, "0011_effects"),
 ];
 
 #[cfg(test)]

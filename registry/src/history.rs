@@ -1,6 +1,7 @@
 //! Which records of the history are wanted.
 
 use crate::constraint::Constraint;
+use crate::effect::Effect;
 use crate::error::InvalidValue;
 use crate::ids::ToolId;
 use crate::invocation_source::InvocationSourceKind;
@@ -22,6 +23,8 @@ pub struct InvocationFilter {
     pub simulation_unit_test_set_run_ids: Vec<String>,
     pub succeeded: Option<bool>,
     pub persisted: Option<bool>,
+    /// Runs that have one of each kind that is named.
+    pub effects: Vec<Effect>,
     /// Ties are broken by age, newest first.
     pub sort: Vec<(InvocationSort, Direction)>,
 }

@@ -60,6 +60,8 @@ pub struct HttpUse {
     pub status: Option<u16>,
     /// Why there was none: `denied`, `timeout`, …; `cancelled` when the tool or its end gave the request up.
     pub error: Option<String>,
+    /// Whether the host did not send it.
+    pub is_refused: bool,
     /// Who gave the answer: `network`, or `mock` in a simulation.
     pub answered_by: Option<String>,
     /// Of the bodies.
@@ -68,6 +70,13 @@ pub struct HttpUse {
     pub duration_ms: u64,
     /// Secrets that the host put into its headers.
     pub secrets: Vec<String>,
+}
+
+impl HttpUse {
+    /// Why the host did not send it.
+    pub fn refusal(&self) -> Option<&str> {
+        self.error.as_deref().filter(|_| self.is_refused)
+    }
 }
 
 /// What the host did not do.

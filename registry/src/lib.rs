@@ -16,6 +16,7 @@ mod credentials;
 mod data_dir;
 mod digest;
 mod durable;
+mod effect;
 mod error;
 mod grant;
 mod history;
@@ -56,6 +57,7 @@ pub use constraint::Constraint;
 pub use credentials::{IssuedKey, IssuedToken, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
+pub use effect::{Effect, EffectKind};
 pub use error::{Error, ErrorKind, InvalidValue, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{

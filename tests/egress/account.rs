@@ -38,6 +38,20 @@ fn every_request_is_in_the_ledger() {
         }
     }
     assert_eq!(ledger["refused"]["http_requests"], 1);
+    for (query, count) in [
+        (vec![("host", host.as_str())], 1),
+        (vec![("host", "api.example.com")], 0),
+        (vec![("refusal", "denied"), ("host", host.as_str())], 1),
+        (vec![("refusal", "denied"), ("refusal", "simulated")], 1),
+        (vec![("refusal", "simulated")], 0),
+        (vec![("secret", "KEY"), ("host", host.as_str())], 0),
+    ] {
+        let found = team.request("GET", "/tool/invocation/").query(&query).send().expect(200);
+        assert_eq!(found["tool_invocations"].as_array().map(Vec::len), Some(count), "{query:?}: {found}");
+    }
+    let listed = team.lathe().ok(&["history", "list", "--host", &host, "--refused", "denied"]);
+    assert!(listed.contains(run.id()), "{listed}");
+    assert!(!team.lathe().ok(&["history", "list", "--secret", "KEY"]).contains(run.id()));
     let shown = team.lathe().ok(&["history", "show", run.id()]);
     for part in [&format!("http      POST {host} 200, 4 bytes sent, 10 received"), "GET api.example.com denied"] {
         assert!(shown.contains(part), "{part}: {shown}");

@@ -15,6 +15,9 @@ pub struct HistoryFilter {
     pub source_types: Vec<String>,
     pub conversation_ids: Vec<String>,
     pub succeeded: Option<bool>,
+    pub hosts: Vec<String>,
+    pub secrets: Vec<String>,
+    pub refusals: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -76,4 +79,7 @@ fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
         .query_all("invocation_source_type", &filter.source_types)
         .query_all("conversation_id", &filter.conversation_ids)
         .query_all("succeeded", filter.succeeded)
+        .query_all("host", &filter.hosts)
+        .query_all("secret", &filter.secrets)
+        .query_all("refusal", &filter.refusals)
 }

@@ -39,6 +39,15 @@ pub struct FilterArguments {
     /// Only this conversation
     #[arg(long = "conversation", value_name = "ID")]
     conversations: Vec<String>,
+    /// Only runs that sent a request to this host
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// Only runs that had this secret
+    #[arg(long = "secret", value_name = "NAME")]
+    secrets: Vec<String>,
+    /// Only runs that were refused this: denied, budget, simulated, …, status_events
+    #[arg(long = "refused", value_name = "CODE")]
+    refusals: Vec<String>,
     /// Only runs that succeeded
     #[arg(long, conflicts_with = "failed")]
     succeeded: bool,
@@ -119,6 +128,9 @@ async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Res
         version: None,
         source_types: arguments.sources,
         conversation_ids: arguments.conversations,
+        hosts: arguments.hosts,
+        secrets: arguments.secrets,
+        refusals: arguments.refusals,
         succeeded: match (arguments.succeeded, arguments.failed) {
             (false, false) => None,
             (is_succeeded, _) => Some(is_succeeded),

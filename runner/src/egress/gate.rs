@@ -188,6 +188,7 @@ impl Run {
         if let Some(entry) = account.uses.get_mut(entry) {
             entry.status = answer.as_ref().ok().map(|found| found.status);
             entry.answered_by = entry.status.map(|_| way.answered_by.into());
+            entry.is_refused = is_refused;
             entry.error = code.map(|code| code.as_str().into());
             entry.duration_ms = u64::try_from(taken).unwrap_or(0);
             (entry.sent_bytes, entry.received_bytes) = (sent_bytes, received_bytes);

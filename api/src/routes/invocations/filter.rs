@@ -1,7 +1,7 @@
 //! The filters that the list and the search of the history share.
 
-use registry::{Constraint, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection};
-use serde_json::Value;
+use registry::{Constraint, Effect, EffectKind, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection};
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::extract::{Field, Parameters};
@@ -25,6 +25,16 @@ const CONVERSATION: Field = Field::set("conversation_id", "Only runs of these co
 const SIMULATION: Field =
     Field::set("simulation_unit_test_set_run_id", "Only runs of these simulations.", form::object_id);
 
+const HOST: Field = Field::set("host", "Only runs that sent a request to one of these hosts.", name_form);
+const SECRET: Field = Field::set("secret", "Only runs that had one of these secrets.", name_form);
+const REFUSAL: Field = Field::set(
+    "refusal",
+    "Only runs that were refused one of these: the code of a request, such as `denied`, or `status_events`.",
+    name_form,
+);
+/// The longest name that a host has, with its port.
+const NAME_CHARACTERS_MAX: usize = 300;
+
 /// Reads everything but versions, order and page.
 pub(super) fn read(query: &mut Parameters) -> InvocationFilter {
     let tools = query.many(&TOOL_ID, ToolId::parse);
@@ -36,8 +46,18 @@ pub(super) fn read(query: &mut Parameters) -> InvocationFilter {
         succeeded: query.boolean("succeeded", "Only runs that succeeded, or only those that failed."),
         persisted: query
             .boolean("persisted", "Only runs whose output belongs to its conversation's log, or only others."),
+        effects: effects(query),
         ..InvocationFilter::default()
     }
+}
+
+fn effects(query: &mut Parameters) -> Vec<Effect> {
+    let kinds = [(&HOST, EffectKind::Host), (&SECRET, EffectKind::Secret), (&REFUSAL, EffectKind::Refusal)];
+    let of = |(field, kind)| {
+        let names = query.distinct(field, name);
+        names.into_iter().map(move |name| Effect { kind, name })
+    };
+    kinds.into_iter().flat_map(of).collect()
 }
 
 /// Gives each tool the constraint at its position; there are as many as tools, or none.
@@ -53,6 +73,16 @@ pub(super) fn pair(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> 
         selection.versions = Some(versions);
     }
     Ok(())
+}
+
+fn name_form() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX})
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let length = text.chars().count();
+    let fits = (1..=NAME_CHARACTERS_MAX).contains(&length);
+    fits.then(|| text.to_owned()).ok_or_else(|| format!("should have 1 to {NAME_CHARACTERS_MAX} characters"))
 }
 
 fn source_kind_form() -> Value {

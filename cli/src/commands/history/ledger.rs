@@ -39,7 +39,18 @@ fn used_line(used: &Used) -> String {
 
 /// `http      GET api.example.com 200, 0 bytes sent, 512 received, 31 ms, secrets API_KEY`
 fn http_line(one: &HttpUse) -> String {
-    let HttpUse { method, host, status, error, answered_by, sent_bytes, received_bytes, duration_ms, secrets } = one;
+    let HttpUse {
+        method,
+        host,
+        status,
+        error,
+        is_refused: _,
+        answered_by,
+        sent_bytes,
+        received_bytes,
+        duration_ms,
+        secrets,
+    } = one;
     let status = status.map(|status| status.to_string());
     let by = answered_by.as_deref().filter(|by| *by != "network").map(|by| format!(" from a {by}")).unwrap_or_default();
     let end = status.or_else(|| error.clone()).unwrap_or_default();

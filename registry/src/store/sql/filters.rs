@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::history::{InvocationFilter, ToolSelection};
 use crate::ids::ToolId;
 
-/// The filters of lists and searches, `$2` to `$7`; null means any. What goes on has no end to show yet. No set depends
+/// The filters of lists and searches, `$2` to `$8`, for the organisation in `$of`; null means any. What goes on has no end to show yet. No set depends
 /// on the record, so each is made once.
 macro_rules! filtered {
-    () => {
+    ($of:literal) => {
         concat!(
             " AND ($2 IS NULL
                 OR s.tool IN (SELECT value ->> 0 FROM ",
@@ -36,6 +36,17 @@ macro_rules! filtered {
             "))
             AND ($6 IS NULL OR f.succeeded = $6)
             AND ($7 IS NULL OR f.persisted = $7)
+            AND ($8 IS NULL OR f.sequence IN (
+                SELECT e.sequence FROM ",
+            rows_of!("$8"),
+            " wanted CROSS JOIN inv_effects e
+                WHERE e.organization = ",
+            $of,
+            " AND e.kind = wanted.value ->> 0 AND e.name = wanted.value ->> 1
+                GROUP BY e.sequence HAVING count(DISTINCT e.kind) =
+                    (SELECT count(DISTINCT value ->> 0) FROM ",
+            rows_of!("$8"),
+            ")))
             AND f.sequence IS NOT NULL "
         )
     };
@@ -53,6 +64,7 @@ pub(super) struct Filters {
     simulations: Option<String>,
     succeeded: Option<bool>,
     persisted: Option<bool>,
+    effects: Option<String>,
 }
 
 impl Filters {
@@ -70,13 +82,16 @@ impl Filters {
             simulations: to_list(&filter.simulation_unit_test_set_run_ids)?,
             succeeded: filter.succeeded,
             persisted: filter.persisted,
+            effects: to_list(
+                &filter.effects.iter().map(|effect| (effect.kind.as_str(), &effect.name)).collect::<Vec<_>>(),
+            )?,
         })
     }
 
-    /// Binds `$1` to `$7`.
+    /// Binds `$1` to `$8`.
     pub(super) fn bound_to(self, statement: &'static str, first: String) -> Query {
         let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.kinds).bind(self.conversations);
-        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted)
+        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted).bind(self.effects)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The statements that list the history: one for every table that can lead, so that a page of most lists is read in its
 //! order and without the records behind it.
 //!
-//! `$1` is the organisation, `$2` to `$7` are the filters, `$8` and `$9` start and id of the last record of the page
-//! before, `$10` is the number of rows. A list that is sorted has three keys, each a column's name and 1 or -1, as `$11`
-//! to `$16`; the last record's keys are `$17` to `$19`.
+//! `$1` is the organisation, `$2` to `$8` are the filters, `$9` and `$10` start and id of the last record of the page
+//! before, `$11` is the number of rows. A list that is sorted has three keys, each a column's name and 1 or -1, as `$12`
+//! to `$17`; the last record's keys are `$18` to `$20`.
 
 use super::filters::filtered;
 use super::record_pages::short_columns;
@@ -20,11 +20,11 @@ macro_rules! list {
             $from,
             " LEFT JOIN inv_unlinked u ON u.invocation = s.invocation WHERE s.organization = $1 ",
             $leading,
-            filtered!(),
+            filtered!("$1"),
             $behind,
             "ORDER BY ",
             $order,
-            "s.started_at DESC, s.invocation DESC LIMIT $10"
+            "s.started_at DESC, s.invocation DESC LIMIT $11"
         )
     };
 }
@@ -77,7 +77,7 @@ macro_rules! of_one_tool {
 
 macro_rules! newest_first {
     ($from:expr, $leading:expr) => {
-        list!($from, $leading, "AND (s.started_at, s.invocation) < ($8, $9) ", "")
+        list!($from, $leading, "AND (s.started_at, s.invocation) < ($9, $10) ", "")
     };
 }
 
@@ -97,7 +97,7 @@ macro_rules! key {
 
 macro_rules! keys {
     () => {
-        concat!(key!("$11", "$12"), ", ", key!("$13", "$14"), ", ", key!("$15", "$16"))
+        concat!(key!("$12", "$13"), ", ", key!("$14", "$15"), ", ", key!("$16", "$17"))
     };
 }
 
@@ -106,9 +106,9 @@ macro_rules! behind {
         concat!(
             "AND ((",
             keys!(),
-            ") > ($17, $18, $19) OR ((",
+            ") > ($18, $19, $20) OR ((",
             keys!(),
-            ") = ($17, $18, $19) AND (s.started_at, s.invocation) < ($8, $9))) "
+            ") = ($18, $19, $20) AND (s.started_at, s.invocation) < ($9, $10))) "
         )
     };
 }
@@ -123,7 +123,7 @@ macro_rules! sorted {
 /// what `behind!` says of it, both in words that the planner knows an index for.
 macro_rules! in_order_of {
     ($from:expr, $range:literal, $order:literal) => {
-        list!($from, $range, behind!(), concat!($order, key!("$13", "$14"), ", ", key!("$15", "$16"), ", "))
+        list!($from, $range, behind!(), concat!($order, key!("$14", "$15"), ", ", key!("$16", "$17"), ", "))
     };
 }
 
@@ -148,18 +148,18 @@ pub(super) fn statement(filter: &InvocationFilter) -> (&'static str, bool) {
         (true, false, true) => sorted!(records!(), of_tools!()),
         (true, true, false) => newest_first!(records!(), ""),
         (true, true, true) => match filter.sort.first() {
-            Some((CreatedAt, Ascending)) => in_order_of!(records!(), "AND s.started_at >= $17 ", "s.started_at, "),
+            Some((CreatedAt, Ascending)) => in_order_of!(records!(), "AND s.started_at >= $18 ", "s.started_at, "),
             Some((CreatedAt, Descending)) => {
-                in_order_of!(records!(), "AND s.started_at <= -$17 ", "s.started_at DESC, ")
+                in_order_of!(records!(), "AND s.started_at <= -$18 ", "s.started_at DESC, ")
             }
             Some((DurationMs, Ascending)) => in_order_of!(
                 ends!(),
-                "AND f.organization = $1 AND s.invocation = f.invocation AND f.duration_ms >= $17 ",
+                "AND f.organization = $1 AND s.invocation = f.invocation AND f.duration_ms >= $18 ",
                 "f.duration_ms, "
             ),
             Some((DurationMs, Descending)) => in_order_of!(
                 ends!(),
-                "AND f.organization = $1 AND s.invocation = f.invocation AND f.duration_ms <= -$17 ",
+                "AND f.organization = $1 AND s.invocation = f.invocation AND f.duration_ms <= -$18 ",
                 "f.duration_ms DESC, "
             ),
             _ => sorted!(records!(), ""),

@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BootId, InvocationId, OperationId};
 use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
+use crate::ledger::Ledger;
 use crate::metrics::RECORDS;
 use crate::store::Store;
 
@@ -29,6 +30,8 @@ const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finish
     WHERE organization = $1 AND invocation = $2
     ON CONFLICT (invocation) DO NOTHING
     RETURNING sequence";
+
+const EFFECT: &str = "INSERT INTO inv_effects (organization, kind, name, sequence) VALUES ($1, $2, $3, $4)";
 
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation = $1";
 
@@ -150,7 +153,12 @@ async fn finish(
     let Some(row) = query.fetch_optional(&mut *connection).await? else {
         return refusal(connection, organization, id).await.map(Some);
     };
-    index(connection, get(&row, "sequence")?, organization, &finished.outcome).await?;
+    let sequence = get(&row, "sequence")?;
+    index(connection, sequence, organization, &finished.outcome).await?;
+    for effect in finished.ledger.iter().flat_map(Ledger::effects) {
+        let query = sqlx::query(EFFECT).bind(organization.as_str()).bind(effect.kind.as_str()).bind(effect.name);
+        query.bind(sequence).execute(&mut *connection).await?;
+    }
     sqlx::query(CLOSE).bind(id.as_str()).execute(connection).await?;
     Ok(None)
 }

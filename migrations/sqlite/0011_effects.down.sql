@@ -1,0 +1,1 @@
+DROP TABLE inv_effects;

@@ -1,0 +1,104 @@
+//! What a run did or was refused, as far as its history can be filtered by it.
+
+use std::collections::BTreeSet;
+
+use crate::ledger::Ledger;
+
+/// Kinds of effects; those of one kind are alternatives in a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EffectKind {
+    /// A host that a request was sent to, with its port unless that is the scheme's own.
+    Host,
+    /// A secret that the tool was given, or that the host put into a request.
+    Secret,
+    /// What the host did not do: the code of a refused request, or `status_events`.
+    Refusal,
+}
+
+/// One of the things that a run did or was refused.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Effect {
+    pub kind: EffectKind,
+    pub name: String,
+}
+
+/// Names a refused status event, as the ledger does.
+const STATUS_EVENTS: &str = "status_events";
+/// Requests beyond a run's bound are refused without an entry of their own.
+const BUDGET: &str = "budget";
+
+impl EffectKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Secret => "secret",
+            Self::Refusal => "refusal",
+        }
+    }
+}
+
+impl Effect {
+    fn new(kind: EffectKind, name: &str) -> Self {
+        Self { kind, name: name.to_owned() }
+    }
+}
+
+impl Ledger {
+    /// Everything that a filter can ask for, none of it twice.
+    pub fn effects(&self) -> BTreeSet<Effect> {
+        let Self { granted, used, refused, .. } = self;
+        let of = |kind| move |name: &String| Effect::new(kind, name);
+        let mut effects: BTreeSet<_> = granted.secrets.iter().map(of(EffectKind::Secret)).collect();
+        effects.extend(used.http.iter().flat_map(|one| &one.secrets).map(of(EffectKind::Secret)));
+        let sent = used.http.iter().filter(|one| one.refusal().is_none());
+        effects.extend(sent.map(|one| Effect::new(EffectKind::Host, &one.host)));
+        let refusals: Vec<_> = used.http.iter().filter_map(|one| one.refusal()).collect();
+        effects.extend(refusals.iter().map(|code| Effect::new(EffectKind::Refusal, code)));
+        if refused.http_requests > refusals.len() as u64 {
+            effects.insert(Effect::new(EffectKind::Refusal, BUDGET));
+        }
+        if refused.status_events > 0 {
+            effects.insert(Effect::new(EffectKind::Refusal, STATUS_EVENTS));
+        }
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Denied, Granted, HttpUse, Used};
+
+    fn request(host: &str, refusal: Option<&str>, secrets: &[&str]) -> HttpUse {
+        let secrets = secrets.iter().map(|name| (*name).to_owned()).collect();
+        let (is_refused, error) = (refusal.is_some(), refusal.map(str::to_owned));
+        HttpUse { host: host.to_owned(), error, is_refused, secrets, ..HttpUse::default() }
+    }
+
+    #[test]
+    fn a_ledger_says_what_can_be_asked_for() {
+        let http = vec![
+            request("a.example.com", None, &["KEY"]),
+            request("a.example.com", None, &[]),
+            request("b.example.com", Some("denied"), &[]),
+        ];
+        let ledger = Ledger {
+            granted: Granted { secrets: vec!["TOKEN".into()], ..Granted::default() },
+            used: Used { http, ..Used::default() },
+            refused: Denied { http_requests: 2, status_events: 1 },
+            ..Ledger::default()
+        };
+        let said: Vec<_> =
+            ledger.effects().into_iter().map(|effect| format!("{} {}", effect.kind.as_str(), effect.name)).collect();
+        let expected = [
+            "host a.example.com",
+            "secret KEY",
+            "secret TOKEN",
+            "refusal budget",
+            "refusal denied",
+            "refusal status_events",
+        ];
+        assert_eq!(said, expected);
+        assert!(Ledger::default().effects().is_empty());
+    }
+}
