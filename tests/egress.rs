@@ -2,6 +2,7 @@
 
 mod account;
 mod bounds;
+mod circle;
 mod hosts;
 mod libraries;
 mod python;

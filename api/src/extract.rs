@@ -1,6 +1,7 @@
 //! The border: bytes, queries and paths become registry types here, or a 422 that names the place.
 
 mod body;
+mod depth;
 mod field;
 mod node;
 mod path;
@@ -11,6 +12,7 @@ mod strict;
 mod whole;
 
 pub(crate) use body::{Body, FromBody};
+pub(crate) use depth::CallDepth;
 pub(crate) use field::Field;
 pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};

@@ -10,7 +10,7 @@ use registry::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::{Code, InputSchema, Mocks, Outcome};
+use crate::{Code, Depth, InputSchema, Mocks, Outcome};
 
 pub use registry::InvocationMode;
 
@@ -29,6 +29,7 @@ pub struct Call {
     pub source: InvocationSource,
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
+    pub depth: Depth,
     /// The runs are recorded as those of this operation.
     pub operation: Option<OperationId>,
 }

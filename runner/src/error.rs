@@ -37,6 +37,8 @@ pub enum Error {
     Overloaded { retry_after: Duration },
     #[error("too many runs of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyRuns { retry_after: Duration },
+    #[error("tools call one another in a circle, or more than three deep")]
+    LoopDetected,
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -81,6 +83,7 @@ impl Error {
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
+            | Self::LoopDetected
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. } => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
@@ -96,6 +99,7 @@ impl Error {
             Self::InvalidInput { .. } => "input_schema",
             Self::InputCount { .. } => "input_count",
             Self::VariableMissing { .. } => "variable_missing",
+            Self::LoopDetected => "loop_detected",
             Self::Overloaded { .. } => "overloaded",
             Self::TooManyRuns { .. } => "too_many_runs",
             Self::Rejected { .. } => "component_rejected",

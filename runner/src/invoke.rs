@@ -90,7 +90,10 @@ impl Invoker {
     /// When nothing ran: no such version, an input that misses the schema, too
     /// much waiting. And when a record could not be written.
     pub async fn invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Error> {
-        let Call { subject, principal, inputs, source, result_persistence, conversation, operation } = call;
+        let Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation } = call;
+        if depth.is_too_deep() {
+            return Err(Error::LoopDetected);
+        }
         let resolved = self.resolve(&principal, subject).await?;
         validate(&resolved.loaded.schema, &inputs).await?;
         let redaction = self.redaction(&principal, &resolved).await?;
@@ -101,6 +104,7 @@ impl Invoker {
             resolved: &resolved,
             principal: &principal,
             conversation: conversation.as_ref(),
+            depth,
             persistence: result_persistence,
             admitted: &admitted,
             events: &events,
@@ -116,7 +120,8 @@ impl Invoker {
     }
 
     async fn redaction(&self, principal: &registry::Principal, resolved: &Resolved) -> Result<Redaction, Error> {
-        let secrets: Vec<_> = resolved.variables.secrets.values().chain(resolved.outlet.secrets()).cloned().collect();
+        let secrets: Vec<_> =
+            resolved.variables.secrets.values().chain(resolved.outlet.secret_values()).cloned().collect();
         let of_answers = !secrets.is_empty() && self.store.redacts_answers(&principal.organization).await?;
         Ok(Redaction::of(secrets, of_answers))
     }

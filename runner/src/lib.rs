@@ -10,6 +10,7 @@ mod cache;
 mod call;
 mod compile;
 mod config;
+mod depth;
 mod documents;
 mod egress;
 mod engine;
@@ -38,6 +39,7 @@ pub use call::{
 };
 pub use compile::{Compiler, child_compile_main, precompile};
 pub use config::Config;
+pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets};
 pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, TestRequest};
 use registry::{BranchName, EnvvarName, InvocationSource, Principal, ProjectPath, SecretValue};
-use runner::{Call, Input, Invoker, ResultPersistence, Subject};
+use runner::{Call, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use super::input::{inputs, inputs_example, inputs_form};
@@ -87,6 +87,7 @@ impl Test {
             source,
             result_persistence: ResultPersistence::default(),
             conversation: None,
+            depth: Depth::default(),
             operation: None,
         };
         results::run(&invoker, call, &events).await

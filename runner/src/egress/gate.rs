@@ -13,7 +13,7 @@ use super::exchange::exchange;
 use super::head::Head;
 use super::secrets::Secrets;
 use super::target::Target;
-use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Limits, Mocks};
+use crate::{Depth, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Limits, Mocks};
 
 /// A method that the ledger shows; longer ones are no methods.
 const METHOD_BYTES_MAX: usize = 16;
@@ -29,6 +29,7 @@ pub struct Pass {
     pub declared: Vec<HostPattern>,
     pub secrets: Secrets,
     pub limits: Limits,
+    pub depth: Depth,
     /// What stands in for the world, when nothing may change it.
     pub simulation: Option<Arc<Mocks>>,
 }
@@ -117,7 +118,8 @@ impl Run {
     async fn admit_and_send(&self, request: HttpRequest, way: &mut Way) -> HttpAnswer {
         let target = Target::parse(&request.url)?;
         self.admit(&target)?;
-        let head = Head::of(&request, &target, &self.pass.secrets)?;
+        let mut head = Head::of(&request, &target, &self.pass.secrets)?;
+        head.deepen(self.pass.depth);
         let bytes_max = self.bytes_max(request.body.len() as u64)?;
         if let Some(answer) = self.simulated(&request, &head.method) {
             way.answered_by = MOCK;

@@ -9,7 +9,7 @@ use hyper::{Method, Request};
 
 use super::secrets::Secrets;
 use super::target::Target;
-use crate::{HttpError, HttpErrorCode, HttpRequest};
+use crate::{DEPTH_HEADER, Depth, HttpError, HttpErrorCode, HttpRequest};
 
 /// As many as servers usually take.
 const HEADERS_MAX: usize = 100;
@@ -75,6 +75,11 @@ impl Head {
         value.set_sensitive(true);
         self.headers.append(header, value);
         Ok(())
+    }
+
+    /// Lets another Lathe, or this one, see how deep its call is; a tool's own word on it does not count.
+    pub fn deepen(&mut self, depth: Depth) {
+        self.headers.insert(DEPTH_HEADER, u16::from(depth.of_requests()).into());
     }
 
     fn own(&mut self, target: &Target) -> Result<(), HttpError> {

@@ -1,15 +1,13 @@
 //! What a version's runs may reach, and which of its secrets stay with the host.
 
-use std::sync::Arc;
+use registry::{HostPattern, SecretValue, Variables, VersionSettings};
 
-use registry::{HostPattern, OrganizationId, SecretValue, Variables, VersionSettings};
-
-use crate::{HostSecret, Limits, Mocks, Pass, Secrets};
+use crate::{HostSecret, Secrets};
 
 /// The way out of one call's runs.
 pub(super) struct Outlet {
-    declared: Vec<HostPattern>,
-    secrets: Secrets,
+    pub(super) declared: Vec<HostPattern>,
+    pub(super) secrets: Secrets,
 }
 
 impl Outlet {
@@ -23,22 +21,12 @@ impl Outlet {
         Self { declared: patterns(&settings.allowed_hosts), secrets }
     }
 
-    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretValue> {
+    pub(super) fn secret_values(&self) -> impl Iterator<Item = &SecretValue> {
         self.secrets.0.iter().map(|secret| &secret.value)
     }
 
     pub(super) fn secret_names(&self) -> Vec<String> {
         self.secrets.0.iter().map(|secret| secret.name.clone()).collect()
-    }
-
-    pub(super) fn pass(&self, organization: &OrganizationId, limits: Limits, simulation: Option<Arc<Mocks>>) -> Pass {
-        Pass {
-            organization: organization.clone(),
-            declared: self.declared.clone(),
-            secrets: self.secrets.clone(),
-            limits,
-            simulation,
-        }
     }
 }
 

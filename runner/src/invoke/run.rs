@@ -15,8 +15,8 @@ use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
 use crate::{
-    Conversation, Error, EventSender, Executed, Execution, Gate, Input, InvocationMode, Outcome, Ports, RunResult,
-    StatusEvent, metrics, shape,
+    Conversation, Depth, Error, EventSender, Executed, Execution, Gate, Input, InvocationMode, Outcome, Pass, Ports,
+    RunResult, StatusEvent, metrics, shape,
 };
 
 /// What a run said beside its outcome.
@@ -34,6 +34,7 @@ pub(super) struct Run<'a> {
     pub(super) resolved: &'a Resolved,
     pub(super) principal: &'a registry::Principal,
     pub(super) conversation: Option<&'a Conversation>,
+    pub(super) depth: Depth,
     pub(super) persistence: crate::ResultPersistence,
     pub(super) admitted: &'a Admitted,
     pub(super) events: &'a EventSender,
@@ -123,7 +124,14 @@ impl Run<'_> {
     fn gate(&self, mode: InvocationMode) -> Gate {
         let Resolved { loaded, limits, outlet, .. } = self.resolved;
         let simulation = (mode == InvocationMode::ConversationSimulation).then(|| loaded.mocks.clone());
-        self.invoker.egress.gate(outlet.pass(&self.principal.organization, *limits, simulation))
+        self.invoker.egress.gate(Pass {
+            organization: self.principal.organization.clone(),
+            declared: outlet.declared.clone(),
+            secrets: outlet.secrets.clone(),
+            limits: *limits,
+            depth: self.depth,
+            simulation,
+        })
     }
 
     fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{FromBody, InPath, Node, Repeatable};
+use crate::extract::{CallDepth, FromBody, InPath, Node, Repeatable};
 use crate::openapi::{Operation, Tag, form};
 use crate::routes::input::{inputs, inputs_example, inputs_form};
 use crate::routes::results;
@@ -37,7 +37,7 @@ pub(crate) fn operation() -> Operation {
             record is written before it starts and before it is answered.",
         )
         .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
-        .refuses(400, &["input_schema", "variable_missing", "component_rejected"])
+        .refuses(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
         .refuses(429, &["too_many_runs"])
         .refuses(503, &["overloaded"])
         .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
@@ -49,6 +49,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     InPath(constraint): InPath<Constraint>,
+    CallDepth(depth): CallDepth,
     reply: Reply,
     Repeatable { request, once }: Repeatable<Request>,
 ) -> Result<response::Response, Error> {
@@ -57,7 +58,7 @@ pub(crate) async fn handle(
     let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
     let task = Task { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
     let subject = Subject::Version { tool, constraint };
-    let call = Call { subject, principal, inputs, source, result_persistence, conversation, operation: None };
+    let call = Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
     let invoker = app.invoker().clone();
     let invoke = move |job: Job| async move {
         let call = Call { operation: job.operation, ..call };
