@@ -96,6 +96,7 @@ fn settings(manifest: &Manifest, mocks: &Mocks, limits_max: &Limits) -> Result<V
         secret_hosts: manifest.secret_hosts.clone(),
         timeout_ms: limits.wall_ms,
         memory_bytes: limits.memory_bytes,
+        limits: manifest.limits,
         mocks_digest,
     })
 }

@@ -16,6 +16,7 @@
 //! | where metrics are served | `--metrics-listen` | `LATHE_METRICS_LISTEN` | `metrics_listen` | `127.0.0.1:9464` |
 //! | collector of traces | `--otlp-endpoint` | `OTEL_EXPORTER_OTLP_ENDPOINT` | `otlp_endpoint` | none |
 //! | where tools send requests | `--egress-hosts`, … | `LATHE_EGRESS_…` | `[egress]` | every public host |
+//! | what runs may use | | | `[run_limits]` | the runner's |
 //! | what is admitted at once | see `limits` | `LATHE_…` | `[limits]` | that of the crate that admits it |
 //!
 //! A flag wins over the environment, the environment over the file, the file over the default.
@@ -25,6 +26,7 @@ mod egress;
 mod file;
 mod limits;
 mod rate_limits;
+mod run_limits;
 mod serve;
 mod settings;
 mod signals;

@@ -89,7 +89,7 @@ pub use store::Store;
 pub use tags::Tags;
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
 pub use tool_version::{
-    Creator, Language, NewVersion, Publication, ToolVersion, VersionFilter, VersionSettings, VersionSort,
+    Creator, Language, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};

@@ -40,6 +40,31 @@ pub struct VersionSettings {
     pub mocks_digest: Option<Digest>,
     pub timeout_ms: u64,
     pub memory_bytes: u64,
+    #[serde(default)]
+    pub limits: RunBounds,
+}
+
+/// Further bounds of a run that a version sets itself. What is absent has its default, and the operator's caps hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunBounds {
+    /// Computing time, waiting left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<u64>,
+    /// Over all tables of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_elements: Option<u64>,
+    /// Streams, timers and the like that are open at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handles: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_calls: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_characters: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_events: Option<u64>,
+    /// Of what it prints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
 }
 
 /// What a finished build knows about the version that it makes.

@@ -77,7 +77,12 @@ impl Compiled {
             self.find(digest).ok_or_else(|| Error::internal(format!("{digest} is not compiled on this node")))?;
         // SAFETY: `find` checked that this process's key signed the file, in a
         // directory that only this user can write.
-        unsafe { Component::deserialize_file(engine, path) }.map_err(Error::engine)
+        let loaded = unsafe { Component::deserialize_file(engine, path) };
+        // Code of this release that this node made, so it is the component that does not fit into the engine's pool.
+        loaded.map_err(|error| {
+            tracing::warn!(%digest, error = format!("{error:#}"), "a component cannot be loaded");
+            Error::rejected(error.root_cause().to_string())
+        })
     }
 
     pub(crate) fn path(&self, digest: &Digest) -> PathBuf {

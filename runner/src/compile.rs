@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::cache::Compiled;
-use crate::{Error, Limits, engine};
+use crate::{Error, Limits, engine, structure};
 
 /// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
 const CPU_SECONDS_MAX: u64 = 240;
@@ -113,6 +113,7 @@ pub fn child_compile_main() -> io::Result<()> {
     if component.len() > COMPONENT_BYTES_MAX {
         return Err(io::Error::other("the component is too large to compile"));
     }
+    structure::check(&component).map_err(io::Error::other)?;
     let code = precompile(&component).map_err(io::Error::other)?;
     io::stdout().lock().write_all(&code)
 }

@@ -41,7 +41,8 @@ impl Components {
     /// The component, loaded from the cache of compiled code on first use.
     ///
     /// # Errors
-    /// `Internal` when its code was never compiled here or does not verify.
+    /// `Internal` when its code was never compiled here or does not verify, `Rejected` when it can be no tool: it does
+    /// not fit into the engine's pool, imports what is not there, or does not export `run-tool`.
     pub fn get(&self, digest: &Digest) -> Result<Arc<Prepared>, Error> {
         if let Some(found) = self.prepared.get(digest) {
             return Ok(found.clone());
@@ -56,7 +57,12 @@ impl Components {
     }
 
     fn prepare(&self, component: &Component) -> Result<Prepared, Error> {
-        let instance = self.linker.instantiate_pre(component).map_err(Error::engine)?;
-        ToolPre::new(instance).map_err(Error::engine)
+        let instance = self.linker.instantiate_pre(component).map_err(misfit)?;
+        ToolPre::new(instance).map_err(misfit)
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+fn misfit(error: wasmtime::Error) -> Error {
+    Error::rejected(format!("{error:#}"))
 }

@@ -15,7 +15,7 @@ use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::host::{self, Host};
 use crate::limits::Limits;
 use crate::outcome::cut;
-use crate::{Error, Ports, engine, ticker::Ticker};
+use crate::{Error, Ports, engine, stopped, ticker::Ticker};
 
 /// Sources in, a bundle out: bounded by what the builder lets in.
 const HOSTCALL_BYTES: usize = 192 << 20;
@@ -135,10 +135,7 @@ impl Interpreter {
 }
 
 fn stopped(error: &wasmtime::Error) -> CompileFailure {
-    let message = match crate::Outcome::stopped(error) {
-        crate::Outcome::Failed { exception_message, .. } => exception_message,
-        crate::Outcome::Succeeded { .. } => error.to_string(),
-    };
+    let message = stopped::message(error);
     failure("import", format!("importing the tool stopped the interpreter: {message}"))
 }
 

@@ -177,7 +177,8 @@ impl Invoker {
 
     fn limits(&self, settings: &registry::VersionSettings) -> Limits {
         let (wall, memory) = (settings.timeout_ms, settings.memory_bytes);
-        Limits::DEFAULT.with(Some(wall), Some(memory), &self.limits_max)
+        let limits = Limits::DEFAULT.with(Some(wall), Some(memory), &self.limits_max);
+        limits.bounded(&settings.limits, &self.limits_max)
     }
 
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {

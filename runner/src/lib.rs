@@ -28,6 +28,8 @@ mod redact;
 mod sandbox;
 mod schema;
 mod shape;
+mod stopped;
+mod structure;
 mod ticker;
 mod versions;
 

@@ -2,18 +2,31 @@
 
 use std::time::Duration;
 
+use registry::RunBounds;
 use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
+
+use crate::call::OUTPUT_CHARACTERS_MAX;
 
 /// Bounds of one run. A version's settings lie below an operator's caps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// From the start of the run to its end, waiting included.
     pub wall_ms: u64,
-    /// While the guest computes, counted in epoch ticks of a millisecond.
+    /// While the guest computes, and the host for it; looked at once a millisecond.
     pub cpu_ms: u64,
     /// Summed over all linear memories of the run.
     pub memory_bytes: u64,
+    /// Summed over all tables of the run.
+    pub table_elements: usize,
+    /// Of streams, timers and the like that are open at once.
+    pub handles: usize,
+    /// Calls of any function of the host.
+    pub host_calls: u64,
+    /// Bytes that the guest may hand over in one of them.
+    pub hostcall_bytes: usize,
+    /// Unicode scalar values.
+    pub output_characters: usize,
     /// Bytes of output that the host copies; characters are counted later.
     pub output_bytes: usize,
     /// Of stdout and stderr together; what follows is dropped.
@@ -38,6 +51,16 @@ impl Limits {
         wall_ms: 30_000,
         cpu_ms: 10_000,
         memory_bytes: 128 << 20,
+        // Python has one table of about 6,000.
+        table_elements: 20_000,
+        // An interpreter holds about twenty.
+        handles: 1_000,
+        // About a second of nothing but asking for the time.
+        host_calls: 1_000_000,
+        // The largest output that is looked at, all of it of characters of four bytes. What the host hands over, such
+        // as a bundle, is not counted.
+        hostcall_bytes: (4 << 20) + 4,
+        output_characters: OUTPUT_CHARACTERS_MAX,
         // 20,000 characters are at most 80,000 bytes; one more is enough to refuse.
         output_bytes: 1 << 20,
         stdio_bytes: 64 << 10,
@@ -50,8 +73,19 @@ impl Limits {
         http_bytes: 16 << 20,
     };
 
-    /// What an author may ask for at most, unless the operator says otherwise.
-    pub const MAX: Self = Self { wall_ms: 300_000, cpu_ms: 60_000, memory_bytes: 256 << 20, ..Self::DEFAULT };
+    /// What an author may ask for at most, unless the operator allows less.
+    pub const MAX: Self = Self {
+        wall_ms: 300_000,
+        cpu_ms: 60_000,
+        memory_bytes: 256 << 20,
+        // Of one table no more than the engine's pool has room for.
+        table_elements: 100_000,
+        handles: 10_000,
+        host_calls: 10_000_000,
+        stdio_bytes: 1 << 20,
+        status_events: 1_000,
+        ..Self::DEFAULT
+    };
 
     /// The same limits with the version's own settings, capped.
     #[must_use]
@@ -66,14 +100,32 @@ impl Limits {
         }
     }
 
+    /// The same limits with the bounds that a version sets itself, capped.
+    #[must_use]
+    pub fn bounded(self, asked: &RunBounds, cap: &Self) -> Self {
+        let size = |asked: Option<u64>, default: usize, cap: usize| {
+            asked.map_or(default, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(cap)
+        };
+        Self {
+            cpu_ms: asked.cpu_ms.unwrap_or(self.cpu_ms).min(cap.cpu_ms),
+            table_elements: size(asked.table_elements, self.table_elements, cap.table_elements),
+            handles: size(asked.handles, self.handles, cap.handles),
+            host_calls: asked.host_calls.unwrap_or(self.host_calls).min(cap.host_calls),
+            output_characters: size(asked.output_characters, self.output_characters, cap.output_characters),
+            stdio_bytes: size(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
+            status_events: asked
+                .status_events
+                .map_or(self.status_events, |asked| u32::try_from(asked).unwrap_or(u32::MAX))
+                .min(cap.status_events),
+            ..self
+        }
+    }
+
     #[must_use]
     pub const fn wall(&self) -> Duration {
         Duration::from_millis(self.wall_ms)
     }
 }
-
-/// Table elements over the whole run: an interpreter needs about 6,000.
-const TABLE_ELEMENTS_MAX: usize = 100_000;
 
 /// Refuses growth beyond the run's memory; the guest sees a failed allocation.
 #[derive(Debug)]
@@ -81,12 +133,19 @@ pub struct Limiter {
     memory_left: u64,
     table_left: usize,
     pub memory_peak: u64,
+    /// Whether the guest was refused memory at any time.
+    pub memory_refused: bool,
 }
 
 impl Limiter {
     #[must_use]
     pub const fn new(limits: &Limits) -> Self {
-        Self { memory_left: limits.memory_bytes, table_left: TABLE_ELEMENTS_MAX, memory_peak: 0 }
+        Self {
+            memory_left: limits.memory_bytes,
+            table_left: limits.table_elements,
+            memory_peak: 0,
+            memory_refused: false,
+        }
     }
 }
 
@@ -94,11 +153,18 @@ impl ResourceLimiter for Limiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let more = desired.saturating_sub(current) as u64;
         let Some(left) = self.memory_left.checked_sub(more) else {
+            self.memory_refused = true;
             return Ok(false);
         };
         self.memory_left = left;
         self.memory_peak += more;
         Ok(true)
+    }
+
+    /// Granted here and refused further in, such as beyond what one memory can have.
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.memory_refused = true;
+        Ok(())
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
@@ -107,5 +173,32 @@ impl ResourceLimiter for Limiter {
         };
         self.table_left = left;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_version_asks_for_lies_below_the_cap() {
+        let asked = RunBounds { cpu_ms: Some(100), handles: Some(u64::MAX), ..RunBounds::default() };
+        let limits = Limits::DEFAULT.bounded(&asked, &Limits::MAX);
+        assert_eq!(limits, Limits { cpu_ms: 100, handles: Limits::MAX.handles, ..Limits::DEFAULT });
+        let cap = Limits { cpu_ms: 50, host_calls: 7, ..Limits::MAX };
+        let limits = Limits::DEFAULT.bounded(&asked, &cap);
+        assert_eq!((limits.cpu_ms, limits.host_calls), (50, 7), "a cap holds for what is not asked for, too");
+    }
+
+    #[test]
+    fn memory_and_tables_are_summed() {
+        let limits = Limits { memory_bytes: 10, table_elements: 3, ..Limits::DEFAULT };
+        let mut limiter = Limiter::new(&limits);
+        assert!(limiter.memory_growing(0, 6, None).unwrap());
+        assert!(limiter.memory_growing(0, 4, None).unwrap() && !limiter.memory_refused);
+        assert!(!limiter.memory_growing(6, 7, None).unwrap() && limiter.memory_refused);
+        assert!(limiter.table_growing(0, 3, None).unwrap());
+        assert!(!limiter.table_growing(0, 1, None).unwrap());
+        assert_eq!(limiter.memory_peak, 10);
     }
 }

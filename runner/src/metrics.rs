@@ -15,13 +15,18 @@ const RUN_SECONDS: &str = "lathe_run_duration_seconds";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// The ends that the host gives a run.
-const HOSTS_OUTCOMES: [&str; 10] = [
+const HOSTS_OUTCOMES: [&str; 15] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
     "output_not_persistable",
     "stack_overflow",
     "trap",
+    "out_of_memory",
+    "limit_hostcalls",
+    "limit_hostcall_bytes",
+    "limit_handles",
+    "instantiate_failed",
     "exit",
     "no_result",
     "internal",

@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use registry::Ledger;
-use wasmtime::Trap;
-use wasmtime_wasi::I32Exit;
 
 use crate::bindings::tool::lathe::tool::types::ToolError;
 
@@ -56,20 +54,10 @@ impl Outcome {
         }
     }
 
-    /// The guest was stopped, or stopped itself.
-    pub(crate) fn stopped(error: &wasmtime::Error) -> Self {
-        if let Some(I32Exit(code)) = error.downcast_ref() {
-            return match code {
-                0 => Self::failed("no_result", "the tool exited without a result"),
-                // The interface tells success from failure, and no more.
-                _ => Self::failed("exit", "the tool exited with a failure code"),
-            };
-        }
-        match error.downcast_ref::<Trap>() {
-            Some(Trap::StackOverflow) => Self::failed("stack_overflow", "the call stack is exhausted"),
-            Some(trap) => Self::failed("trap", trap.to_string()),
-            None => Self::failed("trap", error.root_cause().to_string()),
-        }
+    /// A limit of time, which the host names.
+    pub(crate) fn timed_out(kind: &str, limit: Duration) -> Self {
+        let what = if kind == "timeout_cpu" { "computed" } else { "ran" };
+        Self::failed(kind, format!("the tool {what} longer than {} s", limit.as_secs_f64()))
     }
 }
 

@@ -12,12 +12,7 @@ use crate::guest::{Components, Prepared};
 use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
 use crate::ticker::Ticker;
-use crate::{Config, Error, Execution, Ports, engine};
-
-/// Bytes that one call may pass between guest and host.
-const HOSTCALL_BYTES: usize = 16 << 20;
-/// Handles over the component's resource tables.
-const COMPONENT_HANDLES_MAX: usize = 1_000;
+use crate::{Config, Error, Execution, Limits, Ports, engine, stopped};
 
 struct Job {
     execution: Execution,
@@ -41,7 +36,7 @@ impl Sandbox {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
         let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
-        let engine = engine::engine(parallel_runs_max, config.limits_max.memory_bytes);
+        let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes);
         let engine = engine.map_err(Error::engine)?;
         let components = Components::new(&engine, compiled)?;
         let (jobs, inbox) = mpsc::unbounded_channel();
@@ -90,6 +85,7 @@ impl Thread {
     async fn execute(&self, execution: Execution, ports: Ports) -> (Result<Executed, Error>, Option<Store<Host>>) {
         let prepared = match self.components.get(&execution.code.component) {
             Ok(prepared) => prepared,
+            Err(Error::Rejected { reason }) => return (Ok(Executed::failed("instantiate_failed", &reason)), None),
             Err(error) => return (Err(error), None),
         };
         let limits = execution.limits;
@@ -97,10 +93,11 @@ impl Thread {
         let _ticking = self.ticker.run();
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
-        let call = call(&mut store, &prepared, execution);
+        let cpu = store.data().cpu.clone();
+        let call = cpu.counts(call(&mut store, &prepared, execution));
         let outcome = match tokio::time::timeout(limits.wall(), call).await {
             Ok(outcome) => outcome,
-            Err(_) => timed_out("timeout_wall", limits.wall()),
+            Err(_) => Outcome::timed_out("timeout_wall", limits.wall()),
         };
         (Ok(executed(outcome, started.elapsed(), store.data())), Some(store))
     }
@@ -117,15 +114,11 @@ fn store(engine: &Engine, execution: &Execution, ports: Ports) -> Store<Host> {
     let host = Host::new(execution.code.bundle.clone(), &limits, ports);
     let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);
-    store.set_hostcall_fuel(HOSTCALL_BYTES);
-    store.set_max_component_handles(COMPONENT_HANDLES_MAX);
+    store.set_hostcall_fuel(limits.hostcall_bytes);
+    store.set_max_component_handles(limits.handles);
     store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(move |mut context| {
-        let host = context.data_mut();
-        host.cpu_ms += 1;
-        if host.cpu_ms > limits.cpu_ms {
-            return Err(CpuSpent.into());
-        }
+    store.epoch_deadline_callback(move |context| {
+        context.data().tick(&limits)?;
         Ok(UpdateDeadline::Yield(1))
     });
     store
@@ -133,14 +126,13 @@ fn store(engine: &Engine, execution: &Execution, ports: Ports) -> Store<Host> {
 
 async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution) -> Outcome {
     let limits = execution.limits;
-    match try_call(store, prepared, execution).await {
+    match try_call(&mut *store, prepared, execution).await {
         Ok(Ok(output)) if output.len() > limits.output_bytes => {
             Outcome::failed("output_too_large", "the output is larger than the host reads")
         }
         Ok(Ok(output)) => Outcome::Succeeded { output },
         Ok(Err(raised)) => Outcome::raised(raised),
-        Err(error) if error.is::<CpuSpent>() => timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms)),
-        Err(error) => Outcome::stopped(&error),
+        Err(error) => stopped::outcome(&error, &limits, store.data().limiter.memory_refused),
     }
 }
 
@@ -149,17 +141,8 @@ async fn try_call(
     prepared: &Prepared,
     execution: Execution,
 ) -> wasmtime::Result<Result<String, ToolError>> {
-    let tool = prepared.instantiate_async(&mut *store).await?;
+    let tool = prepared.instantiate_async(&mut *store).await.map_err(stopped::while_instantiated)?;
     let Execution { tool_input, metadata, config, conversation, user_variables, .. } = execution;
     let context = Context { tool_input, metadata, config, conversation, user_variables };
     tool.call_run_tool(store, &context).await
 }
-
-fn timed_out(kind: &str, limit: Duration) -> Outcome {
-    let what = if kind == "timeout_cpu" { "computed" } else { "ran" };
-    Outcome::failed(kind, format!("the tool {what} longer than {} s", limit.as_secs_f64()))
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("the run's computing time is spent")]
-struct CpuSpent;

@@ -1,16 +1,17 @@
 //! The result-persistence rule: what an output's length means.
 
 use crate::Outcome;
-use crate::call::{OUTPUT_CHARACTERS_MAX, PERSISTED_CHARACTERS_MAX, ResultPersistence};
+use crate::call::{PERSISTED_CHARACTERS_MAX, ResultPersistence};
 
-/// The outcome after the rule, and whether it belongs in the conversation's log.
-pub fn shape(outcome: Outcome, persistence: ResultPersistence) -> (Outcome, bool) {
+/// The outcome after the rule, and whether it belongs in the conversation's log. A longer output than
+/// `output_characters_max` fails.
+pub fn shape(outcome: Outcome, persistence: ResultPersistence, output_characters_max: usize) -> (Outcome, bool) {
     let Outcome::Succeeded { output } = &outcome else {
         return (outcome, persistence != ResultPersistence::Ephemeral);
     };
     let characters = output.chars().count();
-    if characters > OUTPUT_CHARACTERS_MAX {
-        return (too_large("output_too_large", characters, OUTPUT_CHARACTERS_MAX), false);
+    if characters > output_characters_max {
+        return (too_large("output_too_large", characters, output_characters_max), false);
     }
     let fits = characters <= PERSISTED_CHARACTERS_MAX;
     match persistence {
@@ -29,11 +30,12 @@ fn too_large(kind: &str, characters: usize, characters_max: usize) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
     use ResultPersistence::{Ephemeral, Persisted, PersistedPreferred};
 
     fn check(characters: usize, persistence: ResultPersistence, expected: Result<bool, &str>) {
         let output = "😀".repeat(characters);
-        let (outcome, persisted) = shape(Outcome::Succeeded { output }, persistence);
+        let (outcome, persisted) = shape(Outcome::Succeeded { output }, persistence, Limits::DEFAULT.output_characters);
         match (outcome, expected) {
             (Outcome::Succeeded { .. }, Ok(expected)) => assert_eq!(persisted, expected),
             (Outcome::Failed { exception_type, .. }, Err(kind)) => {

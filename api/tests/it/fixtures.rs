@@ -8,8 +8,8 @@ use registry::{
     BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants, InvocationFinished,
     InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted,
     IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, Operation,
-    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, SignIn, SignedIn, Store, ToolId, UserId,
-    Version, VersionSettings,
+    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store, ToolId,
+    UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -190,6 +190,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             mocks_digest: None,
             timeout_ms: 30_000,
             memory_bytes: 1 << 27,
+            limits: RunBounds::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use registry::{EnvvarName, HostPattern};
+use registry::{EnvvarName, HostPattern, RunBounds};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -32,6 +32,7 @@ pub struct Manifest {
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     pub timeout_ms: Option<u64>,
     pub memory_bytes: Option<u64>,
+    pub limits: RunBounds,
     /// Whether `[project]` asks for packages, which need a lock file.
     pub dependencies: Vec<String>,
 }
@@ -69,6 +70,21 @@ struct Lathe {
     secret_hosts: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
     timeout_seconds: Option<Spanned<f64>>,
     memory_mb: Option<Spanned<u64>>,
+    #[serde(default)]
+    limits: Limits,
+}
+
+/// `[tool.lathe.limits]`: what most tools need not set.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Limits {
+    cpu_seconds: Option<Spanned<f64>>,
+    table_elements: Option<u64>,
+    handles: Option<u64>,
+    host_calls: Option<u64>,
+    output_characters: Option<u64>,
+    status_events: Option<u64>,
+    log_kb: Option<u32>,
 }
 
 impl Manifest {
@@ -106,7 +122,8 @@ impl Reader<'_> {
             required_secret_envvars: self.variables("required_secret_envvars", &lathe.required_secret_envvars)?,
             allowed_hosts: self.hosts("allowed_hosts", &lathe.allowed_hosts)?,
             secret_hosts: self.secret_hosts(&lathe.secret_hosts, &lathe.required_secret_envvars)?,
-            timeout_ms: lathe.timeout_seconds.map(|value| self.timeout(&value)).transpose()?,
+            limits: self.limits(&lathe.limits)?,
+            timeout_ms: lathe.timeout_seconds.map(|value| self.seconds("timeout_seconds", &value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
         })
     }
@@ -181,10 +198,24 @@ impl Reader<'_> {
         }
     }
 
-    fn timeout(&self, value: &Spanned<f64>) -> Result<u64, Error> {
+    fn limits(&self, limits: &Limits) -> Result<RunBounds, Error> {
+        let seconds = |value: &Spanned<f64>| self.seconds("limits.cpu_seconds", value);
+        Ok(RunBounds {
+            cpu_ms: limits.cpu_seconds.as_ref().map(seconds).transpose()?,
+            table_elements: limits.table_elements,
+            handles: limits.handles,
+            host_calls: limits.host_calls,
+            output_characters: limits.output_characters,
+            status_events: limits.status_events,
+            log_bytes: limits.log_kb.map(|kilobytes| u64::from(kilobytes) << 10),
+        })
+    }
+
+    /// Milliseconds.
+    fn seconds(&self, key: &str, value: &Spanned<f64>) -> Result<u64, Error> {
         let seconds = *value.get_ref();
         if !(seconds > 0.0 && seconds <= 86_400.0) {
-            return Err(self.refuse("timeout_seconds", &value.span(), "must be more than 0 and at most 86400"));
+            return Err(self.refuse(key, &value.span(), "must be more than 0 and at most 86400"));
         }
         u64::try_from(std::time::Duration::from_secs_f64(seconds).as_millis()).map_err(Error::internal)
     }
@@ -236,13 +267,16 @@ mod tests {
         let manifest = Manifest::parse(
             b"[project]\nname='w'\ndependencies=['attrs']\n[tool.lathe]\nentry_point='a.b:run'\n\
               input_schema='schemas/in.json'\nrequired_envvars=['REGION']\nrequired_secret_envvars=['KEY']\n\
-              allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\n",
+              allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\n\
+              [tool.lathe.limits]\ncpu_seconds=0.5\nhost_calls=7\nlog_kb=2\n",
         )
         .unwrap();
         assert_eq!(manifest.entry_point, "a.b:run");
         assert_eq!(manifest.input_schema.as_deref(), Some("schemas/in.json"));
         assert_eq!(manifest.allowed_hosts, ["api.example.com"]);
         assert_eq!((manifest.timeout_ms, manifest.memory_bytes), (Some(1_500), Some(64 << 20)));
+        let limits = RunBounds { cpu_ms: Some(500), host_calls: Some(7), log_bytes: Some(2_048), ..Default::default() };
+        assert_eq!(manifest.limits, limits);
         assert_eq!(manifest.dependencies, ["attrs"]);
     }
 
@@ -267,6 +301,8 @@ mod tests {
         refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb");
         refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
         refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
+        refused("[project]\nname = 'w'\n[tool.lathe.limits]\ncpu_seconds = 0\n", "tool.lathe.limits.cpu_seconds");
+        refused("[project]\nname = 'w'\n[tool.lathe.limits]\nhandels = 1\n", "pyproject.toml:4: ");
         refused("[project\n", "pyproject.toml:1");
         refused("[tool.lathe]\n", "[project]");
         refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 'soon'\n", "pyproject.toml:4");

@@ -164,6 +164,7 @@ fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &
     runner::Config {
         egress: settings.egress.clone(),
         runs: settings.limits.of_runs(default.runs, settings.parallel_runs, settings.queued_runs),
+        limits_max: settings.run_limits,
         ..default
     }
 }
@@ -173,6 +174,7 @@ fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder
     builder::Config {
         python_index: settings.python_index.clone(),
         builds: settings.limits.of_builds(default.builds),
+        limits_max: settings.run_limits,
         ..default
     }
 }

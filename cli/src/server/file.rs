@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::egress::Egress;
 use super::limits::Limits;
 use super::rate_limits::RateLimitSettings;
+use super::run_limits::RunLimits;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
 
@@ -32,6 +33,8 @@ pub struct SettingsFile {
     pub limits: Limits,
     #[serde(default)]
     pub egress: Egress,
+    #[serde(default)]
+    pub run_limits: RunLimits,
     pub rate_limits: Option<RateLimitSettings>,
     pub metrics_listen: Option<MetricsListen>,
     pub otlp_endpoint: Option<String>,

@@ -103,6 +103,8 @@ pub struct Settings {
     pub python_index: Option<String>,
     pub limits: Limits,
     pub egress: EgressConfig,
+    /// What no run gets more of.
+    pub run_limits: runner::Limits,
     pub rate_limits: RateLimits,
     pub metrics_listen: MetricsListen,
     pub otlp_endpoint: Option<String>,
@@ -129,6 +131,7 @@ impl Settings {
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
+            run_limits: file.run_limits.caps()?,
             metrics_listen: arguments.metrics_listen.or(file.metrics_listen).unwrap_or_default(),
             otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),
             rate_limits: rate_limits.map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,

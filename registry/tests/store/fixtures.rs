@@ -7,8 +7,8 @@ use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
     Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome, InvocationSource,
     InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, Operation,
-    OrganizationId, Principal, ProjectPath, RecordedInput, SecretValue, SignIn, SignedIn, Store, Tags, Timestamp,
-    ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store, Tags,
+    Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -157,6 +157,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             mocks_digest: None,
             timeout_ms: 30_000,
             memory_bytes: 128 << 20,
+            limits: RunBounds::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

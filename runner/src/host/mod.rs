@@ -4,6 +4,7 @@
 
 mod clock;
 mod count;
+mod cpu;
 mod http;
 mod log;
 mod random;
@@ -16,20 +17,18 @@ use std::sync::Arc;
 
 use count::Count;
 use registry::{Cost, Denied, Granted, Ledger, Used};
+use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
-use wasmtime::{Engine, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use crate::Ports;
 use crate::bindings::image::lathe::tool::bundle;
 use crate::bindings::tool::lathe::tool;
 use crate::limits::{Limiter, Limits};
+use crate::stopped::Spent;
 
 /// The most random bytes one call may ask for.
 const RANDOM_BYTES_MAX: u64 = 64 << 10;
-/// Open handles of one run; an interpreter holds about twenty.
-const HANDLES_MAX: usize = 1_000;
-
 /// The host's side of one run.
 pub struct Host {
     wasi: WasiCtx,
@@ -38,8 +37,9 @@ pub struct Host {
     pub(crate) limiter: Limiter,
     pub(crate) status: status::Status,
     pub(crate) log: log::Log,
-    /// Milliseconds that the guest computed.
-    pub(crate) cpu_ms: u64,
+    pub(crate) cpu: cpu::Cpu,
+    /// Calls of the host, as [`WasiView::ctx`] and the interfaces of our own count them.
+    host_calls: u64,
     clock_reads: Count,
     random_bytes: Count,
     http: http::Http,
@@ -61,7 +61,7 @@ impl Host {
             .allow_udp(false)
             .allow_ip_name_lookup(false);
         let mut table = ResourceTable::new();
-        table.set_max_capacity(HANDLES_MAX);
+        table.set_max_capacity(limits.handles);
         Self {
             wasi: wasi.build(),
             table,
@@ -69,11 +69,29 @@ impl Host {
             limiter: Limiter::new(limits),
             status: status::Status::new(limits, ports.events),
             log,
-            cpu_ms: 0,
+            cpu: cpu::Cpu::default(),
+            host_calls: 0,
             clock_reads,
             random_bytes,
             http: http::Http::new(ports.http),
         }
+    }
+
+    /// Whether the guest may go on.
+    ///
+    /// # Errors
+    /// When its computing time, or its number of calls, is beyond a limit.
+    pub fn tick(&self, limits: &Limits) -> Result<(), Spent> {
+        if self.host_calls > limits.host_calls {
+            return Err(Spent::HostCalls);
+        }
+        if self.cpu.milliseconds() > limits.cpu_ms { Err(Spent::Cpu) } else { Ok(()) }
+    }
+
+    /// Every function of the host begins here.
+    fn called(&mut self) -> &mut Self {
+        self.host_calls = self.host_calls.saturating_add(1);
+        self
     }
 
     /// What the run used, was refused and cost, up to now.
@@ -90,14 +108,15 @@ impl Host {
                 http: Vec::new(), // counted where requests are admitted
             },
             refused: Denied { http_requests: 0, status_events: status_events_refused },
-            cost: Cost { cpu_ms: self.cpu_ms, memory_peak_bytes: self.limiter.memory_peak },
+            cost: Cost { cpu_ms: self.cpu.milliseconds(), memory_peak_bytes: self.limiter.memory_peak },
         }
     }
 }
 
 impl WasiView for Host {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        let Self { wasi, table, .. } = self.called();
+        WasiCtxView { ctx: wasi, table }
     }
 }
 
@@ -111,11 +130,11 @@ impl tool::types::Host for Host {}
 impl crate::bindings::image::lathe::tool::compiler::Host for Host {}
 
 /// Links what the worlds import, and nothing else.
-pub fn linker(engine: &Engine) -> Result<Linker<Host>> {
+pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-    tool::status::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
-    tool::http::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
-    bundle::add_to_linker::<_, HasSelf<_>>(&mut linker, |host| host)?;
+    tool::status::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    tool::http::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    bundle::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
     Ok(linker)
 }

@@ -77,7 +77,7 @@ impl Run<'_> {
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
         let Executed { outcome, logs, ledger, .. } = executed;
         let ledger = Ledger { granted: self.granted(), ..ledger };
-        let (outcome, persisted) = shape::shape(outcome, self.persistence);
+        let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
         let stored = redactors.stored.outcome(outcome.clone());

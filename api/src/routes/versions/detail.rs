@@ -47,8 +47,8 @@ fn example() -> Value {
     example["bundle_digest"] = json!(digest("2"));
     example["component_digest"] = json!(digest("3"));
     example["settings"] = json!({
-        "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "secret_hosts": {}, "mocks_digest": null, "timeout_ms": 30_000,
-        "memory_bytes": 134_217_728,
+        "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "secret_hosts": {},
+        "mocks_digest": null, "timeout_ms": 30_000, "memory_bytes": 134_217_728, "limits": {"host_calls": 1_000},
     });
     example["build_log"] = json!("checkout: 3 files\n");
     example

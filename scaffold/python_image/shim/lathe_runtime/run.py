@@ -19,6 +19,11 @@ NOT_THE_AUTHORS = ("/0/", "/world/", "/bundled/", "/python/", "<frozen ")
 # Characters, beyond the bytes that the host reads.
 OUTPUT_MAX = 1 << 20
 
+# Characters of a status event, a message and a trace, beyond the bytes that the host keeps.
+EVENT_MAX = 1 << 16
+MESSAGE_MAX = 1 << 15
+TRACE_MAX = 1 << 17
+
 # Made once: `json.dumps` with options makes an encoder for every call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
@@ -32,7 +37,7 @@ def _sender(send):
         checked_event(message, progress, total, data)
         event = {"message": message, "progress": progress, "total": total, "data": data}
         try:
-            send(_encode(event))
+            send(_encode(event)[:EVENT_MAX])
         except Err:
             pass  # the host counts what it refuses; it never fails a run
         return SENT
@@ -92,10 +97,22 @@ def describe(error):
     try:
         trace = traceback.TracebackException.from_exception(error, compact=True)
         _keep_authors_frames(trace)
-        lines = "".join(trace.format()).splitlines()
+        lines = _shortened("".join(trace.format()).splitlines())
     except BaseException:
-        lines = [f"{name}: {message}"]
+        lines = [f"{name}: {message}"[:TRACE_MAX]]
+    name, message = name[:MESSAGE_MAX], message[:MESSAGE_MAX]
     return _sendable(name), _sendable(message), [_sendable(line) for line in lines]
+
+
+def _shortened(lines):
+    """The host cuts it once more and says so; it need not see all of it for that."""
+    kept, left = [], TRACE_MAX
+    for line in lines:
+        if left <= 0:
+            break
+        kept.append(line[:left])
+        left -= len(line)
+    return kept
 
 
 def _sendable(text):

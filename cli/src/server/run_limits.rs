@@ -1,0 +1,82 @@
+//! What runs may use at most: the table `[run_limits]` of the settings file. Versions ask for less, or for more than the
+//! default up to here.
+
+use std::time::Duration;
+
+use runner::Limits;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunLimits {
+    timeout_seconds: Option<u64>,
+    cpu_seconds: Option<u64>,
+    memory_mb: Option<u64>,
+    table_elements: Option<u64>,
+    handles: Option<u64>,
+    host_calls: Option<u64>,
+    output_characters: Option<u64>,
+    status_events: Option<u32>,
+    log_kb: Option<u64>,
+}
+
+impl RunLimits {
+    /// The release's own caps, lowered to what is set. A release is tested up to its own, so none can be raised.
+    pub fn caps(&self) -> anyhow::Result<Limits> {
+        let max = Limits::MAX;
+        let milliseconds = |seconds: u64| u64::try_from(Duration::from_secs(seconds).as_millis()).unwrap_or(u64::MAX);
+        let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Ok(Limits {
+            wall_ms: lowered("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
+            cpu_ms: lowered("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
+            memory_bytes: lowered(
+                "memory_mb",
+                self.memory_mb.map(|value| value.saturating_mul(1 << 20)),
+                max.memory_bytes,
+            )?,
+            table_elements: lowered("table_elements", self.table_elements.map(size), max.table_elements)?,
+            handles: lowered("handles", self.handles.map(size), max.handles)?,
+            host_calls: lowered("host_calls", self.host_calls, max.host_calls)?,
+            output_characters: lowered("output_characters", self.output_characters.map(size), max.output_characters)?,
+            status_events: lowered("status_events", self.status_events, max.status_events)?,
+            stdio_bytes: lowered(
+                "log_kb",
+                self.log_kb.map(|value| size(value.saturating_mul(1 << 10))),
+                max.stdio_bytes,
+            )?,
+            ..max
+        })
+    }
+}
+
+fn lowered<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyhow::Result<T> {
+    match asked {
+        None => Ok(max),
+        Some(asked) if asked > T::default() && asked <= max => Ok(asked),
+        Some(_) => Err(Failure::usage(
+            format!("run_limits.{key} is zero, or more than this release allows"),
+            "docs/configuration.md lists how far each can go",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caps_can_be_lowered_and_not_raised() {
+        let read = |text: &str| toml::from_str::<RunLimits>(text).expect("a table").caps();
+        assert_eq!(read("").expect("nothing is set"), Limits::MAX);
+        let caps = read("timeout_seconds = 60\nmemory_mb = 64\nhost_calls = 5\nlog_kb = 1").expect("less than all");
+        let expected =
+            Limits { wall_ms: 60_000, memory_bytes: 64 << 20, host_calls: 5, stdio_bytes: 1_024, ..Limits::MAX };
+        assert_eq!(caps, expected);
+        for wrong in ["memory_mb = 257", "handles = 0", "output_characters = 20001"] {
+            let error = read(wrong).expect_err(wrong).to_string();
+            assert!(error.contains(wrong.split(' ').next().expect("a key")), "{error}");
+        }
+    }
+}

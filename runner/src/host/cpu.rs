@@ -1,0 +1,80 @@
+//! The time that a run computes: what the thread spends while it polls the run's future, waiting left out.
+//!
+//! Ticks alone would not do: one instruction can fill all of memory, and takes as long as many ticks.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Clones count together. Only the thread that runs the guest writes.
+#[derive(Clone, Debug, Default)]
+pub struct Cpu(Arc<Spent>);
+
+#[derive(Debug, Default)]
+struct Spent {
+    /// Up to the last pause, in nanoseconds.
+    before: AtomicU64,
+    /// The thread's clock when the guest went on, in nanoseconds; 0 in a pause.
+    since: AtomicU64,
+}
+
+impl Cpu {
+    pub fn spent(&self) -> Duration {
+        let since = self.0.since.load(Ordering::Relaxed);
+        let running = if since == 0 { 0 } else { thread_nanoseconds().saturating_sub(since) };
+        Duration::from_nanos(self.0.before.load(Ordering::Relaxed).saturating_add(running))
+    }
+
+    /// In milliseconds begun.
+    pub fn milliseconds(&self) -> u64 {
+        u64::try_from(self.spent().as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+
+    /// Counts what the future takes whenever it is polled.
+    pub async fn counts<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        std::future::poll_fn(|context| self.poll(future.as_mut(), context)).await
+    }
+
+    fn poll<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
+        self.0.since.store(thread_nanoseconds().max(1), Ordering::Relaxed);
+        let polled = future.poll(context);
+        let spent = u64::try_from(self.spent().as_nanos()).unwrap_or(u64::MAX);
+        self.0.since.store(0, Ordering::Relaxed);
+        self.0.before.store(spent, Ordering::Relaxed);
+        polled
+    }
+}
+
+/// The computing time of this thread. A system without such a clock would count nothing, and Linux has one.
+fn thread_nanoseconds() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from);
+    now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn computing_is_counted_and_waiting_is_not() {
+        let cpu = Cpu::default();
+        cpu.counts(async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(cpu.milliseconds() < 40, "{:?}", cpu.spent());
+            while cpu.milliseconds() < 60 {
+                std::hint::spin_loop();
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        })
+        .await;
+        let spent = cpu.milliseconds();
+        assert!((60..100).contains(&spent), "{spent}");
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(cpu.milliseconds(), spent, "a pause costs nothing");
+    }
+}

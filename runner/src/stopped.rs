@@ -1,0 +1,120 @@
+//! From the error that stopped a guest to the name of its end.
+
+use std::time::Duration;
+
+use wasmtime::component::ResourceTableError;
+use wasmtime::{Error, Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+use crate::limits::Limits;
+use crate::outcome::{Outcome, cut};
+
+/// The engine says these in words only; the suite of hostile tools notices when it says them otherwise.
+const NO_HANDLE_LEFT: &str = "store handle limit exceeded";
+const TOO_MUCH_COPIED: &str = "fuel allocated for hostcalls has been exhausted";
+/// Of what the engine says; a component can have long names.
+const MESSAGE_BYTES_MAX: usize = 4 << 10;
+
+/// What a run has used up when the host stops it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Spent {
+    #[error("the run's computing time is spent")]
+    Cpu,
+    #[error("the run's calls of the host are spent")]
+    HostCalls,
+}
+
+/// Beside an error: the tool itself was not called yet.
+#[derive(Debug, thiserror::Error)]
+#[error("the component could not be instantiated")]
+struct NotInstantiated;
+
+pub(crate) fn while_instantiated(error: Error) -> Error {
+    error.context(NotInstantiated)
+}
+
+/// How a run ended that has no answer. `memory_refused`: it was not given all the memory that it asked for.
+pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> Outcome {
+    if let Some(spent) = error.downcast_ref::<Spent>() {
+        return match spent {
+            Spent::Cpu => Outcome::timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms)),
+            Spent::HostCalls => Outcome::failed("limit_hostcalls", "the tool calls the host too often"),
+        };
+    }
+    let message = message(error);
+    if matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) && memory_refused {
+        return Outcome::failed("out_of_memory", format!("the tool aborted for want of memory: {message}"));
+    }
+    Outcome::failed(kind(error, &message), message)
+}
+
+/// What the engine, or the guest, says of its end.
+pub(crate) fn message(error: &Error) -> String {
+    if let Some(I32Exit(code)) = error.downcast_ref() {
+        let message = match code {
+            0 => "the tool exited without a result",
+            // The interface tells success from failure, and no more.
+            _ => "the tool exited with a failure code",
+        };
+        return message.to_owned();
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => "the call stack is exhausted".to_owned(),
+        Some(trap) => trap.to_string(),
+        None => cut(error.root_cause().to_string(), MESSAGE_BYTES_MAX),
+    }
+}
+
+fn kind(error: &Error, message: &str) -> &'static str {
+    match error.downcast_ref() {
+        Some(I32Exit(0)) => return "no_result",
+        Some(I32Exit(_)) => return "exit",
+        None => {}
+    }
+    match error.downcast_ref() {
+        Some(Trap::StackOverflow) => return "stack_overflow",
+        Some(_) => return "trap",
+        None => {}
+    }
+    let is_full = matches!(error.downcast_ref(), Some(ResourceTableError::Full));
+    if is_full || message.contains(NO_HANDLE_LEFT) {
+        return "limit_handles";
+    }
+    if message.contains(TOO_MUCH_COPIED) {
+        // A call of the host has the guest's frames above it; what the guest returns has none.
+        return if error.is::<WasmBacktrace>() { "limit_hostcall_bytes" } else { "output_too_large" };
+    }
+    if error.is::<NotInstantiated>() { "instantiate_failed" } else { "trap" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: impl Into<Error>, memory_refused: bool, expected: (&str, &str)) {
+        let Outcome::Failed { exception_type, exception_message, .. } =
+            outcome(&error.into(), &Limits::DEFAULT, memory_refused)
+        else {
+            panic!("it failed")
+        };
+        assert_eq!((exception_type.as_str(), exception_message.as_str()), expected);
+    }
+
+    #[test]
+    fn every_end_has_its_name() {
+        check(Spent::Cpu, false, ("timeout_cpu", "the tool computed longer than 10 s"));
+        check(Spent::HostCalls, false, ("limit_hostcalls", "the tool calls the host too often"));
+        check(I32Exit(0), false, ("no_result", "the tool exited without a result"));
+        check(I32Exit(9), true, ("exit", "the tool exited with a failure code"));
+        check(Trap::StackOverflow, true, ("stack_overflow", "the call stack is exhausted"));
+        check(Trap::MemoryOutOfBounds, true, ("trap", "wasm trap: out of bounds memory access"));
+        let aborted = "wasm trap: wasm `unreachable` instruction executed";
+        check(Trap::UnreachableCodeReached, false, ("trap", aborted));
+        let starved = format!("the tool aborted for want of memory: {aborted}");
+        check(Trap::UnreachableCodeReached, true, ("out_of_memory", &starved));
+        check(ResourceTableError::Full, false, ("limit_handles", "resource table has no free keys"));
+        check(Error::msg("no"), false, ("trap", "no"));
+        check(while_instantiated(Error::msg("no")), false, ("instantiate_failed", "no"));
+        check(while_instantiated(Spent::Cpu.into()), false, ("timeout_cpu", "the tool computed longer than 10 s"));
+    }
+}

@@ -1,0 +1,291 @@
+//! The shape of a component, looked at before it is compiled.
+//!
+//! A few kilobytes can keep a compiler busy for minutes: deep loops, many locals, long tables of branches. Each of these
+//! has a bound here, well above what compilers make of honest sources, and each costs one pass over the bytes.
+
+use wasmparser::{
+    BinaryReaderError, ComponentInstance, FunctionBody, Instance, Operator, Parser, Payload, SectionLimited,
+};
+
+/// What components may import: an instance is linked for each of them. The file system is empty, and there for
+/// languages whose runtime names it when it starts.
+const GRANTED: [&str; 6] = ["lathe:tool/", "wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/"];
+/// What a shared interpreter may import besides, which names sockets when it starts; the host refuses every use.
+const GRANTED_TO_INTERPRETERS: &str = "wasi:sockets/";
+/// What tells an interpreter from a tool.
+const INTERPRETER_IMPORT: &str = "lathe:tool/bundle";
+
+/// Modules and components, at any depth: linking a language's runtime takes some twenty.
+const MODULES_MAX: u32 = 64;
+/// Components within components; the component model's own adapters take two.
+const NESTING_MAX: u32 = 8;
+/// Instances that are made, as many as the engine's pool has room for.
+const INSTANTIATIONS_MAX: u32 = 64;
+/// Entries of all other sections of a component: types, aliases, functions that are lifted and lowered.
+const COMPONENT_ENTRIES_MAX: u32 = 20_000;
+/// The Python image has about 12,000.
+const FUNCTIONS_MAX: u32 = 30_000;
+/// The longest function of the Python image, the loop of the interpreter, has about 160 KiB.
+const BODY_BYTES_MAX: usize = 512 << 10;
+const LOCALS_MAX: u32 = 2_000;
+/// The work of the register allocator grows with the depth's square and more.
+const LOOP_DEPTH_MAX: usize = 64;
+const BLOCK_DEPTH_MAX: usize = 2_000;
+const BRANCH_TARGETS_MAX: u32 = 16_000;
+/// The Python image has about 34,000, since it is a picture of memory; each costs little.
+const DATA_SEGMENTS_MAX: u32 = 100_000;
+const ELEMENT_SEGMENTS_MAX: u32 = 5_000;
+const TYPES_MAX: u32 = 10_000;
+const GLOBALS_MAX: u32 = 10_000;
+const IMPORTS_MAX: u32 = 5_000;
+const EXPORTS_MAX: u32 = 10_000;
+const TABLES_MAX: u32 = 64;
+
+/// Why a component is not compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum Unsound {
+    #[error("the component has {found} {what}; {max} are the limit")]
+    TooMuch { what: &'static str, found: u64, max: u64 },
+    #[error("the component imports what the platform does not grant: {names}")]
+    Imports { names: String },
+    #[error(transparent)]
+    Malformed(#[from] BinaryReaderError),
+}
+
+/// Looks at a component's imports and at its size in every direction that costs a compiler time. Whether it is valid
+/// is the compiler's matter.
+///
+/// # Errors
+/// The first bound that it is beyond, all imports that are not granted, or bytes that are no WebAssembly.
+pub fn check(component: &[u8]) -> Result<(), Unsound> {
+    let mut found = Found::default();
+    for payload in Parser::new(0).parse_all(component) {
+        found.add(&payload?)?;
+    }
+    found.check_imports()
+}
+
+/// Sums over the whole component, nested ones included.
+#[derive(Default)]
+struct Found {
+    depth: u32,
+    modules: u32,
+    instantiations: u32,
+    entries: u32,
+    functions: u32,
+    data_segments: u32,
+    element_segments: u32,
+    types: u32,
+    globals: u32,
+    imports: u32,
+    exports: u32,
+    tables: u32,
+    /// Of the outermost component.
+    imported: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, payload: &Payload<'_>) -> Result<(), Unsound> {
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                self.depth += 1;
+                bounded("levels of nesting", self.depth, NESTING_MAX)?;
+                count("modules and components", &mut self.modules, 1, MODULES_MAX)
+            }
+            Payload::End(_) => {
+                self.depth = self.depth.saturating_sub(1);
+                Ok(())
+            }
+            Payload::CodeSectionEntry(body) => {
+                count("functions", &mut self.functions, 1, FUNCTIONS_MAX)?;
+                check_body(body)
+            }
+            Payload::DataSection(section) => {
+                count("data segments", &mut self.data_segments, section.count(), DATA_SEGMENTS_MAX)
+            }
+            Payload::ElementSection(section) => {
+                count("element segments", &mut self.element_segments, section.count(), ELEMENT_SEGMENTS_MAX)
+            }
+            Payload::TypeSection(section) => count("types", &mut self.types, section.count(), TYPES_MAX),
+            Payload::GlobalSection(section) => count("globals", &mut self.globals, section.count(), GLOBALS_MAX),
+            Payload::ImportSection(section) => count("imports", &mut self.imports, section.count(), IMPORTS_MAX),
+            Payload::ExportSection(section) => count("exports", &mut self.exports, section.count(), EXPORTS_MAX),
+            Payload::TableSection(section) => count("tables", &mut self.tables, section.count(), TABLES_MAX),
+            other => self.add_of_component(other),
+        }
+    }
+
+    fn add_of_component(&mut self, payload: &Payload<'_>) -> Result<(), Unsound> {
+        match payload {
+            Payload::InstanceSection(section) => {
+                self.instantiate(section, |instance| matches!(instance, Instance::Instantiate { .. }))
+            }
+            Payload::ComponentInstanceSection(section) => {
+                self.instantiate(section, |instance| matches!(instance, ComponentInstance::Instantiate { .. }))
+            }
+            Payload::ComponentImportSection(section) => {
+                self.enter(section.count())?;
+                for import in section.clone().into_iter().filter(|_| self.depth == 0) {
+                    self.imported.push(import?.name.name.to_owned());
+                }
+                Ok(())
+            }
+            Payload::CoreTypeSection(section) => self.enter(section.count()),
+            Payload::ComponentTypeSection(section) => self.enter(section.count()),
+            Payload::ComponentAliasSection(section) => self.enter(section.count()),
+            Payload::ComponentCanonicalSection(section) => self.enter(section.count()),
+            Payload::ComponentExportSection(section) => self.enter(section.count()),
+            _ => Ok(()),
+        }
+    }
+
+    fn instantiate<'a, T: wasmparser::FromReader<'a>>(
+        &mut self,
+        section: &SectionLimited<'a, T>,
+        is_made: impl Fn(&T) -> bool,
+    ) -> Result<(), Unsound> {
+        self.enter(section.count())?;
+        for instance in section.clone() {
+            let made = u32::from(is_made(&instance?));
+            count("instances", &mut self.instantiations, made, INSTANTIATIONS_MAX)?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, entries: u32) -> Result<(), Unsound> {
+        count("types, aliases and functions", &mut self.entries, entries, COMPONENT_ENTRIES_MAX)
+    }
+
+    fn check_imports(&self) -> Result<(), Unsound> {
+        let interpreter = self.imported.iter().any(|name| name.starts_with(INTERPRETER_IMPORT));
+        let is_granted = |name: &str| {
+            // A type used from an interface is imported under its own name.
+            !name.contains(['/', ':'])
+                || GRANTED.iter().any(|granted| name.starts_with(granted))
+                || interpreter && name.starts_with(GRANTED_TO_INTERPRETERS)
+        };
+        let refused: Vec<_> = self.imported.iter().map(String::as_str).filter(|name| !is_granted(name)).collect();
+        if refused.is_empty() { Ok(()) } else { Err(Unsound::Imports { names: refused.join(", ") }) }
+    }
+}
+
+fn check_body(body: &FunctionBody<'_>) -> Result<(), Unsound> {
+    bounded("bytes in one function", body.as_bytes().len(), BODY_BYTES_MAX)?;
+    let mut locals = 0;
+    for group in body.get_locals_reader()? {
+        count("locals in one function", &mut locals, group?.0, LOCALS_MAX)?;
+    }
+    // Whether each open block is a loop.
+    let (mut open, mut loops) = (Vec::new(), 0);
+    for operator in body.get_operators_reader()? {
+        match operator? {
+            Operator::Loop { .. } => {
+                loops += 1;
+                bounded("loops within each other", loops, LOOP_DEPTH_MAX)?;
+                open.push(true);
+            }
+            Operator::Block { .. } | Operator::If { .. } | Operator::Try { .. } | Operator::TryTable { .. } => {
+                open.push(false);
+            }
+            Operator::End => loops -= usize::from(open.pop() == Some(true)),
+            Operator::BrTable { targets } => {
+                bounded("targets of one branch", targets.len() as usize, BRANCH_TARGETS_MAX as usize)?;
+            }
+            _ => {}
+        }
+        bounded("blocks within each other", open.len(), BLOCK_DEPTH_MAX)?;
+    }
+    Ok(())
+}
+
+fn count(what: &'static str, sum: &mut u32, more: u32, max: u32) -> Result<(), Unsound> {
+    *sum = sum.saturating_add(more);
+    bounded(what, *sum, max)
+}
+
+fn bounded<T: TryInto<u64>>(what: &'static str, found: T, max: T) -> Result<(), Unsound> {
+    let number = |value: T| value.try_into().unwrap_or(u64::MAX);
+    let (found, max) = (number(found), number(max));
+    if found > max { Err(Unsound::TooMuch { what, found, max }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn component(module: &str) -> Vec<u8> {
+        wat::parse_str(format!("(component (core module {module}))")).unwrap()
+    }
+
+    /// A bomb of its kind is refused when it is too large by one, and let through when it is not.
+    fn check_bomb(what: &str, max: usize, bomb: impl Fn(usize) -> Vec<u8>) {
+        check(&bomb(max)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let error = check(&bomb(max + 1)).expect_err(what).to_string();
+        assert!(error.contains(what) && error.contains(&format!("{max} are the limit")), "{error}");
+    }
+
+    fn body(text: &str) -> Vec<u8> {
+        component(&format!("(func {text})"))
+    }
+
+    #[test]
+    fn bombs_are_refused_before_they_are_compiled() {
+        let nested = |count: usize, open: &str| body(&format!("{}{}", open.repeat(count), " end".repeat(count)));
+        check_bomb("loops within each other", LOOP_DEPTH_MAX, |count| nested(count, "loop "));
+        check_bomb("blocks within each other", BLOCK_DEPTH_MAX, |count| nested(count, "block "));
+        check_bomb("locals in one function", LOCALS_MAX as usize, |count| {
+            body(&format!("(local {})", "i64 ".repeat(count)))
+        });
+        check_bomb("targets of one branch", BRANCH_TARGETS_MAX as usize, |count| {
+            body(&format!("block i32.const 0 br_table {} 0 end", "0 ".repeat(count)))
+        });
+        check_bomb("functions", FUNCTIONS_MAX as usize, |count| component(&"(func)".repeat(count)));
+        check_bomb("globals", GLOBALS_MAX as usize, |count| component(&"(global i32 i32.const 0)".repeat(count)));
+        check_bomb("tables", TABLES_MAX as usize, |count| component(&"(table 1 funcref)".repeat(count)));
+        check_bomb("element segments", ELEMENT_SEGMENTS_MAX as usize, |count| {
+            component(&format!("(table 1 funcref) {}", "(elem (i32.const 0) func)".repeat(count)))
+        });
+        check_bomb("data segments", DATA_SEGMENTS_MAX as usize, |count| {
+            component(&format!("(memory 1) {}", "(data (i32.const 0) \"\")".repeat(count)))
+        });
+        let long = "i32.const 0 drop ".repeat(BODY_BYTES_MAX / 3 + 1);
+        assert!(check(&body(&long)).unwrap_err().to_string().contains("bytes in one function"));
+    }
+
+    #[test]
+    fn components_are_no_larger_than_the_pool() {
+        let parse = |text: String| wat::parse_str(text).unwrap();
+        check_bomb("instances", INSTANTIATIONS_MAX as usize, |count| {
+            parse(format!("(component (core module $m) {})", "(core instance (instantiate $m))".repeat(count)))
+        });
+        check_bomb("modules and components", MODULES_MAX as usize, |count| {
+            parse(format!("(component {})", "(core module)".repeat(count)))
+        });
+        check_bomb("levels of nesting", NESTING_MAX as usize, |count| {
+            parse(format!("{}{}", "(component ".repeat(count + 1), ")".repeat(count + 1)))
+        });
+        check_bomb("types, aliases and functions", COMPONENT_ENTRIES_MAX as usize, |count| {
+            parse(format!("(component {})", "(type string)".repeat(count)))
+        });
+    }
+
+    #[test]
+    fn imports_that_are_not_granted_are_named_all_of_them() {
+        let importing = |names: &[&str]| {
+            let imports: String = names.iter().map(|name| format!("(import \"{name}\" (instance))")).collect();
+            check(&wat::parse_str(format!("(component {imports})")).unwrap())
+        };
+        importing(&["wasi:clocks/monotonic-clock@0.2.6", "lathe:tool/status@0.1.0"]).unwrap();
+        let error = importing(&["wasi:sockets/tcp@0.2.0", "wasi:io/poll@0.2.0", "wasi:http/types@0.2.0"]).unwrap_err();
+        assert!(error.to_string().ends_with("grant: wasi:sockets/tcp@0.2.0, wasi:http/types@0.2.0"), "{error}");
+        importing(&["lathe:tool/bundle@0.1.0", "wasi:sockets/tcp@0.2.0"]).unwrap();
+    }
+
+    #[test]
+    fn bytes_that_are_no_component_are_refused_and_the_image_is_not() {
+        for bytes in [&b""[..], b"\0asm", b"no component at all"] {
+            assert!(check(bytes).is_err(), "{bytes:?}");
+        }
+        check(&python_image::component().unwrap()).unwrap();
+    }
+}
