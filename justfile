@@ -49,3 +49,7 @@ attack:
     python3 -m venv target/attack
     target/attack/bin/python -m pip install --quiet --requirement tests/attack/requirements.txt
     target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 300 --requests 100000
+
+# All hostile tools at once for twenty seconds, beside a well-behaved neighbour: its times alone and with them
+neighbour:
+    LATHE_NEIGHBOUR_SECONDS=20 cargo test -p cli --test it neighbours -- --nocapture

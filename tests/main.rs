@@ -10,6 +10,7 @@
 //! | `egress` | requests that tools send, and where to |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
+//! | `hostile` | tools that attack, one for each way |
 //! | `operations` | what operators see and set |
 //! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
@@ -25,6 +26,7 @@ mod durability;
 mod egress;
 mod git;
 mod harness;
+mod hostile;
 mod identity;
 mod operations;
 mod tidy;

@@ -27,6 +27,14 @@ pub fn failed_builds(data: &Path, tool: &str) -> Vec<FailedBuild> {
     rows(data, sqlx::query(failed).bind(tool.to_owned())).iter().map(build).collect()
 }
 
+/// How many first and how many second halves of records a tool's runs have.
+pub fn halves_of_records(data: &Path, tool: &str) -> (i64, i64) {
+    let halves = "SELECT count(*) AS started, count(f.invocation) AS finished FROM inv_started s
+        LEFT JOIN inv_finished f ON f.invocation = s.invocation WHERE s.tool = $1";
+    let row = &rows(data, sqlx::query(halves).bind(tool.to_owned()))[0];
+    (row.get("started"), row.get("finished"))
+}
+
 /// Runs that began and have not ended.
 pub fn runs_going_on(data: &Path) -> i64 {
     let open = "SELECT (SELECT count(*) FROM inv_started) - (SELECT count(*) FROM inv_finished) AS going_on";

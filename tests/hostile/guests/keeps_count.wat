@@ -1,0 +1,11 @@
+;; Counts its runs in a global, in memory and in a table.
+(table $marks 2 funcref)
+(global $runs (mut i32) (i32.const 0))
+(elem declare func $hostile)
+(func $hostile (param $n i32) (result i32)
+  (global.set $runs (i32.add (global.get $runs) (i32.const 1)))
+  (i32.store (i32.const 2048) (i32.add (i32.load (i32.const 2048)) (i32.const 1)))
+  (if (i32.eqz (ref.is_null (table.get $marks (i32.const 0))))
+    (then (global.set $runs (i32.add (global.get $runs) (i32.const 100)))))
+  (table.set $marks (i32.const 0) (ref.func $hostile))
+  (call $ok_number (i32.add (global.get $runs) (i32.mul (i32.load (i32.const 2048)) (i32.const 10)))))

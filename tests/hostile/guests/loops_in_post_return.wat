@@ -1,0 +1,7 @@
+;; Never ends once its answer is read.
+(global $mine (mut i32) (i32.const 0))
+(func $hostile (param $n i32) (result i32)
+  (global.set $mine (i32.const 1))
+  (call $ok (i32.const 64) (i32.const 4)))
+(func (export "post-return") (param i32)
+  (if (global.get $mine) (then (loop $for_ever (br $for_ever)))))

@@ -1,0 +1,10 @@
+;; An error whose stack trace is one line of so many bytes.
+(func $hostile (param $n i32) (result i32)
+  (drop (memory.grow (i32.const 300)))
+  (memory.fill (i32.const 65536) (i32.const 120) (local.get $n))
+  (drop (call $fail (i32.const 64) (i32.const 4)))
+  (i32.store (i32.const 36) (i32.const 48))
+  (i32.store (i32.const 40) (i32.const 1))
+  (i32.store (i32.const 48) (i32.const 65536))
+  (i32.store (i32.const 52) (local.get $n))
+  (i32.const 16))

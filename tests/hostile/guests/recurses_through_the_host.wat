@@ -1,0 +1,10 @@
+;; The host refuses an event in words, asks for room for them, and is called again from there, and so on.
+;;! realloc: (if (global.get $armed) (then (call_indirect (type $nothing) (i32.const 0))))
+;;! libc: (global $armed (export "armed") (mut i32) (i32.const 0))
+;;! import: (import "libc" "armed" (global $armed (mut i32)))
+(elem (table $hook) (i32.const 0) func $again)
+(func $again (call $send (i32.const 1024) (i32.const 2000) (i32.const 32)))
+(func $hostile (param $n i32) (result i32)
+  (global.set $armed (i32.const 1))
+  (call $again)
+  (unreachable))

@@ -1,0 +1,7 @@
+;; Sleeps so many milliseconds; with none, until the end of the host's time.
+(func $hostile (param $n i32) (result i32)
+  (local $until i64)
+  (local.set $until (i64.mul (i64.extend_i32_u (local.get $n)) (i64.const 1000000)))
+  (if (i32.eqz (local.get $n)) (then (local.set $until (i64.const -1))))
+  (call $block (call $subscribe (local.get $until)))
+  (call $ok (i32.const 64) (i32.const 4)))

@@ -1,0 +1,97 @@
+//! Versions with a component of their own, put into the data directory of a running server, as a build would do it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use registry::{
+    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, Digest, Grants, KeyRing, Language, NewVersion, Operation,
+    OrganizationId, Principal, ProjectPath, RunBounds, Store, ToolId, UserId, VersionSettings,
+};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::harness::{Team, Tool};
+
+/// Longer than it takes to write a row.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How a version is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub timeout_ms: u64,
+    pub memory_bytes: u64,
+    pub limits: RunBounds,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { timeout_ms: 30_000, memory_bytes: 128 << 20, limits: RunBounds::default() }
+    }
+}
+
+/// A hand on the data directory of a team's server.
+pub struct Installer<'t> {
+    team: &'t Team,
+    runtime: Runtime,
+    store: Store,
+    artifacts: Artifacts,
+    principal: Principal,
+}
+
+impl<'t> Installer<'t> {
+    pub fn new(team: &'t Team) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let data = DataDir::open(team.server.data()).expect("a data directory");
+        let keys = KeyRing::load(&data).expect("keys");
+        let store = Store::open(&data, &keys, Clock::system(), Config::default());
+        let store = runtime.block_on(store).expect("a store");
+        let principal = Principal {
+            organization: OrganizationId::parse(&team.organization).expect("a name"),
+            user: UserId::parse(&team.user).expect("a name"),
+            grants: Grants::everything(),
+            key_ends_at: None,
+        };
+        Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artefacts"), principal }
+    }
+
+    /// A tool whose one version is this component.
+    pub fn install(&self, name: &str, component: &[u8], settings: Settings) -> Tool<'t> {
+        let tool = self.team.tool(name);
+        let id = ToolId::parse(tool.id()).expect("an id");
+        self.runtime.block_on(async {
+            let digest = self.artifacts.put(component.to_vec()).await.expect("an artefact");
+            let lease = self.store.acquire_lease(&self.principal, &id, Operation::Publish, LEASE).await;
+            let version = new_version(digest, settings);
+            self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");
+        });
+        tool
+    }
+}
+
+fn new_version(digest: Digest, settings: Settings) -> NewVersion {
+    let Settings { timeout_ms, memory_bytes, limits } = settings;
+    NewVersion {
+        bump: BumpKind::Minor,
+        required_envvars: Vec::new(),
+        required_secret_envvars: Vec::new(),
+        input_schema: json!({"type": "object"}),
+        commit: "a".repeat(40),
+        commit_branch: BranchName::parse("releases/hostile").expect("a branch"),
+        scaffold_commit: "b".repeat(40),
+        project_path: ProjectPath::parse("tools/hostile").expect("a path"),
+        settings: VersionSettings {
+            language: Language::Rust,
+            entry_point: "run-tool".to_owned(),
+            allowed_hosts: Vec::new(),
+            secret_hosts: BTreeMap::new(),
+            mocks_digest: None,
+            timeout_ms,
+            memory_bytes,
+            limits,
+        },
+        image_digest: digest,
+        bundle_digest: None,
+        component_digest: digest,
+        build_log: String::new(),
+    }
+}
