@@ -11,6 +11,7 @@
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
 //! | `hostile` | tools that attack, one for each way |
+//! | `processes` | the processes that run tools: what they cannot do, and what becomes of their runs when they die |
 //! | `operations` | what operators see and set |
 //! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
@@ -29,6 +30,7 @@ mod harness;
 mod hostile;
 mod identity;
 mod operations;
+mod processes;
 mod tidy;
 mod walk;
 mod work;

@@ -32,7 +32,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let screen = Screen::new(arguments.json);
     match arguments.command {
         Command::Completions(arguments) => completions::run(&arguments, screen),
-        Command::Internal(command) => internal::run(command),
+        Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
         Command::Demo(arguments) => on_many_threads(demo::run(arguments, screen)),
         other => one_thread()?.block_on(run_client(other, screen)),

@@ -7,6 +7,7 @@
 //! | settings file | `--config` | `LATHE_CONFIG` | | `lathe.toml` in the current directory, if there is one |
 //! | what to log | `--log` | `LATHE_LOG` | `log` | `info` |
 //! | form of the log | `--log-format` | `LATHE_LOG_FORMAT` | `log_format` | `human` |
+//! | runner processes | `--runners` | `LATHE_RUNNERS` | `runners` | one for each core |
 //! | runs at once | `--parallel-runs` | `LATHE_PARALLEL_RUNS` | `parallel_runs` | the runner's |
 //! | runs that wait | `--queued-runs` | `LATHE_QUEUED_RUNS` | `queued_runs` | the runner's |
 //! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |

@@ -1,4 +1,5 @@
-//! A fresh instance and a trivial run, beside a CPython process per call.
+//! A fresh instance and a trivial run, in this process and in a runner process, beside a CPython process per call; and
+//! what a second runner process adds when runs compute.
 //!
 //! All in one run, so that the ratios hold on a noisy machine. The Rust guest
 //! is `guests/echo`, built for `wasm32-wasip2` and kept beside its source.
@@ -11,8 +12,12 @@ use std::time::{Duration, Instant};
 
 use registry::Digest;
 use runner::{
-    Code, Compiled, Config, Execution, Interpreter, Limits, Outcome, Ports, Project, Sandbox, SourceFile, precompile,
+    Code, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners, Sandbox,
+    SourceFile, child_run_main, precompile,
 };
+
+/// What this program is told when it is to be a runner.
+const RUNNER: &str = "run";
 
 const ROUNDS: usize = 400;
 const WARM_UP: usize = 50;
@@ -23,6 +28,17 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
     send_status_event('working')
     return {'text': tool_input['text'].upper()}
 ";
+/// Some hundredths of a second each.
+const COMPUTING_TOOL: &str = "
+def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
+    total = 0
+    for number in range(100_000):
+        total += number % 7
+    return str(total)
+";
+/// Runs that compute, all begun at once.
+const COMPUTING_RUNS: usize = 32;
+const COMPUTING_ROUNDS: usize = 9;
 const PYTHON_SCRIPT: &str = "
 import json, sys
 tool_input = json.load(sys.stdin)
@@ -32,6 +48,10 @@ const INPUT: &str = r#"{"text": "hello"}"#;
 const RUST_GUEST: &[u8] = include_bytes!("guests/echo.wasm");
 
 fn main() {
+    // The pool starts this program again.
+    if std::env::args().nth(1).as_deref() == Some(RUNNER) {
+        return child_run_main().expect("a runner");
+    }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let config = Config::new(directory.path().into(), [1; 32], "unused");
     let compiled = Compiled::open(&config.cache_dir, config.cache_key).expect("a cache");
@@ -41,20 +61,44 @@ fn main() {
     let python = keep(&compiled, &image);
     let plain = runtime.block_on(bundle(&compiled, &python, PYTHON_TOOL));
     let with_loop = runtime.block_on(bundle(&compiled, &python, &format!("async {}", PYTHON_TOOL.trim_start())));
+    let computing = runtime.block_on(bundle(&compiled, &python, COMPUTING_TOOL));
     let rust = keep(&compiled, RUST_GUEST);
-    let sandbox = Sandbox::start(&config, compiled).expect("the sandbox");
+    let sandbox = Sandbox::start(&config, compiled.clone()).expect("the sandbox");
 
-    let rust = runtime.block_on(measure(&sandbox, Code { component: rust, bundle: [].into() }));
-    let plain = runtime.block_on(measure(&sandbox, Code { component: python, bundle: plain }));
-    let with_loop = runtime.block_on(measure(&sandbox, Code { component: python, bundle: with_loop }));
+    let here = async |execution| sandbox.run(execution, Ports::closed()).await.expect("the sandbox runs");
+    let (one, two) = (pool(&config, &compiled, 1), pool(&config, &compiled, 2));
+    let apart = async |execution| one.run(execution, Ports::closed()).await.expect("the runner runs");
+    let apart_on_two = async |execution| two.run(execution, Ports::closed()).await.expect("a runner runs");
+
+    let rust = Code { component: rust, bundle: [].into() };
+    let plain = Code { component: python, bundle: plain };
+    let rust_apart = runtime.block_on(measure(apart, &rust));
+    let rust = runtime.block_on(measure(here, &rust));
+    let plain_apart = runtime.block_on(measure(apart, &plain));
+    let plain = runtime.block_on(measure(here, &plain));
+    let with_loop = runtime.block_on(measure(here, &Code { component: python, bundle: with_loop }));
+    let computing = Code { component: python, bundle: computing };
+    // In turns, since the machine may have other things to do.
+    let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
+    for _ in 0..COMPUTING_ROUNDS {
+        on_one.push(runtime.block_on(compute(apart, &computing)));
+        on_two.push(runtime.block_on(compute(apart_on_two, &computing)));
+    }
     let subprocess = measure_subprocess();
 
     println!("fresh instance and trivial run, {ROUNDS} rounds each, milliseconds");
     println!("{:<28}{:>10}{:>10}{:>12}", "", "p50", "p99", "of CPython");
     report("rust component", &rust, &subprocess);
+    report("the same in a runner", &rust_apart, &subprocess);
     report("python tool, def", &plain, &subprocess);
+    report("the same in a runner", &plain_apart, &subprocess);
     report("python tool, async def", &with_loop, &subprocess);
     report("cpython process per call", &subprocess, &subprocess);
+    let (on_one, on_two) = (quantile(&on_one, 0.5), quantile(&on_two, 0.5));
+    let ratio = on_one / on_two;
+    println!(
+        "{COMPUTING_RUNS} computing runs: {on_one:.0} on one runner, {on_two:.0} on two, {ratio:.2} times as fast"
+    );
 }
 
 fn keep(compiled: &Compiled, component: &[u8]) -> Digest {
@@ -74,11 +118,25 @@ async fn bundle(compiled: &Compiled, image: &Digest, source: &str) -> Arc<[u8]> 
     bundle.bytes.into()
 }
 
-async fn measure(sandbox: &Sandbox, code: Code) -> Vec<Duration> {
+fn pool(config: &Config, compiled: &Compiled, count: usize) -> Pool {
+    let program = std::env::current_exe().expect("this program").to_str().expect("UTF-8").to_owned();
+    Pool::start(config, &Runners { command: vec![program, RUNNER.to_owned()], count }, compiled.clone())
+        .expect("runners")
+}
+
+async fn compute(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Duration {
+    let started = Instant::now();
+    let runs = (0..COMPUTING_RUNS).map(|_| run(execution(code.clone())));
+    let outcomes = futures_util::future::join_all(runs).await;
+    assert!(outcomes.iter().all(|executed| matches!(executed.outcome, Outcome::Succeeded { .. })));
+    started.elapsed()
+}
+
+async fn measure(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Vec<Duration> {
     let mut times = Vec::with_capacity(ROUNDS);
     for round in 0..WARM_UP + ROUNDS {
         let started = Instant::now();
-        let executed = sandbox.run(execution(code.clone()), Ports::closed()).await.expect("the sandbox runs");
+        let executed = run(execution(code.clone())).await;
         let time = started.elapsed();
         assert_eq!(executed.outcome, Outcome::Succeeded { output: r#"{"text":"HELLO"}"#.into() });
         if round >= WARM_UP {

@@ -5,7 +5,7 @@
 //! reported as missing and compiled again.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,17 @@ use sha2::Sha256;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::Error;
+use crate::{Error, mapped};
 
 /// Changes whenever the engine's settings do, beside the engine's own version.
 const FORMAT: &str = "48.0.8-1";
+
+/// Compiled code that verifies.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub file: fs::File,
+    pub bytes: u64,
+}
 
 /// The directory of compiled code.
 #[derive(Debug, Clone)]
@@ -72,17 +79,27 @@ impl Compiled {
         Ok(path)
     }
 
+    /// The open file of a component's code: it is what was verified, whatever becomes of its path.
+    ///
+    /// # Errors
+    /// `Internal` when the component was never compiled here, or its code does not verify.
+    pub(crate) fn open_verified(&self, digest: &Digest) -> Result<Code, Error> {
+        let missing = || Error::internal(format!("{digest} is not compiled on this node"));
+        let path = self.path(digest);
+        let mut file = fs::File::open(&path).map_err(|_| missing())?;
+        let mut code = Vec::new();
+        file.read_to_end(&mut code).map_err(|error| Error::cache(&path, &error))?;
+        let mac = fs::read(path.with_extension("mac")).map_err(|_| missing())?;
+        self.mac(digest, &code).verify_slice(&mac).map_err(|_| missing())?;
+        Ok(Code { file, bytes: code.len() as u64 })
+    }
+
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Result<Component, Error> {
-        let path =
-            self.find(digest).ok_or_else(|| Error::internal(format!("{digest} is not compiled on this node")))?;
-        // SAFETY: `find` checked that this process's key signed the file, in a
-        // directory that only this user can write.
-        let loaded = unsafe { Component::deserialize_file(engine, path) };
-        // Code of this release that this node made, so it is the component that does not fit into the engine's pool.
-        loaded.map_err(|error| {
-            tracing::warn!(%digest, error = format!("{error:#}"), "a component cannot be loaded");
-            Error::rejected(error.root_cause().to_string())
-        })
+        let code = self.open_verified(digest)?;
+        // SAFETY: this process's key signed the file, in a directory that only
+        // this user can write, and files there are replaced and never changed.
+        let loaded = unsafe { mapped::component(engine, &code.file, code.bytes) };
+        loaded.inspect_err(|error| tracing::warn!(%digest, %error, "a component cannot be loaded"))
     }
 
     pub(crate) fn path(&self, digest: &Digest) -> PathBuf {

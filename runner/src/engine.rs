@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy};
 
+use crate::mapped;
+
 /// A run deeper than this traps; the host keeps the rest of the fiber's stack.
 const WASM_STACK_BYTES: usize = 512 << 10;
 const ASYNC_STACK_BYTES: usize = 2 << 20;
@@ -26,6 +28,7 @@ const WARM_SLOTS: u32 = 16;
 /// When the settings do not fit the machine.
 pub fn engine(parallel_runs_max: u32, memory_bytes_max: u64) -> Result<Engine> {
     let mut config = settings();
+    mapped::configure(&mut config);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(
         parallel_runs_max,
         usize::try_from(memory_bytes_max)?,

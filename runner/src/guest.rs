@@ -1,5 +1,6 @@
 //! Components ready to be instantiated, by digest.
 
+use std::fs::File;
 use std::sync::Arc;
 
 use dashmap::DashMap;
@@ -7,10 +8,10 @@ use registry::Digest;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
-use crate::Error;
 use crate::bindings::tool::ToolPre;
 use crate::cache::Compiled;
 use crate::host::{self, Host};
+use crate::{Error, mapped};
 
 /// More images than this at once would be a leak, not a working set.
 const PREPARED_MAX: usize = 256;
@@ -24,17 +25,21 @@ pub type Prepared = ToolPre<Host>;
 pub struct Components {
     engine: Engine,
     linker: Arc<Linker<Host>>,
-    compiled: Compiled,
+    compiled: Option<Compiled>,
     prepared: Arc<DashMap<Digest, Arc<Prepared>>>,
+    /// Why something that was to be loaded can be no tool.
+    rejected: Arc<DashMap<Digest, String>>,
 }
 
 impl Components {
-    pub(crate) fn new(engine: &Engine, compiled: Compiled) -> Result<Self, Error> {
+    /// Without a cache there is only what [`Components::load`] is given.
+    pub(crate) fn new(engine: &Engine, compiled: Option<Compiled>) -> Result<Self, Error> {
         Ok(Self {
             linker: Arc::new(host::linker(engine).map_err(Error::engine)?),
             engine: engine.clone(),
             compiled,
             prepared: Arc::default(),
+            rejected: Arc::default(),
         })
     }
 
@@ -47,8 +52,38 @@ impl Components {
         if let Some(found) = self.prepared.get(digest) {
             return Ok(found.clone());
         }
-        let component = self.compiled.load(&self.engine, digest)?;
-        let prepared = Arc::new(self.prepare(&component)?);
+        if let Some(reason) = self.rejected.get(digest) {
+            return Err(Error::rejected(reason.clone()));
+        }
+        let compiled = self.compiled.as_ref().ok_or_else(|| Error::internal(format!("{digest} is not loaded")))?;
+        self.keep(digest, &compiled.load(&self.engine, digest)?)
+    }
+
+    /// Loads code that another process has verified. What can be no tool says so to every run of it.
+    ///
+    /// # Errors
+    /// As [`Components::get`].
+    ///
+    /// # Safety
+    /// As for [`mapped::component`].
+    pub(crate) unsafe fn load(&self, digest: &Digest, code: &File, bytes: u64) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        let loaded = unsafe { mapped::component(&self.engine, code, bytes) };
+        let kept = loaded.and_then(|component| self.keep(digest, &component));
+        if let Err(Error::Rejected { reason }) = &kept {
+            self.rejected.insert(*digest, reason.clone());
+        }
+        kept.map(drop)
+    }
+
+    /// Drops all that no run uses.
+    pub(crate) fn forget(&self) {
+        self.prepared.clear();
+        self.rejected.clear();
+    }
+
+    fn keep(&self, digest: &Digest, component: &Component) -> Result<Arc<Prepared>, Error> {
+        let prepared = Arc::new(self.prepare(component)?);
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }

@@ -12,17 +12,19 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use registry::{Artifacts, Clock, Digest, Language, Store, ToolVersion, Variables, Version};
+use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::admission::{Admission, Full};
 use crate::cache::Compiled;
 use crate::call::INPUTS_MAX;
 use crate::documents::Documents;
+use crate::executor::Executor;
 use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Mocks, RunResult,
-    Sandbox, Subject,
+    Subject,
 };
 use outlet::Outlet;
 use run::Run;
@@ -38,7 +40,7 @@ pub struct Invoker {
     store: Store,
     artifacts: Artifacts,
     clock: Clock,
-    sandbox: Sandbox,
+    executor: Executor,
     compiler: Compiler,
     admission: Admission,
     egress: Egress,
@@ -64,11 +66,11 @@ impl Invoker {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, store: Store, artifacts: Artifacts, clock: Clock) -> Result<Self, Error> {
         let compiled = Compiled::open(&config.cache_dir, config.cache_key)?;
-        let sandbox = Sandbox::start(config, compiled.clone())?;
+        let executor = Executor::start(config, compiled.clone())?;
         Ok(Self {
             store,
             artifacts,
-            sandbox,
+            executor,
             compiler: Compiler::new(&config.compiler, compiled),
             admission: Admission::new("runs", config.runs),
             egress: Egress::new(config.egress.clone(), clock.clone())?,
@@ -81,6 +83,12 @@ impl Invoker {
     #[must_use]
     pub const fn compiler(&self) -> &Compiler {
         &self.compiler
+    }
+
+    /// How many runner processes are alive, now and later; none without such processes.
+    #[must_use]
+    pub fn runners_alive(&self) -> Option<watch::Receiver<usize>> {
+        self.executor.alive()
     }
 
     /// Runs every input in parallel and answers in their order. Each run is

@@ -1,8 +1,9 @@
 //! Runs a component under limits.
 //!
 //! [`Invoker::invoke`] is the one function that every run of every tool
-//! passes. Below it, [`Sandbox`] runs one input at a time and knows no store:
-//! it takes an [`Execution`] and gives an [`Executed`], both plain data.
+//! passes. Below it, a [`Pool`] of processes, or [`Sandbox`] in this one, runs
+//! one input at a time and knows no store: it takes an [`Execution`] and gives
+//! an [`Executed`], both plain data.
 
 mod admission;
 mod bindings;
@@ -16,14 +17,17 @@ mod egress;
 mod engine;
 mod error;
 mod execution;
+mod executor;
 mod guest;
 mod host;
 mod interpreter;
 mod invoke;
 mod limits;
+mod mapped;
 mod metrics;
 mod outcome;
 mod ports;
+mod process;
 mod redact;
 mod sandbox;
 mod schema;
@@ -40,7 +44,7 @@ pub use call::{
     PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
 };
 pub use compile::{Compiler, child_compile_main, precompile};
-pub use config::Config;
+pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets};
 pub use error::{Error, ErrorKind, Misfit};
@@ -52,5 +56,6 @@ pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use outcome::{Executed, Outcome};
 pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Ports};
+pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
 pub use sandbox::Sandbox;
 pub use schema::InputSchema;

@@ -1,7 +1,7 @@
 //! What the runner counts, for whoever has installed a recorder of the `metrics` crate. Labels have few values: no
 //! organisation, no tool, and of a tool's own exceptions only that it was one.
 
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, histogram};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use registry::Language;
 
 use crate::{Executed, Outcome};
@@ -12,10 +12,12 @@ pub(crate) const REFUSED: &str = "lathe_work_refused_total";
 pub(crate) const WAIT_SECONDS: &str = "lathe_work_wait_duration_seconds";
 const RUNS: &str = "lathe_runs_total";
 const RUN_SECONDS: &str = "lathe_run_duration_seconds";
+const RUNNERS: &str = "lathe_runners";
+const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// The ends that the host gives a run.
-const HOSTS_OUTCOMES: [&str; 15] = [
+const HOSTS_OUTCOMES: [&str; 16] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
@@ -29,6 +31,7 @@ const HOSTS_OUTCOMES: [&str; 15] = [
     "instantiate_failed",
     "exit",
     "no_result",
+    "runner_crashed",
     "internal",
     "MemoryError",
 ];
@@ -42,6 +45,8 @@ pub fn describe_metrics() {
     describe_counter!(RUNS, "Runs by outcome and language");
     describe_histogram!(RUN_SECONDS, Unit::Seconds, "Time of runs, without waiting, by language");
     describe_histogram!(RUN_CPU_SECONDS, Unit::Seconds, "Computing time of runs, by language");
+    describe_gauge!(RUNNERS, "Runner processes that are ready");
+    describe_counter!(RUNNERS_CRASHED, "Runner processes that ended and were replaced, by reason");
 }
 
 /// Counts a run that the sandbox has ended.
@@ -55,6 +60,16 @@ pub(crate) fn executed(run: &Executed, language: Language) {
 /// Counts a run by what its caller is told.
 pub(crate) fn ended(outcome: &Outcome, language: Language) {
     counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language_label(language)).increment(1);
+}
+
+/// The number of runners that are ready.
+pub(crate) fn runners(alive: usize) {
+    gauge!(RUNNERS).set(number(alive));
+}
+
+/// Counts a runner that ended by itself, was killed, or did not start.
+pub(crate) fn runner_crashed(reason: &'static str) {
+    counter!(RUNNERS_CRASHED, "reason" => reason).increment(1);
 }
 
 /// A count as the number that metrics take.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use registry::Ledger;
+use serde::{Deserialize, Serialize};
 
 use crate::bindings::tool::lathe::tool::types::ToolError;
 
@@ -12,14 +13,14 @@ const STACK_TRACE_BYTES_MAX: usize = 64 << 10;
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 pub(crate) const CUT: &str = "[truncated]";
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     Succeeded { output: String },
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
 }
 
 /// The end of one run. `logs` is what the tool printed, `ledger` what the host counted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Executed {
     pub outcome: Outcome,
     pub duration: Duration,
@@ -30,8 +31,12 @@ pub struct Executed {
 impl Executed {
     /// A run that never began.
     pub(crate) fn failed(kind: &str, message: &str) -> Self {
-        let (outcome, duration) = (Outcome::failed(kind, message), Duration::ZERO);
-        Self { outcome, duration, logs: String::new(), ledger: Ledger::default() }
+        Self::ended(Outcome::failed(kind, message))
+    }
+
+    /// A run of which nothing else is known.
+    pub(crate) fn ended(outcome: Outcome) -> Self {
+        Self { outcome, duration: Duration::ZERO, logs: String::new(), ledger: Ledger::default() }
     }
 }
 

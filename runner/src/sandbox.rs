@@ -36,11 +36,9 @@ impl Sandbox {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
         let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
-        let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes);
-        let engine = engine.map_err(Error::engine)?;
-        let components = Components::new(&engine, compiled)?;
+        let guests = Guests::new(parallel_runs_max, Some(compiled))?;
         let (jobs, inbox) = mpsc::unbounded_channel();
-        spawn(engine, components, inbox).map_err(|error| Error::internal(error.to_string()))?;
+        spawn(guests, inbox).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { jobs })
     }
 
@@ -55,34 +53,50 @@ impl Sandbox {
     }
 }
 
-struct Thread {
+/// What runs of this process share. All of them are on one thread.
+pub(crate) struct Guests {
     engine: Engine,
-    components: Components,
+    pub(crate) components: Components,
     ticker: Ticker,
 }
 
-fn spawn(engine: Engine, components: Components, inbox: mpsc::UnboundedReceiver<Job>) -> std::io::Result<()> {
-    let ticker = Ticker::start(&engine)?;
+fn spawn(guests: Guests, inbox: mpsc::UnboundedReceiver<Job>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("guests".into()).spawn(move || {
-        runtime.block_on(serve(inbox, Arc::new(Thread { engine, components, ticker })));
+        runtime.block_on(serve(inbox, Arc::new(guests)));
     })?;
     Ok(())
 }
 
-async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, thread: Arc<Thread>) {
+async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, guests: Arc<Guests>) {
     while let Some(Job { execution, ports, answer }) = inbox.recv().await {
-        let thread = thread.clone();
+        let guests = guests.clone();
         tokio::spawn(async move {
-            let (ended, store) = thread.execute(execution, ports).await;
+            let (ended, store) = guests.execute(execution, ports).await;
             drop(answer.send(ended)); // who asked may have gone
             drop(store); // takes time, and nobody waits for it
         });
     }
 }
 
-impl Thread {
-    async fn execute(&self, execution: Execution, ports: Ports) -> (Result<Executed, Error>, Option<Store<Host>>) {
+impl Guests {
+    /// Makes the engine of this process, for as many runs at once.
+    ///
+    /// # Errors
+    /// When the engine's settings do not fit the machine.
+    pub(crate) fn new(parallel_runs_max: u32, compiled: Option<Compiled>) -> Result<Self, Error> {
+        let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes).map_err(Error::engine)?;
+        let components = Components::new(&engine, compiled)?;
+        let ticker = Ticker::start(&engine).map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Self { engine, components, ticker })
+    }
+
+    /// Runs one input. What is left of it comes along, since dropping it takes time.
+    pub(crate) async fn execute(
+        &self,
+        execution: Execution,
+        ports: Ports,
+    ) -> (Result<Executed, Error>, Option<Store<Host>>) {
         let prepared = match self.components.get(&execution.code.component) {
             Ok(prepared) => prepared,
             Err(Error::Rejected { reason }) => return (Ok(Executed::failed("instantiate_failed", &reason)), None),

@@ -45,6 +45,7 @@ pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Out
         checks::bubblewrap(),
         checks::data_directory(&arguments.directory()?),
     ];
+    checks.push(checks::runners().await);
     checks.push(checks::server(&Home::of_user()?).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);
     if screen.is_json() {

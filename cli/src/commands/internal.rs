@@ -1,7 +1,9 @@
 //! `lathe internal …`: what the server calls in child processes of its own. Not for people, and free to change.
 
 use builder::source::pre_receive::{self, HookEnvironment};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+
+use serde_json::json;
 
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -14,9 +16,21 @@ pub enum InternalCommand {
     Compile,
     /// Makes one code bundle
     Bundle,
+    /// Runs tools
+    Run(RunArguments),
 }
 
-pub fn run(command: InternalCommand) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Tries to escape instead, and says what was refused
+    #[arg(long)]
+    drill: bool,
+    /// Tries without confinement, for comparison
+    #[arg(long, requires = "drill")]
+    unconfined: bool,
+}
+
+pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         InternalCommand::PreReceive => Ok(decide_on_push()),
         InternalCommand::Compile => {
@@ -27,7 +41,19 @@ pub fn run(command: InternalCommand) -> anyhow::Result<Outcome> {
             builder::child_bundle_main()?;
             Ok(Outcome::Done)
         }
+        InternalCommand::Run(RunArguments { drill: false, .. }) => {
+            runner::child_run_main()?;
+            Ok(Outcome::Done)
+        }
+        InternalCommand::Run(RunArguments { unconfined, .. }) => drill(!unconfined, screen),
     }
+}
+
+/// One document: `lathe doctor` reads it, and tests.
+fn drill(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
+    let drill = runner::drill(is_confined)?;
+    screen.document(&json!(drill))?;
+    Ok(Outcome::Done)
 }
 
 /// Git shows what a hook says on stderr to whoever pushes.

@@ -9,7 +9,8 @@ use api::{App, Parts, Readiness, Server};
 use builder::Builder;
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store};
-use runner::Invoker;
+use runner::{Invoker, Runners};
+use tokio::sync::watch;
 
 use super::Settings;
 use super::telemetry::Metrics;
@@ -20,12 +21,14 @@ const CACHE_KEY_LABEL: &str = "compiled code cache";
 
 /// A part of the server that takes its time to be ready.
 const IMAGES: &str = "language images";
+const RUNNERS: &str = "runners";
 
 /// A server that listens and does not answer yet.
 pub struct Assembled {
     server: Server,
     app: App,
     builder: Builder,
+    runners: Option<watch::Receiver<usize>>,
     store: Store,
     clock: Clock,
     metrics: Option<(Server, Metrics)>,
@@ -41,9 +44,11 @@ impl Assembled {
     /// Serves until `shutdown`, then finishes and records what runs.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let preparing = tokio::spawn(prepare(self.builder, self.app.readiness().clone()));
+        let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
+        watching.abort();
         self.store.close().await;
         // To the last moment, so that the end can be watched.
         metrics.abort();
@@ -61,6 +66,20 @@ async fn prepare(builder: Builder, readiness: Readiness) {
         Err(error) => {
             readiness.lacks(IMAGES, "one does not compile; the log says why");
             tracing::error!(%error, "a language image does not compile; its tools cannot be built");
+        }
+    }
+}
+
+/// Without a runner there is nothing to send requests to.
+async fn watch_runners(runners: Option<watch::Receiver<usize>>, readiness: Readiness) {
+    let Some(mut runners) = runners else { return };
+    loop {
+        match *runners.borrow_and_update() {
+            0 => readiness.lacks(RUNNERS, "none is alive; the log says why"),
+            _ => readiness.has(RUNNERS),
+        }
+        if runners.changed().await.is_err() {
+            return; // the server ends
         }
     }
 }
@@ -121,9 +140,10 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         clock: clock.clone(),
         config,
     };
+    let runners = parts.invoker.runners_alive();
     let app = App::new(parts);
     app.readiness().lacks(IMAGES, "their code is being compiled");
-    Ok(Assembled { server, app, builder, store, clock, metrics, _lock: lock })
+    Ok(Assembled { server, app, builder, runners, store, clock, metrics, _lock: lock })
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {
@@ -161,7 +181,10 @@ fn registry_config(settings: &Settings) -> registry::Config {
 
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
     let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
+    let runners = Runners::new(program);
+    let count = settings.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
     runner::Config {
+        runners: Some(Runners { count, ..runners }),
         egress: settings.egress.clone(),
         runs: settings.limits.of_runs(default.runs, settings.parallel_runs, settings.queued_runs),
         limits_max: settings.run_limits,

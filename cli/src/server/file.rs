@@ -23,6 +23,7 @@ pub struct SettingsFile {
     pub data: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<LogFormat>,
+    pub runners: Option<u32>,
     pub parallel_runs: Option<u32>,
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
@@ -81,7 +82,7 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));

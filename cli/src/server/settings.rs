@@ -18,6 +18,8 @@ use super::telemetry::{LogFormat, MetricsListen};
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const DATA_DEFAULT: &str = "./lathe-data";
 const LOG_DEFAULT: &str = "info";
+/// More than any machine has cores; each takes some megabytes even when it has nothing to do.
+const RUNNERS_MAX: i64 = 1_024;
 
 /// Where the data lies; also for commands that work on it without a server.
 #[derive(Clone, Debug, Default, Args)]
@@ -55,6 +57,9 @@ pub struct ServeArguments {
     /// The form of the log on stderr [default: human]
     #[arg(long, env = "LATHE_LOG_FORMAT", value_enum)]
     log_format: Option<LogFormat>,
+    /// Runner processes, on which tools run; each is one thread [default: one for each core]
+    #[arg(long, env = "LATHE_RUNNERS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=RUNNERS_MAX))]
+    runners: Option<u32>,
     /// Runs at once
     #[arg(long, env = "LATHE_PARALLEL_RUNS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     parallel_runs: Option<u32>,
@@ -95,6 +100,7 @@ pub struct Settings {
     pub data: PathBuf,
     pub log: String,
     pub log_format: LogFormat,
+    pub runners: Option<u32>,
     pub parallel_runs: Option<u32>,
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
@@ -123,6 +129,7 @@ impl Settings {
             data: arguments.data.directory_or(file.data)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
+            runners: arguments.runners.or(file.runners),
             parallel_runs: arguments.parallel_runs.or(file.parallel_runs),
             queued_runs: arguments.queued_runs.or(file.queued_runs),
             live_versions: arguments.live_versions.or(file.live_versions),

@@ -1,6 +1,6 @@
 //! Status events: admitted, counted, and handed to whoever listens.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::EventSink;
@@ -11,7 +11,7 @@ use crate::limits::Limits;
 const REFUSED_MAX: u32 = 1_000;
 
 /// The guest's document; anything else in it is ignored.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Event {
     pub message: String,
     #[serde(default)]

@@ -112,7 +112,7 @@ impl Run<'_> {
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
         let gate = self.gate(documents.mode);
         let ports = Ports { events: sink, http: gate.sender() };
-        let mut executed = self.invoker.sandbox.run(self.execution(id, documents), ports).await?;
+        let mut executed = self.invoker.executor.run(self.execution(id, documents), ports).await?;
         let (mut uses, refused) = gate.account();
         // A host is what the tool says it is.
         uses.iter_mut().for_each(|one| one.host = redactors.stored.text(std::mem::take(&mut one.host)));

@@ -1,9 +1,11 @@
 //! The checks, one function each.
 
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use builder::source::{GIT_VERSION_MIN, GitProgram};
+use runner::Drill;
 
 use super::{Check, State, install};
 use crate::home::Home;
@@ -32,7 +34,7 @@ pub fn c_compiler() -> Check {
     }
 }
 
-/// The kernel's say on confining builds further; nothing depends on it yet.
+/// One of the layers around runners and builds; the others hold without it.
 pub fn user_namespaces() -> Check {
     let name = "user namespaces";
     let is_on = |file: &str, off: &str| match std::fs::read_to_string(file) {
@@ -48,6 +50,36 @@ pub fn user_namespaces() -> Check {
         None => found(name, "available".to_owned()),
         Some((file, off)) => optional(name, format!("switched off by {file} = {off}"), None),
     }
+}
+
+/// Confines a process as the server does with those that run tools, and has it try what it must not be able to do.
+pub async fn runners() -> Check {
+    let name = "runners";
+    let drill = match tokio::time::timeout(ANSWER_TIMEOUT, drill()).await {
+        Ok(Ok(drill)) => drill,
+        Ok(Err(error)) => return missing(name, format!("a process cannot be confined: {error:#}")),
+        Err(_) => return missing(name, format!("a process was not confined within {} s", ANSWER_TIMEOUT.as_secs())),
+    };
+    let open: Vec<_> = drill.attempts.iter().filter(|one| one.refused.is_none()).map(|one| one.name.as_str()).collect();
+    if !open.is_empty() {
+        return missing(name, format!("a confined process can {}", open.join(", ")));
+    }
+    let refused = format!("{} ways out are refused", drill.attempts.len());
+    match drill.confinement.and_then(|confinement| confinement.lacks()) {
+        None => found(name, format!("{refused}, by namespaces, Landlock and seccomp")),
+        Some(lacks) => optional(name, format!("{refused}; this kernel does not offer {lacks}"), None),
+    }
+}
+
+async fn drill() -> anyhow::Result<Drill> {
+    let program = std::env::current_exe()?;
+    let mut command = tokio::process::Command::new(program);
+    command.args(["internal", "run", "--drill"]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
+    let output = command.output().await?;
+    if !output.status.success() {
+        anyhow::bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 pub fn bubblewrap() -> Check {
@@ -87,6 +119,10 @@ pub async fn server(home: &Home) -> Check {
         Ok(Err(error)) => not_reached(format!("{error:#}")),
         Err(_) => not_reached(format!("{url} gave no answer within {} s", ANSWER_TIMEOUT.as_secs())),
     }
+}
+
+fn missing(name: &'static str, detail: String) -> Check {
+    Check { name, state: State::Missing, detail, remedy: None }
 }
 
 fn not_reached(detail: String) -> Check {

@@ -1,0 +1,35 @@
+//! Where runs are: in processes of their own, or on one thread of this one.
+
+use tokio::sync::watch;
+
+use crate::cache::Compiled;
+use crate::{Config, Error, Executed, Execution, Pool, Ports, Sandbox};
+
+#[derive(Clone)]
+pub(crate) enum Executor {
+    Here(Sandbox),
+    Apart(Pool),
+}
+
+impl Executor {
+    pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
+        match &config.runners {
+            None => Sandbox::start(config, compiled).map(Self::Here),
+            Some(runners) => Pool::start(config, runners, compiled).map(Self::Apart),
+        }
+    }
+
+    pub async fn run(&self, execution: Execution, ports: Ports) -> Result<Executed, Error> {
+        match self {
+            Self::Here(sandbox) => sandbox.run(execution, ports).await,
+            Self::Apart(pool) => pool.run(execution, ports).await,
+        }
+    }
+
+    pub fn alive(&self) -> Option<watch::Receiver<usize>> {
+        match self {
+            Self::Here(_) => None,
+            Self::Apart(pool) => Some(pool.alive()),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Compiled code as it lies in its file: mapped, so that all processes that run it share its pages.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use nix::libc::c_void;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, mprotect};
+use nix::unistd::{SysconfVar, sysconf};
+use wasmtime::component::Component;
+use wasmtime::{Config, CustomCodeMemory, Engine};
+
+use crate::Error;
+
+/// Where the system does not say.
+const PAGE_BYTES: usize = 4 << 10;
+
+/// Has an engine run code where it is mapped.
+pub fn configure(config: &mut Config) {
+    config.with_custom_code_memory(Some(Arc::new(Mapped)));
+}
+
+/// Maps an open file of code. It takes no path, since a runner process may open none.
+///
+/// # Errors
+/// `Internal` when the file cannot be mapped, `Rejected` when the component does not fit into the engine's pool.
+///
+/// # Safety
+/// The file must be code that this release's compiler made, and must never change: it is executed.
+pub unsafe fn component(engine: &Engine, code: &File, bytes: u64) -> Result<Component, Error> {
+    let memory =
+        map(code, bytes).map_err(|error| Error::internal(format!("compiled code cannot be mapped: {error}")))?;
+    // SAFETY: the caller's promise, and the mapping is never taken away: instances may outlive the component that
+    // they were made of. What it costs is addresses, since clean pages of a file go when memory is short.
+    let loaded = unsafe { Component::deserialize_raw(engine, memory) };
+    // Code of this release that this node made, so it is the component that is at fault.
+    loaded.map_err(|error| Error::rejected(error.root_cause().to_string()))
+}
+
+fn map(code: &File, bytes: u64) -> io::Result<NonNull<[u8]>> {
+    let length = usize::try_from(bytes).ok().and_then(NonZeroUsize::new);
+    let length = length.ok_or_else(|| io::Error::other("it has no length"))?;
+    // SAFETY: a new mapping, of which nobody knows yet.
+    let start = unsafe { mmap(None, length, ProtFlags::PROT_READ, MapFlags::MAP_PRIVATE, code.as_fd(), 0) }?;
+    Ok(NonNull::slice_from_raw_parts(start.cast(), length.get()))
+}
+
+/// Makes the code within a mapping executable. It never was writable.
+struct Mapped;
+
+impl CustomCodeMemory for Mapped {
+    fn required_alignment(&self) -> usize {
+        let bytes = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(PAGE_BYTES)
+    }
+
+    fn publish_executable(&self, start: *const u8, bytes: usize) -> wasmtime::Result<()> {
+        protect(start, bytes, ProtFlags::PROT_READ | ProtFlags::PROT_EXEC)
+    }
+
+    fn unpublish_executable(&self, start: *const u8, bytes: usize) -> wasmtime::Result<()> {
+        protect(start, bytes, ProtFlags::PROT_READ)
+    }
+}
+
+fn protect(start: *const u8, bytes: usize, protection: ProtFlags) -> wasmtime::Result<()> {
+    let start = NonNull::new(start.cast_mut().cast::<c_void>());
+    let start = start.ok_or_else(|| wasmtime::Error::msg("there is no code"))?;
+    // SAFETY: the engine gives the part of a mapping of `component` that holds code, whose pages hold nothing else.
+    Ok(unsafe { mprotect(start, bytes, protection) }?)
+}

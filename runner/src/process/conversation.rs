@@ -1,0 +1,378 @@
+//! The server's side of what is said with one runner: which runs are under way there, and what it has been given.
+//!
+//! A runner may be in the hands of a guest that got out. So it can speak of its own runs only, and beyond what a run may
+//! say it is not listened to any more.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use registry::Digest;
+use tokio::time::Instant;
+
+use super::codes::Codes;
+use super::flight::{Breach, Flight, Job};
+use super::frames::{FrameError, Mailbox};
+use super::messages::{Blob, BundleNumber, FromRunner, RunNumber, ToRunner};
+use crate::{Error, Execution};
+
+/// Components that a runner keeps; each takes one descriptor there.
+const COMPONENTS_MAX: usize = 64;
+/// Bundles that a runner keeps, in number and together: eight of the largest.
+const BUNDLES_MAX: usize = 1_024;
+const BUNDLE_BYTES_MAX: usize = 64 << 20;
+
+pub struct Conversation {
+    mailbox: Mailbox,
+    codes: Arc<Codes>,
+    flights: HashMap<RunNumber, Flight>,
+    components: HashSet<Digest>,
+    /// By the address of their bytes, which stays theirs for as long as they are held here.
+    bundles: HashMap<usize, (BundleNumber, Arc<[u8]>)>,
+    bundle_bytes: usize,
+    bundles_sent: BundleNumber,
+}
+
+impl Conversation {
+    pub fn new(mailbox: Mailbox, codes: Arc<Codes>) -> Self {
+        Self {
+            mailbox,
+            codes,
+            flights: HashMap::new(),
+            components: HashSet::new(),
+            bundles: HashMap::new(),
+            bundle_bytes: 0,
+            bundles_sent: 0,
+        }
+    }
+
+    /// The components that the runner has.
+    pub fn components(&self) -> Vec<Digest> {
+        self.components.iter().copied().collect()
+    }
+
+    /// Has the runner load a component before a run of it comes.
+    ///
+    /// # Errors
+    /// When the component's code is not there.
+    pub fn load(&mut self, component: &Digest) -> Result<(), Error> {
+        if self.components.contains(component) {
+            return Ok(());
+        }
+        let (descriptor, bytes) = self.codes.descriptor(component)?;
+        if self.components.len() >= COMPONENTS_MAX {
+            self.forget()?;
+        }
+        self.components.insert(*component);
+        let message = ToRunner::Load { component: *component, bytes };
+        self.mailbox.post_with(&message, Some(descriptor)).map_err(unsent)
+    }
+
+    /// Begins a run. One that cannot begin is answered.
+    pub fn begin(&mut self, run: RunNumber, job: Job) {
+        let Job { execution, ports, answer } = job;
+        let limits = execution.limits;
+        match self.send(run, execution) {
+            Ok(()) => drop(self.flights.insert(run, Flight::new(limits, ports, answer))),
+            Err(error) => drop(answer.send(Err(error))), // who asked may have gone
+        }
+    }
+
+    /// Nobody waits for the run any more.
+    pub fn cancel(&mut self, run: RunNumber) {
+        if self.flights.remove(&run).is_some() {
+            drop(self.mailbox.post(&ToRunner::Cancel { run }));
+        }
+    }
+
+    /// What the runner says. Of a run that has ended it may still say something that was on its way.
+    ///
+    /// # Errors
+    /// When it says what no runner says.
+    pub fn take(&mut self, message: FromRunner) -> Result<(), Breach> {
+        match message {
+            FromRunner::Ready { .. } => Err(Breach::OutOfTurn),
+            FromRunner::Event { run, document } => match self.flights.get_mut(&run) {
+                Some(flight) => flight.event(&document),
+                None => Ok(()),
+            },
+            FromRunner::HttpRequest { run, exchange, request } => match self.flights.get_mut(&run) {
+                Some(flight) => flight.request(run, exchange, request, &self.mailbox),
+                None => Ok(()),
+            },
+            FromRunner::GiveUp { run, exchange } => {
+                if let Some(flight) = self.flights.get_mut(&run) {
+                    flight.give_up(exchange);
+                }
+                Ok(())
+            }
+            FromRunner::Ended { run, executed } => match self.flights.remove(&run) {
+                Some(flight) => flight.land(*executed),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// When the first run will have been under way for too long.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.flights.values().map(Flight::deadline).min()
+    }
+
+    /// Ends the runs that have been under way for too long, and says how many there are.
+    pub fn expire(&mut self, now: Instant) -> usize {
+        let overdue = self.flights.extract_if(|_, flight| flight.deadline() <= now);
+        overdue.map(|(_, flight)| flight.time_out()).count()
+    }
+
+    /// The runner is gone: ends all its runs, and says how many there were.
+    pub fn lose(&mut self) -> usize {
+        self.flights.drain().map(|(_, flight)| flight.crash()).count()
+    }
+
+    fn send(&mut self, run: RunNumber, execution: Execution) -> Result<(), Error> {
+        self.load(&execution.code.component)?;
+        let bundle = self.keep(&execution.code.bundle)?;
+        self.mailbox.post(&ToRunner::Run { run, bundle, execution: Box::new(execution) }).map_err(unsent)
+    }
+
+    fn keep(&mut self, bytes: &Arc<[u8]>) -> Result<BundleNumber, Error> {
+        let address = bytes.as_ptr().addr();
+        // Empty ones may share an address with anything.
+        if let Some((bundle, _)) = self.bundles.get(&address).filter(|(_, kept)| Arc::ptr_eq(kept, bytes)) {
+            return Ok(*bundle);
+        }
+        if self.bundles.len() >= BUNDLES_MAX || self.bundle_bytes + bytes.len() > BUNDLE_BYTES_MAX {
+            let components = self.components();
+            self.forget()?;
+            components.iter().try_for_each(|component| self.load(component))?;
+        }
+        self.bundles_sent += 1;
+        self.bundle_bytes += bytes.len();
+        self.bundles.insert(address, (self.bundles_sent, bytes.clone()));
+        let message = ToRunner::Keep { bundle: self.bundles_sent, bytes: Blob(bytes.clone()) };
+        self.mailbox.post(&message).map_err(unsent)?;
+        Ok(self.bundles_sent)
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        self.components.clear();
+        self.bundles.clear();
+        self.bundle_bytes = 0;
+        self.mailbox.post(&ToRunner::Forget).map_err(unsent)
+    }
+}
+
+fn unsent(error: FrameError) -> Error {
+    Error::internal(format!("the run cannot be told to its runner: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tempfile::TempDir;
+    use tokio::sync::mpsc::UnboundedReceiver;
+    use tokio::sync::oneshot::{self, Receiver};
+
+    use super::*;
+    use crate::cache::Compiled;
+    use crate::process::frames::Outgoing;
+    use crate::{Code, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument};
+
+    type Answer = Receiver<Result<Executed, Error>>;
+
+    struct Stage {
+        conversation: Conversation,
+        queue: UnboundedReceiver<Outgoing>,
+        _cache: TempDir,
+    }
+
+    fn component() -> Digest {
+        Digest::of(b"a component")
+    }
+
+    fn stage() -> Stage {
+        let cache = tempfile::tempdir().unwrap();
+        let compiled = Compiled::open(cache.path(), [1; 32]).unwrap();
+        compiled.keep(&component(), b"native code").unwrap();
+        let (mailbox, queue) = Mailbox::new();
+        Stage { conversation: Conversation::new(mailbox, Arc::new(Codes::new(compiled))), queue, _cache: cache }
+    }
+
+    fn execution(bundle: &Arc<[u8]>, wall_ms: u64) -> Execution {
+        Execution {
+            code: Code { component: component(), bundle: bundle.clone() },
+            tool_input: String::new(),
+            metadata: String::new(),
+            config: String::new(),
+            conversation: String::new(),
+            user_variables: String::new(),
+            limits: Limits { wall_ms, status_events: 2, output_bytes: 10, ..Limits::DEFAULT },
+        }
+    }
+
+    impl Stage {
+        fn begin(&mut self, run: RunNumber, bundle: &Arc<[u8]>) -> Answer {
+            self.begin_with(run, execution(bundle, 1_000), Ports::closed())
+        }
+
+        fn begin_with(&mut self, run: RunNumber, execution: Execution, ports: Ports) -> Answer {
+            let (answer, answered) = oneshot::channel();
+            self.conversation.begin(run, Job { execution, ports, answer });
+            answered
+        }
+
+        /// What was sent since the last look.
+        fn sent(&mut self) -> Vec<&'static str> {
+            std::iter::from_fn(|| self.queue.try_recv().ok()).map(|outgoing| name(&outgoing.message())).collect()
+        }
+    }
+
+    fn name(message: &ToRunner) -> &'static str {
+        match message {
+            ToRunner::Settings { .. } => "settings",
+            ToRunner::Load { .. } => "load",
+            ToRunner::Keep { .. } => "keep",
+            ToRunner::Forget => "forget",
+            ToRunner::Run { .. } => "run",
+            ToRunner::HttpAnswer { .. } => "answer",
+            ToRunner::Cancel { .. } => "cancel",
+        }
+    }
+
+    fn ended(run: RunNumber, output: &str) -> FromRunner {
+        let outcome = Outcome::Succeeded { output: output.into() };
+        FromRunner::Ended { run, executed: Box::new(Ok(Executed::ended(outcome))) }
+    }
+
+    fn kind(mut answer: Answer) -> String {
+        match answer.try_recv().expect("an answer").expect("an end").outcome {
+            Outcome::Succeeded { output } => output,
+            Outcome::Failed { exception_type, .. } => exception_type,
+        }
+    }
+
+    #[test]
+    fn code_is_sent_once() {
+        let (mut stage, bundle) = (stage(), Arc::from([1, 2, 3].as_slice()));
+        let first = stage.begin(1, &bundle);
+        assert_eq!(stage.sent(), ["load", "keep", "run"]);
+        let second = stage.begin(2, &bundle);
+        let _of_another_tool = stage.begin(3, &Arc::from([1, 2, 3].as_slice()));
+        let _of_none = (stage.begin(4, &Arc::default()), stage.begin(5, &Arc::default()));
+        assert_eq!(stage.sent()[..3], ["run", "keep", "run"]);
+        stage.conversation.take(ended(2, "two")).unwrap();
+        stage.conversation.take(ended(1, "one")).unwrap();
+        assert_eq!((kind(first), kind(second)), ("one".into(), "two".into()));
+    }
+
+    #[test]
+    fn what_a_runner_keeps_is_bounded() {
+        let mut stage = stage();
+        let mut most = 0;
+        for run in 0..40 {
+            let _answer = stage.begin(run, &Arc::from(vec![0; 8 << 20]));
+            most = most.max(stage.conversation.bundle_bytes);
+        }
+        assert_eq!(most, BUNDLE_BYTES_MAX);
+        let sent = stage.sent();
+        let count = |name: &str| sent.iter().filter(|sent| **sent == name).count();
+        assert_eq!((count("run"), count("keep"), count("forget"), count("load")), (40, 40, 4, 5));
+    }
+
+    #[test]
+    fn code_that_is_not_there_fails_its_run_alone() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let mut missing = execution(&bundle, 1_000);
+        missing.code.component = Digest::of(b"another");
+        let answer = stage.begin_with(1, missing, Ports::closed());
+        assert!(matches!(answer.blocking_recv(), Ok(Err(Error::Internal { .. }))));
+        assert!(stage.sent().is_empty() && stage.conversation.deadline().is_none());
+    }
+
+    #[test]
+    fn a_runner_speaks_of_its_own_runs_only() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let answer = stage.begin(1, &bundle);
+        stage.conversation.take(ended(2, "forged")).unwrap();
+        stage.conversation.take(FromRunner::Event { run: 2, document: "{".into() }).unwrap();
+        stage.conversation.take(FromRunner::GiveUp { run: 2, exchange: 0 }).unwrap();
+        stage.conversation.take(ended(1, "own")).unwrap();
+        stage.conversation.take(ended(1, "again")).unwrap();
+        assert_eq!(kind(answer), "own");
+    }
+
+    #[test]
+    fn events_are_counted_again() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let (seen, sink) = std::sync::mpsc::channel();
+        let events = Box::new(move |document: StatusDocument| seen.send(document.message).unwrap());
+        let _answer = stage.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
+        let event = |message: &str| FromRunner::Event { run: 1, document: json!({"message": message}).to_string() };
+        stage.conversation.take(event("one")).unwrap();
+        assert!(matches!(stage.conversation.take(event(&"x".repeat(10_000))), Err(Breach::TooMuch)));
+        stage.conversation.take(event("two")).unwrap();
+        assert!(matches!(stage.conversation.take(event("three")), Err(Breach::TooMuch)));
+        let no_event = FromRunner::Event { run: 1, document: "[]".into() };
+        assert!(matches!(stage.conversation.take(no_event), Err(Breach::TooMuch)));
+        assert_eq!(sink.try_iter().collect::<Vec<_>>(), ["one", "two"]);
+    }
+
+    #[test]
+    fn an_end_that_says_more_than_it_may_is_none() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let (long, sibling) = (stage.begin(1, &bundle), stage.begin(2, &bundle));
+        assert!(matches!(stage.conversation.take(ended(1, "more than ten bytes")), Err(Breach::TooMuch)));
+        assert_eq!(kind(long), "runner_crashed");
+        assert_eq!(stage.conversation.lose(), 1);
+        assert_eq!(kind(sibling), "runner_crashed");
+    }
+
+    #[test]
+    fn a_run_that_does_not_end_is_told_from_its_siblings() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let long = stage.begin_with(1, execution(&bundle, 60_000), Ports::closed());
+        let short = stage.begin_with(2, execution(&bundle, 1_000), Ports::closed());
+        let deadline = stage.conversation.deadline().expect("two runs");
+        assert!(deadline > Instant::now() + Duration::from_secs(2));
+        assert_eq!(stage.conversation.expire(deadline - Duration::from_millis(1)), 0);
+        assert_eq!(stage.conversation.expire(deadline), 1);
+        assert_eq!(stage.conversation.lose(), 1);
+        assert_eq!((kind(short), kind(long)), ("timeout_wall".into(), "runner_crashed".into()));
+    }
+
+    #[tokio::test]
+    async fn http_is_answered_and_given_up() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let _answer = stage.begin(1, &bundle);
+        stage.sent();
+        let request =
+            || HttpRequest { method: "GET".into(), url: String::new(), headers: Vec::new(), body: Vec::new() };
+        stage.conversation.take(FromRunner::HttpRequest { run: 1, exchange: 0, request: request() }).unwrap();
+        let answer = stage.queue.recv().await.expect("an answer").message();
+        let ToRunner::HttpAnswer { run: 1, exchange: 0, result } = answer else { panic!("an answer") };
+        let closed = HttpError::new(HttpErrorCode::Denied, "nothing is reached from here");
+        assert_eq!(result.unwrap_err(), closed);
+
+        let http: crate::HttpSender = Arc::new(|_| Box::pin(std::future::pending()));
+        let _waits = stage.begin_with(2, execution(&bundle, 1_000), Ports { http, ..Ports::closed() });
+        let mut ask =
+            |exchange| stage.conversation.take(FromRunner::HttpRequest { run: 2, exchange, request: request() });
+        (0..64).for_each(|exchange| ask(exchange).unwrap());
+        assert!(matches!(ask(64), Err(Breach::TooMuch)));
+        stage.conversation.take(FromRunner::GiveUp { run: 2, exchange: 3 }).unwrap();
+        tokio::task::yield_now().await;
+        stage.conversation.take(FromRunner::HttpRequest { run: 2, exchange: 65, request: request() }).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_nobody_waits_for_is_stopped() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let _answer = stage.begin(1, &bundle);
+        stage.sent();
+        stage.conversation.cancel(1);
+        stage.conversation.cancel(1);
+        assert_eq!(stage.sent(), ["cancel"]);
+        assert!(stage.conversation.deadline().is_none());
+    }
+}

@@ -1,0 +1,4 @@
+//! The processes that run tools.
+
+mod confinement;
+mod deaths;
