@@ -44,6 +44,8 @@ fn runners_have_no_environment_no_privileges_and_nothing_of_the_servers() {
         for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000"] {
             assert!(status.contains(line), "{line} is missing in {status}");
         }
+        let preferred = std::fs::read_to_string(runner.file("oom_score_adj")).expect("a number");
+        assert_eq!(preferred.trim(), "500", "the server must outlive its runners");
         // Only a privileged user may look at all.
         let environment = std::fs::read(runner.file("environ")).unwrap_or_default();
         assert!(environment.is_empty(), "{}", String::from_utf8_lossy(&environment));

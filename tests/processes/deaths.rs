@@ -98,6 +98,23 @@ fn an_aborted_runner_is_replaced_even_if_it_is_the_only_one() {
     }
 }
 
+/// What a terminal or a service manager sends to all processes of a server.
+#[test]
+fn a_runner_is_stopped_by_its_server_alone() {
+    let server = server_with(1);
+    let team = Team::on(&server);
+    let tool = team.tool("sleeper").body(SLEEPS).published();
+    let runs = sleep(&tool, &[3], || {
+        begun(&server, 1);
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            runners(&server, 1)[0].signal(signal);
+        }
+        server.signal(Signal::SIGTERM);
+    });
+    assert_eq!(runs[0].output(), "rested");
+    assert_eq!(server.ended_within(Duration::from_secs(10)).and_then(|status| status.code()), Some(0));
+}
+
 /// A stopped process is like one in which nothing interrupts the guest.
 #[test]
 fn a_runner_that_does_not_end_its_runs_is_killed() {

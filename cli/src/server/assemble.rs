@@ -19,6 +19,9 @@ use crate::failure::Failure;
 /// Keeps the key of the compiled code apart from every other that is derived.
 const CACHE_KEY_LABEL: &str = "compiled code cache";
 
+/// This program as it is in memory: a runner started after an upgrade of the file must still speak as this server does.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// A part of the server that takes its time to be ready.
 const IMAGES: &str = "language images";
 const RUNNERS: &str = "runners";
@@ -181,7 +184,7 @@ fn registry_config(settings: &Settings) -> registry::Config {
 
 fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &str) -> runner::Config {
     let default = runner::Config::new(cache(settings, data), keys.derive(CACHE_KEY_LABEL), program);
-    let runners = Runners::new(program);
+    let runners = Runners::new(THIS_PROGRAM);
     let count = settings.runners.and_then(|count| usize::try_from(count).ok()).unwrap_or(runners.count);
     runner::Config {
         runners: Some(Runners { count, ..runners }),

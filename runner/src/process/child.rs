@@ -30,6 +30,7 @@ const POLLS_BETWEEN_LOOKS: u32 = 1;
 pub fn child_run_main() -> io::Result<()> {
     // SAFETY: this is the beginning of the program, which has opened nothing.
     unsafe { confinement::close_inherited() }?;
+    confinement::ignore_stops()?;
     let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().event_interval(POLLS_BETWEEN_LOOKS).build()?;

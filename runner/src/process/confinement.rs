@@ -9,7 +9,7 @@ use std::io;
 use nix::libc;
 use nix::sys::prctl::{set_dumpable, set_name, set_no_new_privs, set_pdeathsig};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use serde::{Deserialize, Serialize};
 
 use super::{file_access, namespaces, system_calls};
@@ -18,6 +18,8 @@ use super::{file_access, namespaces, system_calls};
 const DESCRIPTORS_MAX: u64 = 256;
 /// What it is called in lists of processes.
 const NAME: &CStr = c"lathe-runner";
+/// As if it had half of the machine's memory more than it has.
+const OOM_SCORE_MORE: &str = "500";
 /// The first descriptor that is not standard input, output or error.
 const FIRST_INHERITED: libc::c_uint = 3;
 /// No server has more open.
@@ -69,6 +71,7 @@ impl Confinement {
 /// When something fails that every kernel offers.
 pub fn confine() -> io::Result<Confinement> {
     set_name(NAME)?;
+    prefer_as_victim();
     std::env::set_current_dir("/")?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     setrlimit(Resource::RLIMIT_NOFILE, DESCRIPTORS_MAX, DESCRIPTORS_MAX)?;
@@ -80,6 +83,25 @@ pub fn confine() -> io::Result<Confinement> {
     let file_access = file_access::refuse();
     let system_calls = system_calls::refuse();
     Ok(Confinement { namespaces, file_access, system_calls })
+}
+
+/// When the machine has no memory left, the kernel ends a runner and not the server.
+fn prefer_as_victim() {
+    // Where it cannot be said, the kernel chooses by size alone.
+    let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE_MORE);
+}
+
+/// Lets the server alone say when a process ends. A terminal and a service manager tell all processes to stop, and what
+/// runs must come to its end first.
+///
+/// # Errors
+/// None on any system.
+pub fn ignore_stops() -> io::Result<()> {
+    for stop in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: ignoring a signal runs no code.
+        unsafe { signal(stop, SigHandler::SigIgn) }?;
+    }
+    Ok(())
 }
 
 /// Closes what an ancestor left open, beyond standard input, output and error.

@@ -109,3 +109,74 @@ impl Visitor<'_> for BlobVisitor {
         Ok(Blob(bytes.into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use registry::{Cost, Denied, HttpUse, Ledger, Used};
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::{HttpErrorCode, Limits, Outcome};
+
+    fn travelled<T: Serialize + DeserializeOwned>(message: &T) -> T {
+        postcard::from_bytes(&postcard::to_allocvec(message).unwrap()).unwrap()
+    }
+
+    /// The form of messages takes no part whose presence depends on its value.
+    #[test]
+    fn the_end_of_a_run_arrives_whole() {
+        let one =
+            HttpUse { host: "example.com".into(), status: Some(200), secrets: vec!["A".into()], ..HttpUse::default() };
+        let other = HttpUse { error: Some("denied".into()), ..HttpUse::default() };
+        let ledger = Ledger {
+            used: Used { http: vec![one, other], clock_reads: 1, ..Used::default() },
+            refused: Denied { status_events: 3, ..Denied::default() },
+            cost: Cost { cpu_ms: 4, memory_peak_bytes: 5 },
+            ..Ledger::default()
+        };
+        let failed = Outcome::Failed {
+            exception_type: "E".into(),
+            exception_message: "é\0".into(),
+            exception_stack_trace: vec![String::new(), "line".into()],
+        };
+        for outcome in [failed, Outcome::Succeeded { output: "{}".into() }] {
+            let (duration, logs) = (Duration::from_micros(1_234_567), "printed\n".to_owned());
+            let executed = Executed { duration, logs, ledger: ledger.clone(), ..Executed::ended(outcome) };
+            let expected = format!("{executed:?}");
+            let message = travelled(&FromRunner::Ended { run: 7, executed: Box::new(Ok(executed)) });
+            let FromRunner::Ended { run: 7, executed } = message else { panic!("an end") };
+            assert_eq!(format!("{:?}", executed.unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn a_run_arrives_without_its_bundle() {
+        let execution = Execution {
+            code: crate::Code { component: Digest::of(b"a component"), bundle: Arc::from([1, 2, 3].as_slice()) },
+            tool_input: "{}".into(),
+            metadata: "m".into(),
+            config: "c".into(),
+            conversation: "null".into(),
+            user_variables: "u".into(),
+            limits: Limits::MAX,
+        };
+        let message = travelled(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });
+        let ToRunner::Run { run: 1, bundle: 2, execution } = message else { panic!("a run") };
+        assert_eq!((execution.code.component, execution.code.bundle.len()), (Digest::of(b"a component"), 0));
+        let texts = [&execution.tool_input, &execution.metadata, &execution.config, &execution.conversation];
+        assert_eq!(texts, ["{}", "m", "c", "null"]);
+        assert_eq!((execution.user_variables.as_str(), execution.limits), ("u", Limits::MAX));
+    }
+
+    #[test]
+    fn bytes_and_refusals_arrive() {
+        let blob = Blob(Arc::from((0..=255).collect::<Vec<u8>>()));
+        assert_eq!(travelled(&blob), blob);
+        let result = Err(HttpError::new(HttpErrorCode::Simulated, "why"));
+        let message = travelled(&ToRunner::HttpAnswer { run: 1, exchange: 2, result: result.clone() });
+        let ToRunner::HttpAnswer { result: arrived, .. } = message else { panic!("an answer") };
+        assert_eq!(arrived, result);
+    }
+}
