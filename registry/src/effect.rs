@@ -50,7 +50,7 @@ impl Ledger {
         let of = |kind| move |name: &String| Effect::new(kind, name);
         let mut effects: BTreeSet<_> = granted.secrets.iter().map(of(EffectKind::Secret)).collect();
         effects.extend(used.http.iter().flat_map(|one| &one.secrets).map(of(EffectKind::Secret)));
-        let sent = used.http.iter().filter(|one| one.refusal().is_none());
+        let sent = used.http.iter().filter(|one| one.sent_bytes > 0);
         effects.extend(sent.map(|one| Effect::new(EffectKind::Host, &one.host)));
         let refusals: Vec<_> = used.http.iter().filter_map(|one| one.refusal()).collect();
         effects.extend(refusals.iter().map(|code| Effect::new(EffectKind::Refusal, code)));
@@ -72,7 +72,8 @@ mod tests {
     fn request(host: &str, refusal: Option<&str>, secrets: &[&str]) -> HttpUse {
         let secrets = secrets.iter().map(|name| (*name).to_owned()).collect();
         let (is_refused, error) = (refusal.is_some(), refusal.map(str::to_owned));
-        HttpUse { host: host.to_owned(), error, is_refused, secrets, ..HttpUse::default() }
+        let sent_bytes = u64::from(!is_refused);
+        HttpUse { host: host.to_owned(), error, is_refused, sent_bytes, secrets, ..HttpUse::default() }
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct HttpUse {
     pub is_refused: bool,
     /// Who gave the answer: `network`, or `mock` in a simulation.
     pub answered_by: Option<String>,
-    /// Of the bodies.
+    /// On the wire, heads included; nothing for an answer from a mock.
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub duration_ms: u64,

@@ -10,7 +10,7 @@ use registry::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::{Code, Depth, InputSchema, Mocks, Outcome};
+use crate::{Code, Depth, InputSchema, Outcome, Standins};
 
 pub use registry::InvocationMode;
 
@@ -51,7 +51,7 @@ pub struct Candidate {
     pub tool_name: String,
     pub code: Code,
     pub input_schema: InputSchema,
-    pub mocks: Arc<Mocks>,
+    pub mocks: Arc<Standins>,
     pub settings: VersionSettings,
     pub variables: Variables,
     pub commit: String,

@@ -6,6 +6,7 @@
 //! its organisation have left. Redirects are answers; nothing is followed.
 
 mod address;
+mod blocked_ports;
 mod budget;
 mod connect;
 mod exchange;
@@ -13,13 +14,17 @@ mod gate;
 mod head;
 mod mocks;
 mod secrets;
+mod standins;
 mod target;
 mod tls;
+mod traffic;
+mod trip;
 
 pub use budget::EgressBudget;
 pub use gate::{Gate, Pass};
 pub use mocks::{MOCKS_MAX, Mock, Mocks};
 pub use secrets::{HostSecret, Secrets};
+pub use standins::Standins;
 
 use std::sync::Arc;
 

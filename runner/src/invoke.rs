@@ -24,7 +24,7 @@ use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
     Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Mocks, RunResult,
-    Subject,
+    Standins, Subject,
 };
 use outlet::Outlet;
 use run::Run;
@@ -203,8 +203,8 @@ impl Invoker {
         let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
         let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
         let mocks = match &version.settings.mocks_digest {
-            Some(digest) => mocks(&self.bytes(digest).await?)?,
-            None => Mocks::default(),
+            Some(digest) => standins(&self.bytes(digest).await?)?,
+            None => Standins::default(),
         };
         let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema, mocks: mocks.into() };
         self.versions.keep(version.id.clone(), loaded.clone());
@@ -226,8 +226,10 @@ impl Invoker {
     }
 }
 
-fn mocks(bytes: &[u8]) -> Result<Mocks, Error> {
-    serde_json::from_slice(bytes).map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))
+fn standins(bytes: &[u8]) -> Result<Standins, Error> {
+    let mocks: Mocks = serde_json::from_slice(bytes)
+        .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
+    Ok(Standins::new(&mocks))
 }
 
 fn refused(full: Full) -> Error {

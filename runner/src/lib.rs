@@ -46,7 +46,9 @@ pub use call::{
 pub use compile::{Compiler, child_compile_main, precompile};
 pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
-pub use egress::{Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets};
+pub use egress::{
+    Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets, Standins,
+};
 pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;

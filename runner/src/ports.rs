@@ -55,9 +55,12 @@ pub struct HttpError {
     pub message: String,
 }
 
+/// Enough for a sentence with a host or a URL in it; a run may have many unread.
+const MESSAGE_BYTES_MAX: usize = 512;
+
 impl HttpError {
     pub fn new(code: HttpErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: crate::outcome::cut(message.into(), MESSAGE_BYTES_MAX) }
     }
 }
 

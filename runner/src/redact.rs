@@ -11,6 +11,7 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use registry::{REDACTED, SecretValue};
 use serde_json::{Map, Value};
+use zeroize::Zeroizing;
 
 use crate::Outcome;
 use crate::host::StatusDocument;
@@ -44,6 +45,13 @@ pub(crate) struct Redactors {
 impl Redaction {
     pub const fn of(secrets: Vec<SecretValue>, of_answers: bool) -> Self {
         Self { secrets, of_answers }
+    }
+
+    /// For hosts, which are in lower case.
+    pub fn of_hosts(&self, sensitive: &[SecretValue]) -> Redactor {
+        let lower: Vec<_> =
+            self.secrets.iter().chain(sensitive).map(|secret| Zeroizing::new(secret.expose().to_lowercase())).collect();
+        Redactor::of(lower.iter().map(|secret| secret.as_str()))
     }
 
     /// Made when a run begins, since many may wait.

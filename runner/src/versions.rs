@@ -5,11 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use registry::VersionId;
 
-use crate::{Code, InputSchema, Mocks};
+use crate::{Code, InputSchema, Standins};
 
 /// Versions whose schema and bundle stay in memory.
 const VERSIONS_MAX: usize = 1_024;
-/// All their bundles together. Most have some kilobytes; the largest allowed, of 8 MiB, would be 8 GiB otherwise.
+/// All their bundles and mocks together. Most have some kilobytes; the largest allowed, of 8 MiB, would be 8 GiB otherwise.
 const BUNDLE_BYTES_MAX: usize = 256 << 20;
 
 /// One version, cheap to clone.
@@ -17,7 +17,14 @@ const BUNDLE_BYTES_MAX: usize = 256 << 20;
 pub(crate) struct Loaded {
     pub(crate) code: Code,
     pub(crate) schema: InputSchema,
-    pub(crate) mocks: Arc<Mocks>,
+    pub(crate) mocks: Arc<Standins>,
+}
+
+impl Loaded {
+    /// What grows with what an author wrote.
+    fn bytes(&self) -> usize {
+        self.code.bundle.len() + self.mocks.bytes()
+    }
 }
 
 /// At a bound everything is forgotten: what is in use comes back at once, and nobody has to count uses.
@@ -43,7 +50,7 @@ impl Versions {
 
 impl Held {
     fn keep(&mut self, id: VersionId, loaded: Loaded) {
-        let bytes = loaded.code.bundle.len();
+        let bytes = loaded.bytes();
         if self.versions.len() >= VERSIONS_MAX || self.bundle_bytes + bytes > BUNDLE_BYTES_MAX {
             self.versions.clear();
             self.bundle_bytes = 0;
@@ -51,7 +58,7 @@ impl Held {
         self.bundle_bytes += bytes;
         // Two calls may have loaded it at the same time.
         if let Some(twin) = self.versions.insert(id, loaded) {
-            self.bundle_bytes -= twin.code.bundle.len();
+            self.bundle_bytes -= twin.bytes();
         }
     }
 }

@@ -107,3 +107,45 @@ fn inputs_wait_beside_each_other() {
     assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     assert!(runs.iter().all(|run| run.json()[0]["body"] == "waited"));
 }
+
+const STARTS_MANY: &str = "
+    import asyncio
+    from amigo_tool_scaffold.http import fetch
+    async def one():
+        try:
+            return len((await fetch(tool_input['url'], timeout=tool_input.get('timeout'))).body)
+        except Exception as error:
+            return getattr(error, 'code', type(error).__name__)
+    return await asyncio.gather(*(one() for _ in range(tool_input['count'])))
+";
+
+/// What is under way is counted before it is there.
+#[test]
+fn requests_beside_each_other_share_the_bytes_of_a_run() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("many").body(STARTS_MANY).manifest("memory_mb = 256");
+    let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+    let run = tool.invoke(json!({"url": site.url(&format!("/bytes/{}", 3 << 20)), "count": 20}));
+    let bodies = run.json().as_array().expect("a list").iter().filter_map(Value::as_u64).sum::<u64>();
+    assert!((12 << 20..16 << 20).contains(&bodies), "{run}");
+    let small = tool.invoke(json!({"url": site.url("/bytes/10"), "count": 20})).json();
+    assert_eq!(small, json!(vec![10; 20]), "whoever waits for bytes that others hold gets them");
+}
+
+/// A request that nobody waits for any more is on the record with what left.
+#[test]
+fn what_is_given_up_is_counted() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("gives_up").body(STARTS_MANY);
+    let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+    let run = tool.invoke(json!({"url": site.url("/drip"), "count": 1, "timeout": 0.3}));
+    assert_eq!(run.json(), json!(["TimeoutError"]));
+    let one = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"]["used"]["http"][0].clone();
+    assert_eq!(one["error"], "cancelled", "{one}");
+    assert!(one["sent_bytes"].as_u64() > Some(50) && one["received_bytes"].as_u64() > Some(20), "{one}");
+    assert!(one["duration_ms"].as_u64() >= Some(200), "{one}");
+}

@@ -12,7 +12,7 @@ const FETCHES: &str = "
     started = time.monotonic()
     many = await asyncio.gather(*(fetch(f'{url}/wait/200') for _ in range(6)))
     together = time.monotonic() - started
-    answer = await fetch(f'{url}/echo', method='POST', json={'a': 'ü'}, headers={'X-Mine': 'yes'})
+    answer = await fetch(f'{url}/echo', json={'a': 'ü'}, headers={'X-Mine': 'yes'})
     seen = answer.json()
     late = None
     try:
@@ -66,5 +66,44 @@ fn urllib_is_what_it_is_everywhere() {
         "method": "POST", "body": "a=1", "kinds": ["application/x-www-form-urlencoded"], "type": "application/json",
         "late": "TimeoutError",
     });
+    assert_eq!(said, expected);
+}
+
+const MISTAKES: &str = "
+    import urllib.request
+    from amigo_tool_scaffold.http import fetch
+    url, said = tool_input['url'], []
+    for arguments in [
+        {'headers': {'X': 5}}, {'headers': {'X': None}}, {'method': 7}, {'body': None}, {'body': 'x' * 3_000_000},
+        {'headers': {'X': chr(0xd800)}}, {'method': 'get'}, {'method': 'A' * 100_000}, {'headers': {'X': b'y'}},
+    ]:
+        try:
+            said.append((await fetch(url, **arguments)).status)
+        except Exception as error:
+            said.append(type(error).__name__)
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    said.append(opener.open(url).status)
+    return said
+";
+
+#[test]
+fn a_mistake_is_an_exception_and_no_end() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("errs").body(MISTAKES).manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site)));
+    let said = tool.published().invoke(json!({"url": site.url("/status/200")})).json();
+    let expected = json!([
+        "TypeError",
+        "TypeError",
+        "TypeError",
+        "TypeError",
+        "EgressRefused",
+        "UnicodeEncodeError",
+        "EgressRefused",
+        "EgressRefused",
+        200,
+        200,
+    ]);
     assert_eq!(said, expected);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use registry::{BranchName, EnvvarName, Principal, ProjectPath, SecretValue, ToolName, Variables};
-use runner::{Admitted, Candidate, Code};
+use runner::{Admitted, Candidate, Code, Standins};
 use tracing::Instrument;
 
 use super::Builder;
@@ -55,7 +55,7 @@ impl Builder {
             tool_name: name,
             code: Code { component: built.image_digest, bundle: built.bundle.into() },
             input_schema: built.validator,
-            mocks: built.mocks.into(),
+            mocks: Standins::new(&built.mocks).into(),
             settings: built.settings,
             variables: given(&built.manifest, request.envvars, request.secrets)?,
             commit: commit.to_string(),

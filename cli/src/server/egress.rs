@@ -42,9 +42,8 @@ impl Egress {
 
     pub fn read(self) -> anyhow::Result<EgressConfig> {
         let hosts = self.hosts.unwrap_or_else(|| vec![EVERY_HOST.to_owned()]);
-        let hosts = if hosts == [NONE] { Vec::new() } else { hosts };
-        let networks = self.networks.unwrap_or_default();
-        let networks = if networks == [NONE] { Vec::new() } else { networks };
+        let hosts = unless_none("egress hosts", hosts)?;
+        let networks = unless_none("egress networks", self.networks.unwrap_or_default())?;
         let default = EgressBudget::DEFAULT;
         Ok(EgressConfig {
             hosts: hosts.iter().map(|host| read_host(host)).collect::<Result<_, _>>()?,
@@ -57,6 +56,18 @@ impl Egress {
                 ..default
             },
         })
+    }
+}
+
+/// Nothing for `none`, which stands alone.
+fn unless_none(what: &str, values: Vec<String>) -> anyhow::Result<Vec<String>> {
+    let is_none = |value: &String| value.trim().eq_ignore_ascii_case(NONE);
+    match values.as_slice() {
+        [one] if is_none(one) => Ok(Vec::new()),
+        many if many.iter().any(is_none) => {
+            Err(Failure::usage(format!("{what}: none stands beside others"), "give none alone, or leave it out"))
+        }
+        _ => Ok(values),
     }
 }
 
@@ -87,6 +98,8 @@ mod tests {
         assert!(Egress::default().read().expect("defaults").hosts[0].is_any());
         assert!(Egress::default().read().expect("defaults").networks.is_empty());
         assert!(hosts(&["none"]).expect("none").hosts.is_empty());
+        assert!(hosts(&["None"]).expect("none").hosts.is_empty());
+        assert!(hosts(&["none", "api.example.com"]).is_err());
         assert_eq!(hosts(&["a.example.com", "*.example.com:81"]).expect("two").hosts.len(), 2);
     }
 

@@ -16,23 +16,24 @@ const fn v6(a: u16, b: u16, c: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length)
 }
 
-const SPECIAL_V4: [Ipv4Net; 16] = [
-    v4(0, 0, 0, 8),       // this network
-    v4(10, 0, 0, 8),      // private
-    v4(100, 64, 0, 10),   // shared, of providers
-    v4(127, 0, 0, 8),     // loopback
-    v4(169, 254, 0, 16),  // link-local, where clouds answer for their metadata
-    v4(172, 16, 0, 12),   // private
-    v4(192, 0, 0, 24),    // protocol assignments
-    v4(192, 0, 2, 24),    // documentation
-    v4(192, 88, 99, 24),  // 6to4 relays
-    v4(192, 168, 0, 16),  // private
-    v4(198, 18, 0, 15),   // benchmarking
-    v4(198, 51, 100, 24), // documentation
-    v4(203, 0, 113, 24),  // documentation
-    v4(224, 0, 0, 4),     // multicast
-    v4(240, 0, 0, 4),     // reserved, and broadcast
-    v4(192, 31, 196, 24), // AS112, which answers for private names
+const SPECIAL_V4: [Ipv4Net; 17] = [
+    v4(0, 0, 0, 8),                                           // this network
+    v4(10, 0, 0, 8),                                          // private
+    v4(100, 64, 0, 10),                                       // shared, of providers
+    v4(127, 0, 0, 8),                                         // loopback
+    v4(169, 254, 0, 16),                                      // link-local, where clouds answer for their metadata
+    v4(172, 16, 0, 12),                                       // private
+    v4(192, 0, 0, 24),                                        // protocol assignments
+    v4(192, 0, 2, 24),                                        // documentation
+    v4(192, 88, 99, 24),                                      // 6to4 relays
+    v4(192, 168, 0, 16),                                      // private
+    v4(198, 18, 0, 15),                                       // benchmarking
+    v4(198, 51, 100, 24),                                     // documentation
+    v4(203, 0, 113, 24),                                      // documentation
+    v4(224, 0, 0, 4),                                         // multicast
+    v4(240, 0, 0, 4),                                         // reserved, and broadcast
+    v4(192, 31, 196, 24),                                     // AS112, which answers for private names
+    Ipv4Net::new_assert(Ipv4Addr::new(168, 63, 129, 16), 32), // a cloud's own services, within its machines
 ];
 
 /// Addresses that are given out globally; everything else is special.
@@ -62,6 +63,17 @@ pub fn is_public(address: IpAddr) -> bool {
 const fn is_isatap(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     matches!(parts[4], 0 | 0x200) && parts[5] == 0x5efe
+}
+
+/// Whether an address is one of this machine's own, behind which nothing is public to itself.
+pub fn is_own(address: IpAddr) -> bool {
+    let Ok(interfaces) = nix::ifaddrs::getifaddrs() else { return true };
+    let own = interfaces.filter_map(|interface| {
+        let found = interface.address?;
+        let v4 = found.as_sockaddr_in().map(|found| IpAddr::V4(found.ip()));
+        v4.or_else(|| found.as_sockaddr_in6().map(|found| IpAddr::V6(found.ip())))
+    });
+    own.into_iter().any(|own| own == address.to_canonical())
 }
 
 /// Whether an operator's networks hold an address, however it is written.
@@ -96,6 +108,7 @@ mod tests {
             "192.88.99.1",
             "192.168.1.1",
             "198.18.0.1",
+            "168.63.129.16",
             "198.19.255.255",
             "198.51.100.7",
             "203.0.113.9",
@@ -149,6 +162,13 @@ mod tests {
         ] {
             assert!(public(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_machine_knows_its_own_addresses() {
+        assert!(is_own("127.0.0.1".parse().expect("an address")));
+        assert!(is_own("::ffff:127.0.0.1".parse().expect("an address")));
+        assert!(!is_own("192.0.2.1".parse().expect("an address")));
     }
 
     #[test]

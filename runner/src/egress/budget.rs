@@ -10,6 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{HttpError, HttpErrorCode};
 
 const MINUTE_MS: i64 = 60_000;
+/// Names that are looked up at once for one organisation; each has a thread of the process.
+const RESOLVING_MAX: usize = 8;
 
 /// Bounds of every organisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,14 @@ pub struct Budgets {
 pub struct Account {
     spent: Mutex<Spent>,
     parallel: Arc<Semaphore>,
+    resolving: Arc<Semaphore>,
+}
+
+/// A request's place among those of its organisation.
+pub struct Share {
+    _place: OwnedSemaphorePermit,
+    /// Names that are looked up at once.
+    pub resolving: Arc<Semaphore>,
 }
 
 #[derive(Default)]
@@ -52,11 +62,12 @@ impl Budgets {
     }
 
     /// One more request, which may wait for a place.
-    pub async fn request(&self, organization: &OrganizationId) -> Result<OwnedSemaphorePermit, HttpError> {
+    pub async fn request(&self, organization: &OrganizationId) -> Result<Share, HttpError> {
         let account = self.account(organization);
         self.count(&account)?;
         let place = account.parallel.clone().acquire_owned().await;
-        place.map_err(|_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down"))
+        let place = place.map_err(|_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down"))?;
+        Ok(Share { _place: place, resolving: account.resolving.clone() })
     }
 
     /// Bytes that were sent or received; what is too much refuses the next request.
@@ -72,7 +83,7 @@ impl Budgets {
         }
         let made = || {
             let parallel = Arc::new(Semaphore::new(self.bounds.parallel_max));
-            Arc::new(Account { spent: Mutex::default(), parallel })
+            Arc::new(Account { spent: Mutex::default(), parallel, resolving: Arc::new(Semaphore::new(RESOLVING_MAX)) })
         };
         self.accounts.entry(organization.clone()).or_insert_with(made).clone()
     }
@@ -105,9 +116,9 @@ mod tests {
         let budgets = Budgets::new(bounds, Clock::fixed(registry::Timestamp::from_milliseconds(0)));
         let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
         assert!(budgets.request(&one).await.is_ok() && budgets.request(&one).await.is_ok());
-        assert_eq!(budgets.request(&one).await.unwrap_err().code, HttpErrorCode::Budget);
+        assert_eq!(budgets.request(&one).await.err().map(|error| error.code), Some(HttpErrorCode::Budget));
         assert!(budgets.request(&other).await.is_ok());
         budgets.transferred(&other, 10);
-        assert_eq!(budgets.request(&other).await.unwrap_err().code, HttpErrorCode::Budget);
+        assert_eq!(budgets.request(&other).await.err().map(|error| error.code), Some(HttpErrorCode::Budget));
     }
 }

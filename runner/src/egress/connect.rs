@@ -1,7 +1,7 @@
 //! From a name to a connection: resolved once, every address checked, and the
 //! checked one connected to.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,14 @@ use std::time::Duration;
 use ipnet::IpNet;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 use url::Host;
 
-use super::address::{is_public, is_within};
+use super::address::{is_own, is_public, is_within};
 use super::target::Target;
 use crate::{HttpError, HttpErrorCode};
 
@@ -25,8 +26,15 @@ const STEP_TIME_MAX: Duration = Duration::from_secs(5);
 const ADDRESSES_TRIED_MAX: usize = 4;
 
 type Resolved = Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
-/// Name and port to addresses.
-pub type Resolve = Arc<dyn Fn(String, u16) -> Resolved + Send + Sync>;
+/// Name and port to addresses, with a place among those who resolve, which is given back when it is over.
+pub type Resolve = Arc<dyn Fn(String, u16, OwnedSemaphorePermit) -> Resolved + Send + Sync>;
+
+/// A stream to a checked address.
+pub struct Connection {
+    pub stream: Box<dyn Stream>,
+    /// Whether it goes over the public Internet, and not to a network of the operator.
+    pub is_public: bool,
+}
 
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
@@ -42,22 +50,33 @@ pub struct Connector {
 
 /// The system's own resolver.
 pub fn system_resolver() -> Resolve {
-    Arc::new(|name, port| Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) }))
+    Arc::new(|name, port, place| {
+        // The system's resolver takes a thread, and may take it longer than anybody waits.
+        let resolving = tokio::task::spawn_blocking(move || {
+            let addresses = (name, port).to_socket_addrs().map(Iterator::collect);
+            drop(place);
+            addresses
+        });
+        Box::pin(async move { resolving.await? })
+    })
 }
 
 impl Connector {
-    pub async fn connect(&self, target: &Target) -> Result<Box<dyn Stream>, HttpError> {
-        let addresses = self.addresses(target).await?;
+    pub async fn connect(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Connection, HttpError> {
+        let addresses = self.addresses(target, resolving).await?;
+        let is_public = !addresses.iter().all(|address| is_within(&self.networks, address.ip()));
         let stream = self.reach(target, &addresses).await?;
-        if target.is_secure { self.secure(target, stream).await } else { Ok(Box::new(stream)) }
+        let stream: Box<dyn Stream> =
+            if target.is_secure { self.secure(target, stream).await? } else { Box::new(stream) };
+        Ok(Connection { stream, is_public })
     }
 
     /// All addresses of the host. One that may not be reached refuses them all.
-    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, HttpError> {
+    async fn addresses(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Vec<SocketAddr>, HttpError> {
         let addresses = match &target.host {
             Host::Ipv4(address) => vec![SocketAddr::new(IpAddr::V4(*address), target.port)],
             Host::Ipv6(address) => vec![SocketAddr::new(IpAddr::V6(*address), target.port)],
-            Host::Domain(name) => self.resolve(name, target.port).await?,
+            Host::Domain(name) => self.resolve(name, target.port, resolving).await?,
         };
         match addresses.iter().all(|address| self.may_reach(address.ip())) {
             true if addresses.is_empty() => Err(unreachable(format!("{} has no address", target.host))),
@@ -70,11 +89,15 @@ impl Connector {
     }
 
     fn may_reach(&self, address: IpAddr) -> bool {
-        is_public(address) || is_within(&self.networks, address)
+        is_within(&self.networks, address) || (is_public(address) && !is_own(address))
     }
 
-    async fn resolve(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, HttpError> {
-        let resolved = timeout(STEP_TIME_MAX, (self.resolve)(name.to_owned(), port)).await;
+    async fn resolve(&self, name: &str, port: u16, resolving: Arc<Semaphore>) -> Result<Vec<SocketAddr>, HttpError> {
+        let resolved = async {
+            let place = resolving.acquire_owned().await.map_err(std::io::Error::other)?;
+            (self.resolve)(name.to_owned(), port, place).await
+        };
+        let resolved = timeout(STEP_TIME_MAX, resolved).await;
         let resolved = resolved.map_err(|_| late(format!("resolving {name}")))?;
         resolved.map_err(|_| unreachable(format!("{name} does not resolve")))
     }
@@ -130,14 +153,14 @@ mod tests {
     }
 
     fn answers(addresses: &'static [&'static str]) -> Resolve {
-        Arc::new(move |_, port| {
+        Arc::new(move |_, port, _| {
             let found = addresses.iter().map(|address| SocketAddr::new(address.parse().unwrap(), port)).collect();
             Box::pin(std::future::ready(Ok(found)))
         })
     }
 
     async fn code(connector: &Connector, url: &str) -> Option<HttpErrorCode> {
-        connector.connect(&Target::parse(url).unwrap()).await.err().map(|error| error.code)
+        connector.connect(&Target::parse(url).unwrap(), Arc::new(Semaphore::new(1))).await.err().map(|error| error.code)
     }
 
     /// Nothing that is refused may be knocked at: a listener would hear it.
@@ -180,7 +203,7 @@ mod tests {
         let resolve: Resolve = {
             // A second question would get another answer.
             let turn = std::sync::atomic::AtomicUsize::new(0);
-            Arc::new(move |_, port| {
+            Arc::new(move |_, port, _| {
                 let first = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
                 let address = if first { "127.0.0.1" } else { "10.0.0.1" };
                 Box::pin(std::future::ready(Ok(vec![SocketAddr::new(address.parse().unwrap(), port)])))

@@ -7,12 +7,12 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{CONNECTION, HeaderMap, TRANSFER_ENCODING};
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::connect::Stream;
+use super::traffic::Traffic;
 use crate::{HttpError, HttpErrorCode, HttpResponse};
 
 /// All headers of an answer, which lie in memory before any is looked at.
@@ -23,7 +23,7 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Sends a request and reads its whole answer. Dropping the future closes the connection.
 pub async fn exchange(
-    stream: Box<dyn Stream>,
+    stream: Traffic,
     request: Request<Full<Bytes>>,
     bytes_max: u64,
 ) -> Result<HttpResponse, HttpError> {
@@ -31,6 +31,9 @@ pub async fn exchange(
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
     let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
     let response = sender.send_request(request).await.map_err(broken)?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(HttpError::new(HttpErrorCode::Protocol, "the other side wants another protocol"));
+    }
     let status = response.status().as_u16();
     let headers = fields(response.headers());
     Ok(HttpResponse { status, headers, body: body(response, bytes_max).await? })

@@ -1,26 +1,22 @@
 //! What one run passes on its way out, and the account of it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::Method;
-use registry::{HostPattern, HttpUse, OrganizationId, Timestamp};
-use tokio::sync::Semaphore;
+use registry::{HostPattern, HttpUse, OrganizationId};
+use tokio::sync::{Notify, Semaphore};
 
 use super::Inner;
 use super::exchange::exchange;
 use super::head::Head;
 use super::secrets::Secrets;
+use super::standins::Standins;
 use super::target::Target;
-use crate::{Depth, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Limits, Mocks};
-
-/// A method that the ledger shows; longer ones are no methods.
-const METHOD_BYTES_MAX: usize = 16;
-
-/// Who answered, as the ledger says it.
-const NETWORK: &str = "network";
-const MOCK: &str = "mock";
+use super::traffic::Traffic;
+use super::trip::{Source, Trip, Wire};
+use crate::{Depth, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, Limits};
 
 /// What one run may reach.
 pub struct Pass {
@@ -31,46 +27,46 @@ pub struct Pass {
     pub limits: Limits,
     pub depth: Depth,
     /// What stands in for the world, when nothing may change it.
-    pub simulation: Option<Arc<Mocks>>,
+    pub simulation: Option<Arc<Standins>>,
 }
 
 /// The requests of one run. Clones are one gate.
 #[derive(Clone)]
 pub struct Gate(Arc<Run>);
 
-struct Run {
-    egress: Arc<Inner>,
-    pass: Pass,
+pub(super) struct Run {
+    pub(super) egress: Arc<Inner>,
+    pub(super) pass: Pass,
     parallel: Semaphore,
     account: Mutex<Account>,
+    /// Whenever bytes that were set aside are given back.
+    freed: Notify,
 }
 
-struct Account {
+pub(super) struct Account {
     requests_left: u32,
-    bytes_left: u64,
-    uses: Vec<HttpUse>,
-    refused: u64,
-}
-
-/// What became of one request on its way.
-struct Way {
-    sent_bytes: u64,
-    secrets: Vec<String>,
-    answered_by: &'static str,
-}
-
-impl Default for Way {
-    fn default() -> Self {
-        Self { sent_bytes: 0, secrets: Vec::new(), answered_by: NETWORK }
-    }
+    /// Neither used nor set aside for what is under way.
+    pub(super) bytes_left: u64,
+    pub(super) under_way: u32,
+    pub(super) uses: Vec<HttpUse>,
+    /// What is under way, by its place among the uses.
+    pub(super) open: BTreeMap<usize, Arc<Wire>>,
+    pub(super) refused: u64,
 }
 
 impl Gate {
     pub(super) fn new(egress: Arc<Inner>, pass: Pass) -> Self {
         let Limits { http_requests, http_bytes, http_parallel, .. } = pass.limits;
-        let account = Account { requests_left: http_requests, bytes_left: http_bytes, uses: Vec::new(), refused: 0 };
+        let account = Account {
+            requests_left: http_requests,
+            bytes_left: http_bytes,
+            under_way: 0,
+            uses: Vec::new(),
+            open: BTreeMap::new(),
+            refused: 0,
+        };
         let parallel = Semaphore::new(http_parallel);
-        Self(Arc::new(Run { egress, pass, parallel, account: Mutex::new(account) }))
+        Self(Arc::new(Run { egress, pass, parallel, account: Mutex::new(account), freed: Notify::new() }))
     }
 
     #[must_use]
@@ -82,26 +78,33 @@ impl Gate {
         })
     }
 
-    /// The requests that were counted, and how many were refused.
+    /// The requests that were counted, and how many were refused. What is still under way is given up.
     #[must_use]
     pub fn account(&self) -> (Vec<HttpUse>, u64) {
+        let now = self.0.egress.clock.now();
         let account = self.0.account();
-        (account.uses.clone(), account.refused)
+        let mut uses = account.uses.clone();
+        for (entry, wire) in &account.open {
+            uses.get_mut(*entry).into_iter().for_each(|one| wire.tell(one, now));
+        }
+        (uses, account.refused)
     }
 }
 
 impl Run {
     async fn send(&self, request: HttpRequest) -> HttpAnswer {
-        let entry = self.enter(&request)?;
-        let started = self.egress.clock.now();
-        let mut way = Way { sent_bytes: request.body.len() as u64, ..Way::default() };
-        let answer = self.admit_and_send(request, &mut way).await;
-        self.close(entry, started, way, &answer);
+        let target = Target::parse(&request.url);
+        let mut trip = Trip::begin(self, &request.method, target.as_ref().ok())?;
+        let answer = match target {
+            Ok(target) => self.admit_and_send(request, target, &mut trip).await,
+            Err(error) => Err(error),
+        };
+        trip.end(&answer);
         answer
     }
 
-    /// Counts a request, and enters it as one that was given up until it has another end.
-    fn enter(&self, request: &HttpRequest) -> Result<usize, HttpError> {
+    /// Takes one of the run's requests.
+    pub(super) fn take_request(&self) -> Result<(), HttpError> {
         let mut account = self.account();
         let Some(left) = account.requests_left.checked_sub(1) else {
             account.refused += 1;
@@ -109,38 +112,40 @@ impl Run {
             return Err(HttpError::new(HttpErrorCode::Budget, message));
         };
         account.requests_left = left;
-        let host = Target::parse(&request.url).map(|target| target.authority()).unwrap_or_default();
-        let method = crate::outcome::cut(request.method.clone(), METHOD_BYTES_MAX);
-        account.uses.push(HttpUse { host, method, error: Some("cancelled".into()), ..HttpUse::default() });
-        Ok(account.uses.len() - 1)
+        Ok(())
     }
 
-    async fn admit_and_send(&self, request: HttpRequest, way: &mut Way) -> HttpAnswer {
-        let target = Target::parse(&request.url)?;
+    async fn admit_and_send(&self, request: HttpRequest, target: Target, trip: &mut Trip<'_>) -> HttpAnswer {
         self.admit(&target)?;
         let mut head = Head::of(&request, &target, &self.pass.secrets)?;
         head.deepen(self.pass.depth);
-        let bytes_max = self.bytes_max(request.body.len() as u64)?;
-        if let Some(answer) = self.simulated(&request, &head.method) {
-            way.answered_by = MOCK;
+        self.fits(&request)?;
+        if let Some(answer) = self.simulated(&request, &head) {
+            trip.answered_by(Source::Mock);
             return answer;
         }
-        way.secrets.clone_from(&head.secrets);
         let _place = self.parallel.acquire().await.map_err(|_| closing())?;
-        let _share = self.egress.budgets.request(&self.pass.organization).await?;
-        let stream = self.egress.connector.connect(&target).await?;
+        let share = self.egress.budgets.request(&self.pass.organization).await?;
+        let bytes_max = self.set_aside(head.bytes + request.body.len() as u64, trip).await?;
+        let connection = self.egress.connector.connect(&target, share.resolving).await?;
+        let secrets = std::mem::take(&mut head.secrets);
+        if !secrets.is_empty() && !target.is_secure && connection.is_public {
+            let message = format!("{} goes to {} over https only", secrets.join(", "), target.authority());
+            return Err(HttpError::new(HttpErrorCode::Denied, message));
+        }
+        let traffic = trip.sending(secrets);
         let message = head.request(&target, Full::new(Bytes::from(request.body)))?;
-        exchange(stream, message, bytes_max).await
+        exchange(Traffic::count(connection.stream, traffic, bytes_max), message, bytes_max).await
     }
 
     /// In a simulation a mock answers, and without one only what changes nothing goes out.
-    fn simulated(&self, request: &HttpRequest, method: &Method) -> Option<HttpAnswer> {
-        let mocks = self.pass.simulation.as_ref()?;
-        if let Some(answer) = mocks.answer(request) {
+    fn simulated(&self, request: &HttpRequest, head: &Head) -> Option<HttpAnswer> {
+        let standins = self.pass.simulation.as_ref()?;
+        if let Some(answer) = standins.answer(request) {
             return Some(Ok(answer));
         }
-        let message = || format!("this is a simulation, and no mock stands for {method} {}", request.url);
-        let is_safe = method == Method::GET || method == Method::HEAD;
+        let message = || format!("this is a simulation, and no mock stands for {} {}", head.method, request.url);
+        let is_safe = head.is_safe() && request.body.is_empty();
         (!is_safe).then(|| Err(HttpError::new(HttpErrorCode::Simulated, message())))
     }
 
@@ -160,45 +165,42 @@ impl Run {
         Ok(())
     }
 
-    /// What the answer's body may have, when the request's fits.
-    fn bytes_max(&self, sent: u64) -> Result<u64, HttpError> {
-        let limits = &self.pass.limits;
-        if sent > limits.http_request_bytes {
-            let message = format!("a request's body has at most {} bytes", limits.http_request_bytes);
-            return Err(HttpError::new(HttpErrorCode::RequestTooLarge, message));
-        }
-        let left = self.account().bytes_left.saturating_sub(sent);
-        if left == 0 {
-            let message = format!("a run sends and receives at most {} bytes", limits.http_bytes);
-            return Err(HttpError::new(HttpErrorCode::Budget, message));
-        }
-        Ok(left.min(limits.http_response_bytes))
+    fn fits(&self, request: &HttpRequest) -> Result<(), HttpError> {
+        let max = self.pass.limits.http_request_bytes;
+        let message = || format!("a request's body has at most {max} bytes");
+        let fits = request.body.len() as u64 <= max;
+        fits.then_some(()).ok_or_else(|| HttpError::new(HttpErrorCode::RequestTooLarge, message()))
     }
 
-    fn close(&self, entry: usize, started: Timestamp, way: Way, answer: &HttpAnswer) {
-        let taken = self.egress.clock.now().as_milliseconds().saturating_sub(started.as_milliseconds());
-        let code = answer.as_ref().err().map(|error| error.code);
-        let received_bytes = answer.as_ref().map_or(0, |found: &HttpResponse| found.body.len() as u64);
-        let is_refused = code.is_some_and(HttpErrorCode::is_refusal);
-        let sent_bytes = if is_refused { 0 } else { way.sent_bytes };
-        if way.answered_by == NETWORK {
-            self.egress.budgets.transferred(&self.pass.organization, sent_bytes + received_bytes);
-        }
-        let mut account = self.account();
-        account.refused += u64::from(is_refused);
-        account.bytes_left = account.bytes_left.saturating_sub(sent_bytes + received_bytes);
-        if let Some(entry) = account.uses.get_mut(entry) {
-            entry.status = answer.as_ref().ok().map(|found| found.status);
-            entry.answered_by = entry.status.map(|_| way.answered_by.into());
-            entry.is_refused = is_refused;
-            entry.error = code.map(|code| code.as_str().into());
-            entry.duration_ms = u64::try_from(taken).unwrap_or(0);
-            (entry.sent_bytes, entry.received_bytes) = (sent_bytes, received_bytes);
-            entry.secrets = if is_refused { Vec::new() } else { way.secrets };
+    /// Sets aside what the request has and its answer may have, and says how much that is for the answer's body.
+    /// While others hold all that is left it waits for what they give back.
+    async fn set_aside(&self, sent: u64, trip: &mut Trip<'_>) -> Result<u64, HttpError> {
+        loop {
+            let freed = self.freed.notified();
+            {
+                let mut account = self.account();
+                let left = account.bytes_left.saturating_sub(sent);
+                if left > 0 {
+                    let answer = left.min(self.pass.limits.http_response_bytes);
+                    account.bytes_left -= sent + answer;
+                    account.under_way += 1;
+                    trip.set_aside(sent + answer);
+                    return Ok(answer);
+                }
+                if account.under_way == 0 {
+                    let message = format!("a run sends and receives at most {} bytes", self.pass.limits.http_bytes);
+                    return Err(HttpError::new(HttpErrorCode::Budget, message));
+                }
+            }
+            freed.await;
         }
     }
 
-    fn account(&self) -> MutexGuard<'_, Account> {
+    pub(super) fn give_back(&self) {
+        self.freed.notify_waiters();
+    }
+
+    pub(super) fn account(&self) -> MutexGuard<'_, Account> {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,7 @@
 //! A request's method and headers: what a tool may set, what the host sets,
 //! and where it puts secrets.
 
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE, USER_AGENT,
-};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request};
 
 use super::secrets::Secrets;
@@ -19,9 +16,15 @@ const HEADER_BYTES_MAX: usize = 32 << 10;
 const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Of the connection, which is the host's; a tool's wish changes nothing.
-const DROPPED: [&HeaderName; 3] = [&CONNECTION, &TE, &TRAILER];
-/// Would change what the bytes mean, or whom they are for.
-const REFUSED: [&HeaderName; 4] = [&TRANSFER_ENCODING, &UPGRADE, &EXPECT, &PROXY_AUTHORIZATION];
+const DROPPED: [&str; 6] = ["connection", "te", "trailer", "keep-alive", "proxy-connection", "http2-settings"];
+/// Would change what the bytes mean, or whom they are for; some servers read `_` as `-`.
+const REFUSED: [&str; 6] =
+    ["transfer-encoding", "upgrade", "expect", "proxy-authorization", "transfer_encoding", "content_length"];
+/// Let a server do another thing than the method says.
+const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+/// What tools send. Others open tunnels, send back what a host put in, or are no methods of HTTP.
+const METHODS: [Method; 7] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
 /// A head that is well-formed and says what its body and URL say.
 pub struct Head {
@@ -29,15 +32,17 @@ pub struct Head {
     pub headers: HeaderMap,
     /// Names of the secrets that the host put in.
     pub secrets: Vec<String>,
+    /// Of names and values, with the secrets in them.
+    pub bytes: u64,
 }
 
 impl Head {
     pub fn of(request: &HttpRequest, target: &Target, secrets: &Secrets) -> Result<Self, HttpError> {
         let method = method(&request.method)?;
-        let mut head = Self { method, headers: HeaderMap::new(), secrets: Vec::new() };
+        let mut head = Self { method, headers: HeaderMap::new(), secrets: Vec::new(), bytes: 0 };
         let bytes: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         if request.headers.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
-            return Err(invalid(format!("a request has at most {HEADERS_MAX} headers of {HEADER_BYTES_MAX} bytes")));
+            return Err(too_much());
         }
         for (name, value) in &request.headers {
             head.add(name, value, request.body.len(), target, secrets)?;
@@ -56,10 +61,10 @@ impl Head {
     ) -> Result<(), HttpError> {
         let header = HeaderName::try_from(name).map_err(|_| invalid(format!("{name:?} is no name of a header")))?;
         let wrong = || invalid(format!("the header {header} is the host's to set, and this is not its value"));
-        if REFUSED.contains(&&header) {
+        if REFUSED.contains(&header.as_str()) {
             return Err(invalid(format!("the header {header} is the host's to set")));
         }
-        if DROPPED.contains(&&header) {
+        if DROPPED.contains(&header.as_str()) {
             return Ok(());
         }
         if header == HOST {
@@ -69,12 +74,24 @@ impl Head {
             return (value.trim() == body_bytes.to_string()).then_some(()).ok_or_else(wrong);
         }
         let filled = secrets.fill(value, target)?;
+        self.bytes += (name.len() + filled.text.len()) as u64;
+        if self.bytes > HEADER_BYTES_MAX as u64 {
+            return Err(too_much());
+        }
         self.secrets.extend(filled.names);
+        self.secrets.sort_unstable();
+        self.secrets.dedup();
         let mut value = HeaderValue::from_str(&filled.text)
             .map_err(|_| invalid(format!("the header {header} holds what no header may hold")))?;
         value.set_sensitive(true);
         self.headers.append(header, value);
         Ok(())
+    }
+
+    /// Whether it asks for nothing to change.
+    pub fn is_safe(&self) -> bool {
+        let is_read = self.method == Method::GET || self.method == Method::HEAD;
+        is_read && !OVERRIDES.iter().any(|name| self.headers.contains_key(*name))
     }
 
     /// Lets another Lathe, or this one, see how deep its call is; a tool's own word on it does not count.
@@ -99,11 +116,19 @@ impl Head {
     }
 }
 
+/// Whether it is a method that tools send.
+pub fn is_sent(method: &str) -> bool {
+    METHODS.iter().any(|sent| sent.as_str() == method)
+}
+
 fn method(text: &str) -> Result<Method, HttpError> {
-    let method = Method::from_bytes(text.as_bytes()).map_err(|_| invalid(format!("{text:?} is no method")))?;
-    // One opens a tunnel, the other sends back what a host put in.
-    let is_refused = method == Method::CONNECT || method == Method::TRACE;
-    if is_refused { Err(invalid(format!("the method {method} is not sent for tools"))) } else { Ok(method) }
+    let found = METHODS.into_iter().find(|method| method.as_str() == text);
+    let sent = || METHODS.map(|method| method.to_string()).join(", ");
+    found.ok_or_else(|| invalid(format!("the method must be one of {}", sent())))
+}
+
+fn too_much() -> HttpError {
+    invalid(format!("a request has at most {HEADERS_MAX} headers of {HEADER_BYTES_MAX} bytes, secrets included"))
 }
 
 fn invalid(message: String) -> HttpError {
@@ -155,6 +180,8 @@ mod tests {
     #[test]
     fn a_repeated_length_must_be_right_each_time() {
         assert!(head(&[("Content-Length", "4"), ("content-length", "6")]).is_err());
-        assert!(method("CONNECT").is_err() && method("TRACE").is_err() && method("G T").is_err());
+        for refused in ["CONNECT", "TRACE", "G T", "get", "PRI", "", &"A".repeat(1 << 20)] {
+            assert!(method(refused).is_err_and(|error| error.message.len() < 600));
+        }
     }
 }

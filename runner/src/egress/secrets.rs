@@ -8,6 +8,8 @@ use crate::{HttpError, HttpErrorCode};
 
 const START: &str = "{{secret:";
 const END: &str = "}}";
+/// Placeholders in one header; a secret may be large.
+const PLACEHOLDERS_MAX: usize = 8;
 
 /// A secret and the hosts that may get it.
 #[derive(Debug, Clone)]
@@ -35,6 +37,9 @@ impl Secrets {
         while let Some((before, after)) = rest.split_once(START) {
             let (name, behind) = after.split_once(END).ok_or_else(|| denied(format!("`{START}` has no `{END}`")))?;
             let secret = self.find(name, target)?;
+            if filled.names.len() == PLACEHOLDERS_MAX {
+                return Err(denied(format!("a header has at most {PLACEHOLDERS_MAX} secrets")));
+            }
             filled.text.push_str(before);
             filled.text.push_str(secret.value.expose());
             filled.names.push(secret.name.clone());

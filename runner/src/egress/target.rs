@@ -3,11 +3,14 @@
 use registry::HostPattern;
 use url::{Host, Url};
 
+use super::blocked_ports::is_blocked;
 use crate::{HttpError, HttpErrorCode};
 
 /// What the contract's longest path has, and some room.
 const URL_BYTES_MAX: usize = 16 << 10;
 const HTTPS_PORT: u16 = 443;
+/// The longest name that DNS has.
+const HOST_BYTES_MAX: usize = 253;
 
 /// A place to connect to, and what to ask for there.
 #[derive(Debug, Clone)]
@@ -33,6 +36,9 @@ impl Target {
             return Err(invalid("user and password belong into the header Authorization, not into the URL".into()));
         }
         let host = parsed.host().ok_or_else(|| invalid("the URL names no host".into()))?.to_owned();
+        if parsed.host_str().is_some_and(|host| host.len() > HOST_BYTES_MAX) {
+            return Err(invalid(format!("a host has at most {HOST_BYTES_MAX} bytes")));
+        }
         let port = parsed.port_or_known_default().ok_or_else(|| invalid("the URL names no port".into()))?;
         let query = parsed.query().map(|query| format!("?{query}")).unwrap_or_default();
         Ok(Self { host, port, is_secure, path_and_query: format!("{}{query}", parsed.path()) })
@@ -48,12 +54,14 @@ impl Target {
     /// its usual one; plain HTTP has to be asked for.
     pub fn is_declared(&self, pattern: &HostPattern) -> bool {
         let is_usual = self.is_secure && self.port == HTTPS_PORT;
-        pattern.names(&self.host.to_string()) && pattern.port().map_or(is_usual, |port| port == self.port)
+        pattern.names(&self.host.to_string())
+            && pattern.port().map_or(is_usual, |port| port == self.port && self.is_secure >= (port == HTTPS_PORT))
     }
 
-    /// Whether an operator's list has it; an entry without a port means all.
+    /// Whether an operator's list has it. An entry without a port means all but those of other protocols.
     pub fn is_permitted(&self, pattern: &HostPattern) -> bool {
-        pattern.names(&self.host.to_string()) && pattern.port().is_none_or(|port| port == self.port)
+        let has_port = pattern.port().map_or(!is_blocked(self.port), |port| port == self.port);
+        pattern.names(&self.host.to_string()) && has_port
     }
 }
 
@@ -81,6 +89,7 @@ mod tests {
         assert!(!declared("api.example.com", "https://api.example.com:8443/"));
         assert!(declared("api.example.com:80", "http://api.example.com/x"));
         assert!(declared("*.example.com:8443", "https://a.example.com:8443"));
+        assert!(!declared("api.example.com:443", "http://api.example.com:443/"));
     }
 
     #[test]

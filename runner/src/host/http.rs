@@ -13,6 +13,8 @@ use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender};
 /// Requests that one run may have under way or unread; each may hold an answer
 /// of some megabytes.
 const OPEN_MAX: usize = 64;
+/// Answers that nobody took, with those of requests that were one too many.
+const UNREAD_MAX: usize = 2 * OPEN_MAX;
 
 /// The exchanges of one run. Dropping it gives up what is under way.
 pub struct Http {
@@ -31,9 +33,13 @@ impl Http {
     fn start(&mut self, request: HttpRequest) -> u32 {
         let exchange = self.next;
         self.next = self.next.wrapping_add(1);
+        self.take_in();
         if self.handles.len() + self.answered.len() >= OPEN_MAX {
             let message = format!("a run has at most {OPEN_MAX} requests under way or unread");
             self.answered.insert(exchange, Err(HttpError::new(HttpErrorCode::Budget, message)));
+            if self.answered.len() > UNREAD_MAX {
+                self.answered.pop_first(); // whoever starts so many reads none
+            }
             return exchange;
         }
         let answer = (self.sender)(request);
@@ -60,9 +66,19 @@ impl Http {
         }
     }
 
+    /// Takes in what is there, and forgets what was given up.
+    fn take_in(&mut self) {
+        while let Some(ended) = self.running.try_join_next() {
+            if let Ok((exchange, answer)) = ended {
+                self.keep(exchange, answer);
+            }
+        }
+    }
+
     async fn wait(&mut self, exchanges: &[u32], timeout: Option<Duration>) -> Vec<u32> {
-        while let Some(Ok((exchange, answer))) = self.running.try_join_next() {
-            self.keep(exchange, answer);
+        self.take_in();
+        if exchanges.is_empty() {
+            return Vec::new();
         }
         let one = async { while !exchanges.iter().any(|exchange| self.is_over(*exchange)) && self.advance().await {} };
         match timeout {

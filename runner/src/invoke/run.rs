@@ -111,11 +111,15 @@ impl Run<'_> {
         let redactors = self.redaction.with(&documents.sensitive);
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
         let gate = self.gate(documents.mode);
+        let sensitive = documents.sensitive.clone();
         let ports = Ports { events: sink, http: gate.sender() };
         let mut executed = self.invoker.executor.run(self.execution(id, documents), ports).await?;
         let (mut uses, refused) = gate.account();
-        // A host is what the tool says it is.
-        uses.iter_mut().for_each(|one| one.host = redactors.stored.text(std::mem::take(&mut one.host)));
+        if !uses.is_empty() {
+            // A host is what the tool says it is.
+            let hosts = self.redaction.of_hosts(&sensitive);
+            uses.iter_mut().for_each(|one| one.host = hosts.text(std::mem::take(&mut one.host)));
+        }
         executed.ledger.used.http = uses;
         executed.ledger.refused.http_requests = refused;
         Ok((executed, redactors))

@@ -47,7 +47,7 @@ class Answer:
 async def fetch(
     url: str,
     *,
-    method: str = "GET",
+    method: str | None = None,
     headers: Mapping[str, str] | None = None,
     body: bytes | str = b"",
     json: Any = None,
@@ -55,13 +55,14 @@ async def fetch(
 ) -> Answer:
     """Makes one request and returns its answer, errors of the server and redirects included.
 
-    `json` is encoded as the body. `timeout` is in seconds; over it `TimeoutError` is raised.
+    The method is GET, or POST with a body. `json` is encoded as the body. `timeout` is in seconds; over it `TimeoutError` is raised.
     """
     fields = dict(headers or {})
     if json is not None:
         body = json_module.dumps(json)
         fields.setdefault("Content-Type", "application/json")
     data = body.encode() if isinstance(body, str) else body
+    method = method or ("POST" if data else "GET")
     return Answer(*await _carrier(method, url, list(fields.items()), data, timeout))
 
 

@@ -1,6 +1,8 @@
 //! The filters that the list and the search of the history share.
 
-use registry::{Constraint, Effect, EffectKind, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection};
+use registry::{
+    Constraint, Effect, EffectKind, HostPattern, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection,
+};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -57,7 +59,7 @@ fn effects(query: &mut Parameters) -> Vec<Effect> {
         let names = query.distinct(field, name);
         names.into_iter().map(move |name| Effect { kind, name })
     };
-    kinds.into_iter().flat_map(of).collect()
+    kinds.into_iter().flat_map(of).map(as_recorded).collect()
 }
 
 /// Gives each tool the constraint at its position; there are as many as tools, or none.
@@ -73,6 +75,12 @@ pub(super) fn pair(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> 
         selection.versions = Some(versions);
     }
     Ok(())
+}
+
+/// Hosts are recorded as URLs have them.
+fn as_recorded(effect: Effect) -> Effect {
+    let host = (effect.kind == EffectKind::Host).then(|| HostPattern::parse(&effect.name).ok()).flatten();
+    Effect { name: host.map_or(effect.name, |host| host.to_string()), ..effect }
 }
 
 fn name_form() -> Value {

@@ -1,10 +1,9 @@
 """Requests on their way through the host: started, waited for, taken."""
 
-import time
 import urllib.error
 
-# Bytes, beyond those that the host sends.
-BODY_MAX = 2 << 20
+# Of everything that a request has; what is larger would end the run instead of raising.
+REQUEST_MAX = 2 << 20
 
 _http = None
 
@@ -23,8 +22,28 @@ def install(http):
 
 
 def start(method, url, headers, body):
-    # The host refuses what is too large; it need not see all of it for that.
-    return _http.start(_http.Request(method, url, headers, body[: BODY_MAX + 1]))
+    """Starts a request. What is no text or no bytes would end the run further in, and raises here."""
+    method, url = _text("method", method), _text("url", url)
+    headers = [(_text("a header's name", name), _text(f"header {name}", value)) for name, value in headers]
+    if not isinstance(body, bytes):
+        body = bytes(memoryview(body)) if isinstance(body, bytearray | memoryview) else _refused("body", body)
+    size = len(method) + len(url) + len(body) + sum(len(name) + len(value) for name, value in headers)
+    if size > REQUEST_MAX:
+        raise EgressRefused(f"a request of {size} bytes is more than the host takes", "request_too_large")
+    return _http.start(_http.Request(method, url, headers, body))
+
+
+def _text(what, value):
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    if not isinstance(value, str):
+        _refused(what, value)
+    value.encode()  # raises for what is no Unicode
+    return value
+
+
+def _refused(what, value):
+    raise TypeError(f"{what} must be text or bytes, not {type(value).__name__}")
 
 
 def cancel(exchange):
@@ -33,7 +52,8 @@ def cancel(exchange):
 
 def wait(exchanges, seconds):
     """Waits for one of them, and returns those that have answers."""
-    return _http.wait(exchanges, None if seconds is None else max(0, int(seconds * 1000 + 0.999)))
+    endless = seconds is None or seconds == float("inf")
+    return _http.wait(exchanges, None if endless else max(0, int(seconds * 1000 + 0.999)))
 
 
 def finish(exchange):
@@ -50,7 +70,7 @@ def finish(exchange):
 def send(method, url, headers, body, seconds=None):
     """A whole exchange, while nothing else goes on."""
     exchange = start(method, url, headers, body)
-    if seconds is not None and not wait([exchange], seconds):
+    if not wait([exchange], seconds):
         cancel(exchange)
         raise TimeoutError("timed out")
     return finish(exchange)

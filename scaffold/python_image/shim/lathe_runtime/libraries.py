@@ -1,6 +1,8 @@
 """HTTP libraries that bring their own sockets, taught to go through the host."""
 
 import io
+from email.message import Message
+from http.client import responses
 from urllib.error import URLError
 
 from . import exchanges
@@ -60,6 +62,21 @@ def _httpx(module):
     module.HTTPTransport, module.AsyncHTTPTransport = HTTPTransport, AsyncHTTPTransport
 
 
+class _Original:
+    """Where requests looks for cookies."""
+
+    def __init__(self, fields):
+        self.msg = Message()
+        for name, value in fields:
+            self.msg[name] = value
+
+    def isclosed(self):
+        return True
+
+    def close(self):
+        pass
+
+
 def _requests(module):
     """The adapter that every session of requests uses unless told otherwise."""
     from urllib3.response import HTTPResponse
@@ -75,7 +92,10 @@ def _requests(module):
             raise module.ReadTimeout(error, request=request) from error
         except URLError as error:
             raise module.ConnectionError(error, request=request) from error
-        raw = HTTPResponse(io.BytesIO(answer), fields, status, preload_content=False, decode_content=False)
+        raw = HTTPResponse(
+            io.BytesIO(answer), fields, status, reason=responses.get(status), preload_content=False,
+            decode_content=False, original_response=_Original(fields),
+        )  # fmt: skip
         return self.build_response(request, raw)
 
     module.HTTPAdapter.send = send

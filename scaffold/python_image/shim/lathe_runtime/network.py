@@ -3,6 +3,7 @@
 A raw socket has nowhere to go, and must fail as an exception and not as a trap.
 """
 
+import http.client
 import io
 import socket
 import urllib.request
@@ -26,7 +27,7 @@ def _refuse(*args, **kwargs):
     raise EgressRefused(SOCKETS)
 
 
-class _HostHandler(urllib.request.BaseHandler):
+class HTTPHandler(urllib.request.BaseHandler):
     """Opens http and https URLs through the host."""
 
     def http_open(self, request):
@@ -35,21 +36,16 @@ class _HostHandler(urllib.request.BaseHandler):
         headers = request.header_items()
         status, fields, body = exchanges.send(request.get_method(), url, headers, _body(request.data), seconds)
         answer = urllib.response.addinfourl(io.BytesIO(body), _message(fields), url, status)
-        answer.msg = ""  # a reason phrase, which nobody should read
+        answer.msg = http.client.responses.get(status, "")
         return answer
 
-    https_open = http_open
-
-
-class _Form(urllib.request.BaseHandler):
-    """Says what kind of data a POST without a type sends, as urllib does everywhere."""
-
     def http_request(self, request):
+        """Says what kind of data a POST without a type sends, as urllib does everywhere."""
         if request.data is not None and not request.has_header("Content-type"):
             request.add_unredirected_header("Content-type", "application/x-www-form-urlencoded")
         return request
 
-    https_request = http_request
+    https_open, https_request = http_open, http_request
 
 
 def _body(data):
@@ -72,15 +68,15 @@ async def _fetch(method, url, headers, body, seconds):
     return status, _message(fields), answer
 
 
-def install(http):
-    exchanges.install(http)
+def install(host):
+    exchanges.install(host)
     amigo_tool_scaffold.http.carry(_fetch)
     socket.socket = RefusedSocket
     socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refuse
+    urllib.request.HTTPHandler = HTTPHandler  # for openers of the author's own
     opener = urllib.request.OpenerDirector()
     for handler in (
-        _HostHandler(),
-        _Form(),
+        HTTPHandler(),
         urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
