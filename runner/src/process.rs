@@ -14,6 +14,7 @@ mod exchanges;
 mod file_access;
 mod flight;
 mod frames;
+mod given;
 mod keeper;
 mod messages;
 mod namespaces;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use registry::Digest;
-use runner::{Code, Compiled, Config, Execution, Limits, Outcome, Ports, Sandbox};
+use runner::{Code, Compiled, Config, Execution, Limits, Outcome, Pool, Ports, Runners, Sandbox};
 use serde_json::json;
 
 use super::case::guest;
@@ -48,6 +48,27 @@ async fn a_panic_of_the_host_ends_one_run() {
     // Its record says `internal`.
     assert_eq!(hostile.expect_err("the run is lost").to_string(), "the run was lost");
     for executed in [sibling, sandbox.run(execution(digest, "{}"), Ports::closed()).await] {
+        assert_eq!(executed.expect("a run").outcome, Outcome::Succeeded { output: "fine".to_owned() });
+    }
+}
+
+/// The same where runs are in processes of their own: the fault is then on the server's side of the socket.
+#[tokio::test]
+async fn a_panic_beside_a_runner_ends_one_run() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let compiled = Compiled::open(directory.path(), [7; 32]).expect("a cache");
+    let bytes = component(GUESTS[1].1);
+    let digest = Digest::of(&bytes);
+    compiled.keep(&digest, &runner::precompile(&bytes).expect("a component")).expect("a file");
+    let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
+    let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
+    let pool = Pool::start(&config, &runners, compiled).expect("a pool");
+    let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
+    let sibling = pool.run(execution(digest, "{}"), Ports::closed());
+    let hostile = pool.run(execution(digest, "{\"n\":0}"), panicking());
+    let (sibling, hostile) = tokio::join!(sibling, hostile);
+    assert_eq!(hostile.expect_err("the run is lost").to_string(), "the host's side of the run panicked");
+    for executed in [sibling, pool.run(execution(digest, "{}"), Ports::closed()).await] {
         assert_eq!(executed.expect("a run").outcome, Outcome::Succeeded { output: "fine".to_owned() });
     }
 }

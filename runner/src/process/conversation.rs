@@ -3,68 +3,32 @@
 //! A runner may be in the hands of a guest that got out. So it can speak of its own runs only, and beyond what a run may
 //! say it is not listened to any more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use registry::Digest;
 use tokio::time::Instant;
 
 use super::codes::Codes;
 use super::flight::{Breach, Flight, Job};
 use super::frames::{FrameError, Mailbox};
-use super::messages::{Blob, BundleNumber, FromRunner, RunNumber, ToRunner};
+use super::given::Given;
+use super::messages::{FromRunner, RunNumber, ToRunner};
 use crate::{Error, Execution};
-
-/// Components that a runner keeps; each takes one descriptor there.
-const COMPONENTS_MAX: usize = 64;
-/// Bundles that a runner keeps, in number and together: eight of the largest.
-const BUNDLES_MAX: usize = 1_024;
-const BUNDLE_BYTES_MAX: usize = 64 << 20;
 
 pub struct Conversation {
     mailbox: Mailbox,
-    codes: Arc<Codes>,
+    given: Given,
     flights: HashMap<RunNumber, Flight>,
-    components: HashSet<Digest>,
-    /// By the address of their bytes, which stays theirs for as long as they are held here.
-    bundles: HashMap<usize, (BundleNumber, Arc<[u8]>)>,
-    bundle_bytes: usize,
-    bundles_sent: BundleNumber,
 }
 
 impl Conversation {
     pub fn new(mailbox: Mailbox, codes: Arc<Codes>) -> Self {
-        Self {
-            mailbox,
-            codes,
-            flights: HashMap::new(),
-            components: HashSet::new(),
-            bundles: HashMap::new(),
-            bundle_bytes: 0,
-            bundles_sent: 0,
-        }
+        Self { given: Given::new(mailbox.clone(), codes), mailbox, flights: HashMap::new() }
     }
 
-    /// The components that the runner has.
-    pub fn components(&self) -> Vec<Digest> {
-        self.components.iter().copied().collect()
-    }
-
-    /// Has the runner load a component before a run of it comes.
-    ///
-    /// # Errors
-    /// When the component's code is not there.
-    pub fn load(&mut self, component: &Digest) -> Result<(), Error> {
-        if self.components.contains(component) {
-            return Ok(());
-        }
-        let (descriptor, bytes) = self.codes.descriptor(component)?;
-        if self.components.len() >= COMPONENTS_MAX {
-            self.forget()?;
-        }
-        self.components.insert(*component);
-        let message = ToRunner::Load { component: *component, bytes };
-        self.mailbox.post_with(&message, Some(descriptor)).map_err(unsent)
+    /// What the runner has been given.
+    pub const fn given(&mut self) -> &mut Given {
+        &mut self.given
     }
 
     /// Begins a run. One that cannot begin is answered.
@@ -91,10 +55,7 @@ impl Conversation {
     pub fn take(&mut self, message: FromRunner) -> Result<(), Breach> {
         match message {
             FromRunner::Ready { .. } => Err(Breach::OutOfTurn),
-            FromRunner::Event { run, document } => match self.flights.get_mut(&run) {
-                Some(flight) => flight.event(&document),
-                None => Ok(()),
-            },
+            FromRunner::Event { run, document } => self.event(run, &document),
             FromRunner::HttpRequest { run, exchange, request } => match self.flights.get_mut(&run) {
                 Some(flight) => flight.request(run, exchange, request, &self.mailbox),
                 None => Ok(()),
@@ -110,6 +71,16 @@ impl Conversation {
                 None => Ok(()),
             },
         }
+    }
+
+    fn event(&mut self, run: RunNumber, document: &str) -> Result<(), Breach> {
+        let Some(flight) = self.flights.get_mut(&run) else { return Ok(()) };
+        flight.event(document)?;
+        if flight.has_failed() {
+            self.flights.remove(&run).into_iter().for_each(Flight::fail);
+            drop(self.mailbox.post(&ToRunner::Cancel { run }));
+        }
+        Ok(())
     }
 
     /// When the first run will have been under way for too long.
@@ -129,46 +100,16 @@ impl Conversation {
     }
 
     fn send(&mut self, run: RunNumber, execution: Execution) -> Result<(), Error> {
-        self.load(&execution.code.component)?;
-        let bundle = self.keep(&execution.code.bundle)?;
-        self.mailbox.post(&ToRunner::Run { run, bundle, execution: Box::new(execution) }).map_err(unsent)
+        let bundle = self.given.give(&execution.code)?;
+        self.mailbox.post(&ToRunner::Run { run, bundle, execution: Box::new(execution) }).map_err(FrameError::unsent)
     }
-
-    fn keep(&mut self, bytes: &Arc<[u8]>) -> Result<BundleNumber, Error> {
-        let address = bytes.as_ptr().addr();
-        // Empty ones may share an address with anything.
-        if let Some((bundle, _)) = self.bundles.get(&address).filter(|(_, kept)| Arc::ptr_eq(kept, bytes)) {
-            return Ok(*bundle);
-        }
-        if self.bundles.len() >= BUNDLES_MAX || self.bundle_bytes + bytes.len() > BUNDLE_BYTES_MAX {
-            let components = self.components();
-            self.forget()?;
-            components.iter().try_for_each(|component| self.load(component))?;
-        }
-        self.bundles_sent += 1;
-        self.bundle_bytes += bytes.len();
-        self.bundles.insert(address, (self.bundles_sent, bytes.clone()));
-        let message = ToRunner::Keep { bundle: self.bundles_sent, bytes: Blob(bytes.clone()) };
-        self.mailbox.post(&message).map_err(unsent)?;
-        Ok(self.bundles_sent)
-    }
-
-    fn forget(&mut self) -> Result<(), Error> {
-        self.components.clear();
-        self.bundles.clear();
-        self.bundle_bytes = 0;
-        self.mailbox.post(&ToRunner::Forget).map_err(unsent)
-    }
-}
-
-fn unsent(error: FrameError) -> Error {
-    Error::internal(format!("the run cannot be told to its runner: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use registry::Digest;
     use serde_json::json;
     use tempfile::TempDir;
     use tokio::sync::mpsc::UnboundedReceiver;
@@ -272,9 +213,9 @@ mod tests {
         let mut most = 0;
         for run in 0..40 {
             let _answer = stage.begin(run, &Arc::from(vec![0; 8 << 20]));
-            most = most.max(stage.conversation.bundle_bytes);
+            most = most.max(stage.conversation.given.bundle_bytes());
         }
-        assert_eq!(most, BUNDLE_BYTES_MAX);
+        assert_eq!(most, 64 << 20);
         let sent = stage.sent();
         let count = |name: &str| sent.iter().filter(|sent| **sent == name).count();
         assert_eq!((count("run"), count("keep"), count("forget"), count("load")), (40, 40, 4, 5));
@@ -316,6 +257,22 @@ mod tests {
         let no_event = FromRunner::Event { run: 1, document: "[]".into() };
         assert!(matches!(stage.conversation.take(no_event), Err(Breach::TooMuch)));
         assert_eq!(sink.try_iter().collect::<Vec<_>>(), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_fault_of_the_host_ends_one_run() {
+        let (mut stage, bundle) = (stage(), Arc::default());
+        let events = Box::new(|_| panic!("on purpose"));
+        let failed = stage.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
+        let sibling = stage.begin(2, &bundle);
+        stage.sent();
+        let document = || json!({"message": "one"}).to_string();
+        stage.conversation.take(FromRunner::Event { run: 1, document: document() }).unwrap();
+        assert!(matches!(failed.blocking_recv(), Ok(Err(Error::Internal { .. }))));
+        assert_eq!(stage.sent(), ["cancel"]);
+        stage.conversation.take(FromRunner::Event { run: 2, document: document() }).unwrap();
+        stage.conversation.take(ended(2, "fine")).unwrap();
+        assert_eq!(kind(sibling), "fine");
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! A run that is under way in a runner, seen from the server.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use super::frames::{FrameError, Mailbox};
 use super::messages::{ExchangeNumber, RunNumber, ToRunner};
-use crate::{Error, Executed, Execution, HttpRequest, Limits, Outcome, Ports, StatusDocument};
+use crate::{
+    Error, Executed, Execution, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument,
+};
 
 /// A runner ends its runs itself, some milliseconds late. One that is later than this is stuck in something that
 /// nothing interrupts.
@@ -48,6 +52,7 @@ pub struct Flight {
     limits: Limits,
     started: Instant,
     events_left: u32,
+    has_failed: bool,
     exchanges: JoinSet<()>,
     under_way: HashMap<ExchangeNumber, AbortHandle>,
 }
@@ -60,6 +65,7 @@ impl Flight {
             limits,
             started: Instant::now(),
             events_left: limits.status_events,
+            has_failed: false,
             exchanges: JoinSet::new(),
             under_way: HashMap::new(),
         }
@@ -80,8 +86,19 @@ impl Flight {
         }
         let document: StatusDocument = serde_json::from_str(document).map_err(|_| Breach::TooMuch)?;
         self.events_left = self.events_left.checked_sub(1).ok_or(Breach::TooMuch)?;
-        (self.ports.events)(document);
+        let taken = catch_unwind(AssertUnwindSafe(|| (self.ports.events)(document)));
+        self.has_failed |= taken.is_err();
         Ok(())
+    }
+
+    /// Whether the host's own code failed, which ends this run and no other.
+    pub const fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// The host's own code failed.
+    pub fn fail(self) {
+        drop(self.answer.send(Err(Error::internal("the host's side of the run panicked")))); // who asked may have gone
     }
 
     /// Begins an HTTP exchange, whose answer goes to the mailbox.
@@ -102,7 +119,9 @@ impl Flight {
         }
         let (answer, mailbox) = ((self.ports.http)(request), mailbox.clone());
         let made = async move {
-            let result = answer.await;
+            // A fault of the host must not keep the tool waiting.
+            let fault = |_| Err(HttpError::new(HttpErrorCode::Unreachable, "the host failed"));
+            let result = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(fault);
             drop(mailbox.post(&ToRunner::HttpAnswer { run, exchange, result }));
         };
         // On the thread of this runner's keeper, so that requests begin in the order in which they were made.

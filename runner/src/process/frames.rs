@@ -15,6 +15,8 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
+use crate::Error;
+
 /// The largest message is the end of a run with all that it was answered by others, some 16 MiB; twice over.
 const FRAME_BYTES_MAX: usize = 40 << 20;
 const LENGTH_BYTES: usize = size_of::<u32>();
@@ -33,6 +35,13 @@ pub enum FrameError {
     Malformed(#[from] postcard::Error),
     #[error(transparent)]
     Socket(#[from] io::Error),
+}
+
+impl FrameError {
+    /// For what cannot be sent.
+    pub fn unsent(self) -> Error {
+        Error::internal(format!("the run cannot be told to its runner: {self}"))
+    }
 }
 
 /// A message on its way.

@@ -4,10 +4,12 @@
 //! server; and because a runner that says much then keeps nobody waiting but itself.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use registry::Digest;
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
@@ -71,6 +73,7 @@ enum Cause {
     Gone,
     Overdue(usize),
     Breach(Breach),
+    Fault,
 }
 
 impl Cause {
@@ -79,6 +82,7 @@ impl Cause {
             Self::Gone => "died",
             Self::Overdue(_) => "overdue",
             Self::Breach(_) => "breach",
+            Self::Fault => "fault",
         }
     }
 }
@@ -136,12 +140,14 @@ impl Keeper {
         let mut conversation = Conversation::new(mailbox, self.common.codes.clone());
         for component in components.drain(..) {
             // What is missing is told to the run that wants it.
-            drop(conversation.load(&component));
+            drop(conversation.given().load(&component));
         }
         self.is_alive(true);
-        let end = self.converse(&mut reader, &mut conversation).await;
+        let conversing = AssertUnwindSafe(self.converse(&mut reader, &mut conversation)).catch_unwind();
+        // A fault of the server's own costs this runner and not its keeper.
+        let end = conversing.await.unwrap_or(End::Died(Cause::Fault));
         self.is_alive(false);
-        *components = conversation.components();
+        *components = conversation.given().components();
         let End::Died(cause) = end else { return false };
         let runs = conversation.lose();
         metrics::runner_crashed(cause.label());
@@ -244,6 +250,13 @@ async fn bury(mut child: Child, cause: Cause, runs: usize) {
         Cause::Breach(breach) => tracing::error!(
             process, status, %breach, runs, is_killed,
             "a runner was killed, since it said what no runner says; its runs are closed as runner_crashed"
+        ),
+        Cause::Fault => tracing::error!(
+            process,
+            status,
+            runs,
+            is_killed,
+            "a runner was killed, since its keeper failed; its runs are closed as runner_crashed"
         ),
     }
 }
