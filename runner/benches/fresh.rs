@@ -72,11 +72,9 @@ fn main() {
 
     let rust = Code { component: rust, bundle: [].into() };
     let plain = Code { component: python, bundle: plain };
-    let rust_apart = runtime.block_on(measure(apart, &rust));
-    let rust = runtime.block_on(measure(here, &rust));
-    let plain_apart = runtime.block_on(measure(apart, &plain));
-    let plain = runtime.block_on(measure(here, &plain));
-    let with_loop = runtime.block_on(measure(here, &Code { component: python, bundle: with_loop }));
+    let (rust, rust_apart) = runtime.block_on(measure(here, apart, &rust));
+    let (plain, plain_apart) = runtime.block_on(measure(here, apart, &plain));
+    let (with_loop, _) = runtime.block_on(measure(here, apart, &Code { component: python, bundle: with_loop }));
     let computing = Code { component: python, bundle: computing };
     // In turns, since the machine may have other things to do.
     let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
@@ -132,18 +130,29 @@ async fn compute(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Durat
     started.elapsed()
 }
 
-async fn measure(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Vec<Duration> {
-    let mut times = Vec::with_capacity(ROUNDS);
+/// Both in turns, so that whatever else the machine does slows both.
+async fn measure(
+    here: impl AsyncFn(Execution) -> Executed,
+    apart: impl AsyncFn(Execution) -> Executed,
+    code: &Code,
+) -> (Vec<Duration>, Vec<Duration>) {
+    let mut times = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
     for round in 0..WARM_UP + ROUNDS {
-        let started = Instant::now();
-        let executed = run(execution(code.clone())).await;
-        let time = started.elapsed();
-        assert_eq!(executed.outcome, Outcome::Succeeded { output: r#"{"text":"HELLO"}"#.into() });
+        let (first, second) = (once(&here, code).await, once(&apart, code).await);
         if round >= WARM_UP {
-            times.push(time);
+            times.0.push(first);
+            times.1.push(second);
         }
     }
     times
+}
+
+async fn once(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Duration {
+    let started = Instant::now();
+    let executed = run(execution(code.clone())).await;
+    let time = started.elapsed();
+    assert_eq!(executed.outcome, Outcome::Succeeded { output: r#"{"text":"HELLO"}"#.into() });
+    time
 }
 
 fn execution(code: Code) -> Execution {
