@@ -43,7 +43,7 @@ fn version(text: &str) -> Vec<u64> {
 fn resolved() -> Vec<(String, Vec<u64>, Vec<String>)> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["metadata", "--format-version=1", "--locked", "--offline"]);
-    command.args(["--filter-platform", "x86_64-unknown-linux-gnu"]);
+    command.args(["--filter-platform", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)]);
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let output = command.output().expect("cargo");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
