@@ -11,7 +11,7 @@ use registry::{
     Artifacts, BranchName, BumpKind, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId, Principal,
     ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Compiler, Full};
+use runner::{Admission, Admitted, Compiler, Full, Maker};
 use tracing::Instrument;
 
 use crate::Config;
@@ -98,7 +98,7 @@ impl Builder {
             let component = self.artifacts.get(&self.image.digest).await?;
             let component = component.ok_or_else(|| Error::internal("the image is missing from the artefacts"))?;
             let component = blocking(move || inspect::inspect_image(&component).map(|()| component)).await?;
-            self.compiler.ensure(&self.image.digest, &component).await?;
+            self.compiler.ensure(&self.image.digest, &component, Maker::Platform).await?;
         }
         self.compiler.code(&self.image.digest).ok_or_else(|| Error::internal("the image's code is missing"))
     }

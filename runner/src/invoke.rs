@@ -23,8 +23,8 @@ use crate::executor::Executor;
 use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
-    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Mocks, RunResult,
-    Standins, Subject,
+    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Maker, Mocks,
+    RunResult, Standins, Subject,
 };
 use outlet::Outlet;
 use run::Run;
@@ -152,7 +152,7 @@ impl Invoker {
 
     async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
         let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
-        self.ready(&code.component).await?;
+        self.ready(&code.component, !code.bundle.is_empty()).await?;
         Ok(Resolved {
             tool_id: tool,
             tool_name,
@@ -194,7 +194,7 @@ impl Invoker {
             return Ok(found);
         }
         let component = version.image_digest;
-        self.ready(&component).await?;
+        self.ready(&component, version.bundle_digest.is_some()).await?;
         let bundle = match &version.bundle_digest {
             Some(digest) => self.bytes(digest).await?,
             None => Vec::new(),
@@ -212,12 +212,14 @@ impl Invoker {
     }
 
     /// Compiles a component that this node has not compiled yet.
-    async fn ready(&self, component: &Digest) -> Result<(), Error> {
+    async fn ready(&self, component: &Digest, has_bundle: bool) -> Result<(), Error> {
         if self.compiler.has(component) {
             return Ok(());
         }
         let bytes = self.bytes(component).await?;
-        self.compiler.ensure(component, &bytes).await
+        // Only an image of the platform's runs bundles.
+        let maker = if has_bundle { Maker::Platform } else { Maker::Author };
+        self.compiler.ensure(component, &bytes, maker).await
     }
 
     async fn bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {

@@ -43,7 +43,7 @@ pub use call::{
     Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, OUTPUT_CHARACTERS_MAX,
     PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
 };
-pub use compile::{Compiler, child_compile_main, precompile};
+pub use compile::{Compiler, Maker, child_compile_main, precompile};
 pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{

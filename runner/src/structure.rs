@@ -26,7 +26,7 @@ const COMPONENT_ENTRIES_MAX: u32 = 20_000;
 /// The Python image has about 12,000.
 const FUNCTIONS_MAX: u32 = 30_000;
 /// The longest function of the Python image, the loop of the interpreter, has about 160 KiB.
-const BODY_BYTES_MAX: usize = 512 << 10;
+const BODY_BYTES_MAX: usize = 256 << 10;
 const LOCALS_MAX: u32 = 2_000;
 /// The work of the register allocator grows with the depth's square and more.
 const LOOP_DEPTH_MAX: usize = 64;

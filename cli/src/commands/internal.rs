@@ -13,11 +13,18 @@ pub enum InternalCommand {
     /// Git's hook before it accepts a push
     PreReceive,
     /// Compiles one component
-    Compile,
+    Compile(CompileArguments),
     /// Makes one code bundle
     Bundle,
     /// Runs tools
     Run(RunArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct CompileArguments {
+    /// Of an author's own, which may cost less than the platform's
+    #[arg(long)]
+    author: bool,
 }
 
 #[derive(Debug, Args)]
@@ -33,8 +40,9 @@ pub struct RunArguments {
 pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         InternalCommand::PreReceive => Ok(decide_on_push()),
-        InternalCommand::Compile => {
-            runner::child_compile_main()?;
+        InternalCommand::Compile(CompileArguments { author }) => {
+            let maker = if author { runner::Maker::Author } else { runner::Maker::Platform };
+            runner::child_compile_main(maker)?;
             Ok(Outcome::Done)
         }
         InternalCommand::Bundle => {
