@@ -6,6 +6,7 @@
 //! | `walk` | the whole way from source to history, over HTTP |
 //! | `git` | hosted git with the real client |
 //! | `bad_input` | what authors get wrong, and what they are told |
+//! | `replay` | tapes, and runs repeated over them |
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `egress` | requests that tools send, and where to |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
@@ -31,6 +32,7 @@ mod hostile;
 mod identity;
 mod operations;
 mod processes;
+mod replay;
 mod tidy;
 mod walk;
 mod work;

@@ -83,6 +83,7 @@ pub fn routes() -> Vec<Route> {
         get("/v1/{organization}/tool/invocation/search", Some(GetInvocation), invocations::search::handle).described(invocations::search::operation),
         post("/v1/{organization}/tool/invocation/rollback", Some(InvokeTool), invocations::rollback::handle).described(invocations::rollback::operation),
         get("/v1/{organization}/tool/invocation/{invocation_id}", Some(GetInvocation), invocations::show::handle).described(invocations::show::operation),
+        post("/v1/{organization}/tool/invocation/{invocation_id}/replay", Some(GetInvocation), invocations::replay::handle).described(invocations::replay::operation),
 
         get("/v1/{organization}/operation/{operation_id}", Some(OwnAccount), operations::show::handle).described(operations::show::operation),
 

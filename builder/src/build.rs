@@ -98,5 +98,6 @@ fn settings(manifest: &Manifest, mocks: &Mocks, limits_max: &Limits) -> Result<V
         memory_bytes: limits.memory_bytes,
         limits: manifest.limits,
         mocks_digest,
+        tape: manifest.tape,
     })
 }

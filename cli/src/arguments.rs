@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{
     completions::CompletionsArguments, envvar::EnvvarCommand, git_credential::GitCredentialArguments,
     history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
-    role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::server::{DataArguments, ServeArguments};
@@ -41,6 +41,8 @@ pub enum Command {
     /// Look into the record of every run
     #[command(subcommand)]
     History(HistoryCommand),
+    /// Run a record's code again over its tape, without the world, and compare
+    Replay(ReplayArguments),
     /// Manage the users of the organisation
     #[command(subcommand)]
     User(UserCommand),

@@ -20,7 +20,7 @@ mod wire;
 pub use builds::Build;
 pub use connection::http_client;
 pub use identity::{ApiKey, Condition, Grant, KeysOf, Me, Role, User};
-pub use invocations::{HistoryFilter, SearchField};
+pub use invocations::{Difference, HistoryFilter, ReplayRequest, Replayed, SearchField};
 pub use request::Client;
 pub use runs::{Bump, Input, Mode, PublishRequest, TestRequest};
 pub use session::{Credentials, SecretText, TokenCache};

@@ -12,6 +12,7 @@ pub mod key;
 pub mod login;
 pub mod org;
 mod prompt;
+pub mod replay;
 pub mod role;
 pub mod tool;
 pub mod user;
@@ -51,6 +52,7 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Role(command) => role::run(command, screen).await,
         Command::Key(command) => key::run(command, screen).await,
         Command::History(command) => history::run(command, screen).await,
+        Command::Replay(arguments) => replay::run(arguments, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, screen).await,
         Command::Serve(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => Ok(Outcome::Done),

@@ -10,6 +10,7 @@
 //! | runner processes | `--runners` | `LATHE_RUNNERS` | `runners` | one for each core |
 //! | runs at once | `--parallel-runs` | `LATHE_PARALLEL_RUNS` | `parallel_runs` | the runner's |
 //! | runs that wait | `--queued-runs` | `LATHE_QUEUED_RUNS` | `queued_runs` | the runner's |
+//! | hours that runs can be replayed | `--tape-hours` | `LATHE_TAPE_HOURS` | `tape_hours` | the registry's |
 //! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
@@ -31,6 +32,7 @@ mod run_limits;
 mod serve;
 mod settings;
 mod signals;
+mod sweep;
 mod telemetry;
 
 pub use assemble::{Assembled, assemble, open_store};

@@ -40,6 +40,7 @@ pub const SQLITE: &[Migration] = &[
     step!(9, "0009_redaction"),
     step!(10, "0010_ledger"),
     step!(11, "0011_effects"),
+    step!(12, "0012_tapes"),
 ];
 
 #[cfg(test)]

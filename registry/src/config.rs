@@ -13,6 +13,7 @@
 //! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
 //! | `keys_max` | API keys of one organisation that have not ended; of each user the 200 youngest ended ones are listed | 20,000 |
 //! | `tokens_max` | tokens of one API key that are accepted at once; the oldest makes room for the newest | 10,000 |
+//! | `tape_retention` | how long the tape of a run is kept; nothing for no tapes | 7 days |
 //! | `database_bytes_max` | size of the database, beyond which writes are refused | none |
 
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub struct Config {
     pub roles_max: u32,
     pub keys_max: u32,
     pub tokens_max: u32,
+    pub tape_retention: Duration,
     pub database_bytes_max: Option<u64>,
 }
 
@@ -47,6 +49,7 @@ impl Default for Config {
             roles_max: 100,
             keys_max: 20_000,
             tokens_max: 10_000,
+            tape_retention: Duration::from_hours(7 * 24),
             database_bytes_max: None,
         }
     }
@@ -67,6 +70,7 @@ impl Config {
             roles_max: 60,
             keys_max: 120,
             tokens_max: 30,
+            tape_retention: Duration::from_hours(1),
             database_bytes_max: None,
         }
     }

@@ -12,6 +12,7 @@ use crate::ids::{InvocationId, ToolId};
 use crate::invocation_source::InvocationSource;
 use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
+use crate::tape::NewTape;
 use crate::version::Version;
 
 /// What stands in records for the value of a sensitive variable.
@@ -85,6 +86,8 @@ pub struct InvocationFinished {
     pub id: InvocationId,
     pub organization: OrganizationId,
     pub finished: Finished,
+    /// What a replay needs, when it is to be kept.
+    pub tape: Option<NewTape>,
 }
 
 /// How a run ended. The status events of a stored record come back as texts.

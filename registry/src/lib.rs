@@ -39,6 +39,7 @@ mod secrets;
 mod source_names;
 mod store;
 mod tags;
+mod tape;
 mod text_type;
 mod tool;
 mod tool_version;
@@ -87,6 +88,7 @@ pub use secrets::{DataKey, KeyRing, SealedFor};
 pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;
+pub use tape::{KeptTape, NewTape, SealedTape, TapeBody};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
 pub use tool_version::{
     Creator, Language, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,

@@ -42,6 +42,14 @@ pub struct VersionSettings {
     pub memory_bytes: u64,
     #[serde(default)]
     pub limits: RunBounds,
+    /// Whether runs are kept so that they can be replayed.
+    #[serde(default = "yes")]
+    pub tape: bool,
+}
+
+/// Versions of before have no word on it.
+const fn yes() -> bool {
+    true
 }
 
 /// Further bounds of a run that a version sets itself. What is absent has its default, and the operator's caps hold.

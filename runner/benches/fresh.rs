@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use registry::Digest;
 use runner::{
     Code, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners, Sandbox,
-    SourceFile, child_run_main, precompile,
+    SourceFile, Taping, child_run_main, precompile,
 };
 
 /// What this program is told when it is to be a runner.
@@ -165,6 +165,7 @@ fn execution(code: Code) -> Execution {
         conversation: "null".into(),
         user_variables: r#"{"nonsensitive":{},"sensitive":{}}"#.into(),
         limits: Limits::DEFAULT,
+        taping: Taping::On,
     }
 }
 

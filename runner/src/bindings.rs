@@ -4,7 +4,15 @@ pub mod tool {
     wasmtime::component::bindgen!({
         path: "../scaffold/wit",
         world: "lathe:tool/tool",
-        imports: { default: async },
+        imports: {
+            // A replay ends where it leaves its tape.
+            "lathe:tool/status.send": async | trappable,
+            "lathe:tool/http.start": async | trappable,
+            "lathe:tool/http.wait": async | trappable,
+            "lathe:tool/http.finish": async | trappable,
+            "lathe:tool/http.cancel": async | trappable,
+            default: async,
+        },
         exports: { default: async },
     });
 }

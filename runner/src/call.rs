@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
-    Constraint, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, VersionSettings,
+    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, VersionSettings,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
@@ -53,6 +54,9 @@ pub struct Candidate {
     pub input_schema: InputSchema,
     pub mocks: Arc<Standins>,
     pub settings: VersionSettings,
+    /// What the manifest asks for.
+    pub required_envvars: Vec<EnvvarName>,
+    pub required_secret_envvars: Vec<EnvvarName>,
     pub variables: Variables,
     pub commit: String,
 }
@@ -66,7 +70,7 @@ pub struct Input {
 }
 
 /// Whether a result belongs in the conversation's log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResultPersistence {
     Ephemeral,
     #[default]

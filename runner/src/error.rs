@@ -39,6 +39,14 @@ pub enum Error {
     TooManyRuns { retry_after: Duration },
     #[error("tools call one another in a circle, or more than three deep")]
     LoopDetected,
+    #[error("the run has no tape: it goes on, or its tape has expired, was switched off or is older than tapes are")]
+    TapeMissing,
+    #[error("the run did more than a tape holds, so that it cannot be replayed")]
+    TapeCut,
+    #[error("the run's tape is damaged")]
+    TapeDamaged,
+    #[error("the code of this run is no version of a tool any more: replay it against {wanted}")]
+    ReplaySubject { wanted: &'static str },
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -84,6 +92,10 @@ impl Error {
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
             | Self::LoopDetected
+            | Self::TapeMissing
+            | Self::TapeCut
+            | Self::TapeDamaged
+            | Self::ReplaySubject { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. } => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
@@ -102,6 +114,10 @@ impl Error {
             Self::LoopDetected => "loop_detected",
             Self::Overloaded { .. } => "overloaded",
             Self::TooManyRuns { .. } => "too_many_runs",
+            Self::TapeMissing => "tape_missing",
+            Self::TapeCut => "tape_cut",
+            Self::TapeDamaged => "tape_damaged",
+            Self::ReplaySubject { .. } => "replay_subject",
             Self::Rejected { .. } => "component_rejected",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",

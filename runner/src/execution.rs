@@ -3,7 +3,7 @@
 use registry::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::Limits;
+use crate::{Limits, Taping};
 
 /// Which code to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,4 +27,5 @@ pub struct Execution {
     pub conversation: String,
     pub user_variables: String,
     pub limits: Limits,
+    pub taping: Taping,
 }

@@ -15,7 +15,7 @@ use crate::bindings::image::lathe::tool::compiler as wire;
 use crate::host::{self, Host};
 use crate::limits::Limits;
 use crate::outcome::cut;
-use crate::{Error, Ports, engine, stopped, ticker::Ticker};
+use crate::{Error, Ports, Taping, engine, stopped, ticker::Ticker};
 
 /// Sources in, a bundle out: bounded by what the builder lets in.
 const HOSTCALL_BYTES: usize = 192 << 20;
@@ -125,7 +125,7 @@ impl Interpreter {
     }
 
     fn store(&self, limits: Limits) -> Store<Host> {
-        let mut store = Store::new(&self.engine, Host::new([].into(), &limits, Ports::closed()));
+        let mut store = Store::new(&self.engine, Host::new([].into(), &limits, Taping::Off, Ports::closed()));
         store.limiter(|host| &mut host.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_epoch_deadline(1);

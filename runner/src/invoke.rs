@@ -5,13 +5,15 @@
 //! of the crate that touches the store; [`run`] has what each input passes.
 
 mod outlet;
+mod replay;
 mod run;
+mod tape;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use registry::{Artifacts, Clock, Digest, Language, Store, ToolVersion, Variables, Version};
+use registry::{Artifacts, Clock, Digest, EnvvarName, Language, Store, ToolVersion, Variables, Version};
 use tokio::sync::watch;
 use tracing::Instrument;
 
@@ -27,6 +29,7 @@ use crate::{
     RunResult, Standins, Subject,
 };
 use outlet::Outlet;
+pub use replay::{Against, Replay, Replayed};
 use run::Run;
 
 /// The wire's version of a branch that is not published.
@@ -59,6 +62,9 @@ struct Resolved {
     /// What the tool has.
     variables: Variables,
     outlet: Outlet,
+    /// Of a version's whole component.
+    component: Option<Digest>,
+    is_taped: bool,
 }
 
 impl Invoker {
@@ -144,7 +150,7 @@ impl Invoker {
                 let version = found.ok_or_else(missing)?;
                 let tool = self.store.get_tool(organization, &tool).await?.ok_or_else(missing)?;
                 let all = self.store.tool_variables(organization, &tool.id).await?;
-                let variables = declared(&version, all)?;
+                let variables = declared(&version.required_envvars, &version.required_secret_envvars, all)?;
                 self.resolve_version(tool.name.to_string(), &version, variables).await
             }
         }
@@ -162,6 +168,8 @@ impl Invoker {
             limits: self.limits(&settings),
             outlet: Outlet::take(&settings, &mut variables),
             variables,
+            component: None,
+            is_taped: settings.tape && self.store.keeps_tapes(),
         })
     }
 
@@ -180,6 +188,8 @@ impl Invoker {
             limits: self.limits(&version.settings),
             outlet: Outlet::take(&version.settings, &mut variables),
             variables,
+            component: Some(version.component_digest),
+            is_taped: version.settings.tape && self.store.keeps_tapes(),
         })
     }
 
@@ -248,15 +258,15 @@ async fn validate(schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
     schema.validate(inputs.iter().map(|input| input.input_parameters.clone()).collect()).await
 }
 
-/// The variables that the version declares; all of them must be set.
-fn declared(version: &ToolVersion, mut all: Variables) -> Result<Variables, Error> {
-    let missing = |name: &registry::EnvvarName| Error::VariableMissing { name: name.to_string() };
+/// The variables that a version declares; all of them must be set.
+fn declared(envvars: &[EnvvarName], secrets: &[EnvvarName], mut all: Variables) -> Result<Variables, Error> {
+    let missing = |name: &EnvvarName| Error::VariableMissing { name: name.to_string() };
     let mut found = Variables::default();
-    for name in &version.required_envvars {
+    for name in envvars {
         let value = all.envvars.remove(name).ok_or_else(|| missing(name))?;
         found.envvars.insert(name.clone(), value);
     }
-    for name in &version.required_secret_envvars {
+    for name in secrets {
         let value = all.secrets.remove(name).ok_or_else(|| missing(name))?;
         found.secrets.insert(name.clone(), value);
     }

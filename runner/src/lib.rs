@@ -34,6 +34,8 @@ mod schema;
 mod shape;
 mod stopped;
 mod structure;
+mod tape;
+mod taped;
 mod ticker;
 mod versions;
 
@@ -53,7 +55,7 @@ pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
-pub use invoke::Invoker;
+pub use invoke::{Against, Invoker, Replay, Replayed};
 pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use outcome::{Executed, Outcome};
@@ -61,3 +63,7 @@ pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Ht
 pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
 pub use sandbox::Sandbox;
 pub use schema::InputSchema;
+pub use tape::{
+    Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,
+    TapedResponse, Taping, What,
+};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use registry::Ledger;
 use serde::{Deserialize, Serialize};
 
+use crate::Taped;
 use crate::bindings::tool::lathe::tool::types::ToolError;
 
 /// The longest stack trace that is kept; Python repeats recursion as one line.
@@ -26,6 +27,7 @@ pub struct Executed {
     pub duration: Duration,
     pub logs: String,
     pub ledger: Ledger,
+    pub taped: Taped,
 }
 
 impl Executed {
@@ -36,7 +38,8 @@ impl Executed {
 
     /// A run of which nothing else is known.
     pub(crate) fn ended(outcome: Outcome) -> Self {
-        Self { outcome, duration: Duration::ZERO, logs: String::new(), ledger: Ledger::default() }
+        let (duration, logs, ledger) = (Duration::ZERO, String::new(), Ledger::default());
+        Self { outcome, duration, logs, ledger, taped: Taped::default() }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cache::Compiled;
 use crate::guest::{Components, Prepared};
 use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
+use crate::tape::{End, Taped};
 use crate::ticker::Ticker;
 use crate::{Config, Error, Execution, Limits, Ports, engine, stopped};
 
@@ -103,29 +104,31 @@ impl Guests {
             Err(error) => return (Err(error), None),
         };
         let limits = execution.limits;
-        let mut store = store(&self.engine, &execution, ports);
+        let mut execution = execution;
+        let mut store = store(&self.engine, &mut execution, ports);
         let _ticking = self.ticker.run();
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
         let cpu = store.data().cpu.clone();
         let call = cpu.counts(call(&mut store, &prepared, execution));
-        let outcome = match tokio::time::timeout(limits.wall(), call).await {
-            Ok(outcome) => outcome,
-            Err(_) => Outcome::timed_out("timeout_wall", limits.wall()),
+        let (outcome, stopped) = match tokio::time::timeout(limits.wall(), call).await {
+            Ok(ended) => ended,
+            Err(_) => (Outcome::timed_out("timeout_wall", limits.wall()), Some(End::Clock)),
         };
-        (Ok(executed(outcome, started.elapsed(), store.data())), Some(store))
+        let taped = store.data_mut().end_tape(stopped.map_or(Ok(&outcome), Err));
+        (Ok(executed(outcome, started.elapsed(), taped, store.data())), Some(store))
     }
 }
 
-fn executed(outcome: Outcome, duration: Duration, host: &Host) -> Executed {
+fn executed(outcome: Outcome, duration: Duration, taped: Taped, host: &Host) -> Executed {
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.text() + &host.status.refusals();
-    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes) }
+    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes), taped }
 }
 
-fn store(engine: &Engine, execution: &Execution, ports: Ports) -> Store<Host> {
+fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
-    let host = Host::new(execution.code.bundle.clone(), &limits, ports);
+    let host = Host::new(execution.code.bundle.clone(), &limits, std::mem::take(&mut execution.taping), ports);
     let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(limits.hostcall_bytes);
@@ -138,16 +141,21 @@ fn store(engine: &Engine, execution: &Execution, ports: Ports) -> Store<Host> {
     store
 }
 
-async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution) -> Outcome {
+/// How it ended, and what stopped it if it did not end by itself.
+async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution) -> (Outcome, Option<End>) {
     let limits = execution.limits;
-    match try_call(&mut *store, prepared, execution).await {
+    let outcome = match try_call(&mut *store, prepared, execution).await {
         Ok(Ok(output)) if output.len() > limits.output_bytes => {
             Outcome::failed("output_too_large", "the output is larger than the host reads")
         }
         Ok(Ok(output)) => Outcome::Succeeded { output },
         Ok(Err(raised)) => Outcome::raised(raised),
-        Err(error) => stopped::outcome(&error, &limits, store.data().limiter.memory_refused),
-    }
+        Err(error) => {
+            let end = stopped::early(&error);
+            return (stopped::outcome(&error, &limits, store.data().limiter.memory_refused), end);
+        }
+    };
+    (outcome, None)
 }
 
 async fn try_call(

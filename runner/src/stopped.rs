@@ -8,6 +8,7 @@ use wasmtime_wasi::I32Exit;
 
 use crate::limits::Limits;
 use crate::outcome::{Outcome, cut};
+use crate::tape::{End, Stopped};
 
 /// The engine says these in words only; the suite of hostile tools notices when it says them otherwise.
 const NO_HANDLE_LEFT: &str = "store handle limit exceeded";
@@ -33,6 +34,15 @@ pub(crate) fn while_instantiated(error: Error) -> Error {
     error.context(NotInstantiated)
 }
 
+/// What cut a run off where that depends on the machine: its time, what is looked at from time to time, or the end of
+/// the tape that it is replayed over.
+pub(crate) fn early(error: &Error) -> Option<End> {
+    if error.is::<Stopped>() {
+        return Some(End::Stopped);
+    }
+    error.is::<Spent>().then_some(End::Clock)
+}
+
 /// How a run ended that has no answer. `memory_refused`: it was not given all the memory that it asked for.
 pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> Outcome {
     if let Some(spent) = error.downcast_ref::<Spent>() {
@@ -40,6 +50,9 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
             Spent::Cpu => Outcome::timed_out("timeout_cpu", Duration::from_millis(limits.cpu_ms)),
             Spent::HostCalls => Outcome::failed("limit_hostcalls", "the tool calls the host too often"),
         };
+    }
+    if error.is::<Stopped>() {
+        return Outcome::failed("replay_stopped", "the replay left its tape");
     }
     let message = message(error);
     if matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) && memory_refused {

@@ -41,6 +41,25 @@ pub fn runs_going_on(data: &Path) -> i64 {
     rows(data, sqlx::query(open))[0].get("going_on")
 }
 
+/// The rows of a table.
+pub fn count_rows(data: &Path, table: &str) -> i64 {
+    let count = sqlx::AssertSqlSafe(format!("SELECT count(*) AS rows FROM {table}"));
+    rows(data, sqlx::query(count))[0].get("rows")
+}
+
+/// Spoils what nobody else may change.
+pub fn change_database(data: &Path, statements: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(data.join("lathe.db"));
+        let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
+        for statement in statements {
+            let statement = sqlx::AssertSqlSafe((*statement).to_owned());
+            sqlx::query(statement).execute(&mut connection).await.expect("a change");
+        }
+    });
+}
+
 fn rows(data: &Path, query: Query) -> Vec<SqliteRow> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -110,6 +110,15 @@ impl Server {
         Request::new(self, method, path)
     }
 
+    /// The command that serves the same data at the same address again.
+    pub fn command_line(&self) -> Vec<String> {
+        let command = command(&self.data, &self.options);
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let word =
+            |word: &std::ffi::OsStr| word.to_str().expect("UTF-8").replace("127.0.0.1:0", &self.address().to_string());
+        words.map(word).collect()
+    }
+
     pub fn signal(&self, signal: Signal) {
         self.process().signal(signal);
     }

@@ -88,6 +88,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             timeout_ms,
             memory_bytes,
             limits,
+            tape: true,
         },
         image_digest: digest,
         bundle_digest: None,

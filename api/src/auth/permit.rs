@@ -4,7 +4,7 @@
 //! Without a grant that fits, the answer is 403 also for a tool that does not exist, so that it tells nothing.
 
 use axum::http::request::Parts;
-use registry::{InvocationId, Principal, Tool, ToolId};
+use registry::{InvocationId, Permission, Principal, Tool, ToolId};
 
 use super::Guard;
 use crate::app::App;
@@ -28,6 +28,25 @@ pub(super) async fn check(guard: &Guard, principal: &Principal, parts: &mut Part
     }
     if principal.may_for_some(permission) {
         let tool = guard.subject.tool(&guard.app, principal, parts).await?;
+        if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
+            return Ok(());
+        }
+    }
+    Err(Error::Forbidden { permission })
+}
+
+/// A permission that an operation on a run takes beside its route's.
+pub(crate) async fn require_for_run(
+    app: &App,
+    principal: &Principal,
+    permission: Permission,
+    run: &InvocationId,
+) -> Result<(), Error> {
+    if principal.may(permission) {
+        return Ok(());
+    }
+    if principal.may_for_some(permission) {
+        let tool = app.store().get_tool_of(&principal.organization, run).await?;
         if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
             return Ok(());
         }
@@ -65,9 +84,7 @@ impl Subject {
 
 #[cfg(test)]
 mod tests {
-    use registry::Permission;
-
-    use super::Subject;
+    use super::{Permission, Subject};
     use crate::router::routes;
 
     #[test]

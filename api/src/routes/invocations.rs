@@ -3,6 +3,7 @@
 mod filter;
 pub(crate) mod list;
 mod page;
+pub(crate) mod replay;
 pub(crate) mod rollback;
 pub(crate) mod search;
 pub(crate) mod show;

@@ -19,7 +19,7 @@ pub(super) struct Response {
 
 /// How one run ended.
 #[derive(Serialize, JsonSchema)]
-struct InvocationResult {
+pub(crate) struct InvocationResult {
     #[serde(flatten)]
     outcome: InvocationOutcome,
     duration_ms: u64,
@@ -57,7 +57,7 @@ struct Status {
 }
 
 /// What an answer looks like.
-pub(super) fn example() -> Value {
+pub(crate) fn example() -> Value {
     json!({"invocation_results": [
         {
             "succeeded": true, "output": "HELLO", "duration_ms": 9,

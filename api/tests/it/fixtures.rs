@@ -143,7 +143,7 @@ impl TestApp {
             logs: String::new(),
             ledger: None,
         };
-        let finished = InvocationFinished { id: id.clone(), organization, finished };
+        let finished = InvocationFinished { id: id.clone(), organization, finished, tape: None };
         self.store.finish_invocations(vec![finished]).await.unwrap();
         id.to_string()
     }
@@ -191,6 +191,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             timeout_ms: 30_000,
             memory_bytes: 1 << 27,
             limits: RunBounds::default(),
+            tape: true,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

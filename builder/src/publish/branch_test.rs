@@ -7,9 +7,11 @@ use runner::{Admitted, Candidate, Code, Standins};
 use tracing::Instrument;
 
 use super::Builder;
+use crate::build::Built;
 use crate::error::{Error, Place};
 use crate::metrics;
 use crate::progress::Progress;
+use crate::source::CommitId;
 use crate::steps::manifest::Manifest;
 
 #[derive(Debug, Clone)]
@@ -36,6 +38,27 @@ impl Builder {
         metrics::counted("test", self.build_candidate(principal, request, &admitted, &progress).instrument(span)).await
     }
 
+    /// Builds a branch for a replay, which brings its own variables.
+    ///
+    /// # Errors
+    /// What refused the build.
+    pub async fn build_for_replay(
+        &self,
+        principal: &Principal,
+        project_path: ProjectPath,
+        commit_branch: BranchName,
+        progress: Progress,
+    ) -> Result<Candidate, Error> {
+        let admitted = self.admit(principal)?;
+        let span = tracing::info_span!("build", kind = "replay");
+        let build = async {
+            let (repository, commit) = self.tip(principal, commit_branch).await?;
+            let built = self.build(&repository, commit, &project_path, &admitted, &progress).await?;
+            self.candidate(principal, built, commit).await
+        };
+        metrics::counted("replay", build.instrument(span)).await
+    }
+
     async fn build_candidate(
         &self,
         principal: &Principal,
@@ -45,6 +68,12 @@ impl Builder {
     ) -> Result<Candidate, Error> {
         let (repository, commit) = self.tip(principal, request.commit_branch).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
+        let variables = given(&built.manifest, request.envvars, request.secrets)?;
+        Ok(Candidate { variables, ..self.candidate(principal, built, commit).await? })
+    }
+
+    /// What was built, without variables.
+    async fn candidate(&self, principal: &Principal, built: Built, commit: CommitId) -> Result<Candidate, Error> {
         let name = built.manifest.name.replace('-', "_").to_lowercase();
         let tool = match ToolName::parse(&name) {
             Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
@@ -57,7 +86,9 @@ impl Builder {
             input_schema: built.validator,
             mocks: Standins::new(&built.mocks).into(),
             settings: built.settings,
-            variables: given(&built.manifest, request.envvars, request.secrets)?,
+            variables: Variables::default(),
+            required_envvars: built.manifest.required_envvars,
+            required_secret_envvars: built.manifest.required_secret_envvars,
             commit: commit.to_string(),
         })
     }

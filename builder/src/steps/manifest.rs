@@ -33,6 +33,8 @@ pub struct Manifest {
     pub timeout_ms: Option<u64>,
     pub memory_bytes: Option<u64>,
     pub limits: RunBounds,
+    /// Whether runs are kept so that they can be replayed.
+    pub tape: bool,
     /// Whether `[project]` asks for packages, which need a lock file.
     pub dependencies: Vec<String>,
 }
@@ -72,6 +74,7 @@ struct Lathe {
     memory_mb: Option<Spanned<u64>>,
     #[serde(default)]
     limits: Limits,
+    tape: Option<bool>,
 }
 
 /// `[tool.lathe.limits]`: what most tools need not set.
@@ -125,6 +128,7 @@ impl Reader<'_> {
             limits: self.limits(&lathe.limits)?,
             timeout_ms: lathe.timeout_seconds.map(|value| self.seconds("timeout_seconds", &value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
+            tape: lathe.tape.unwrap_or(true),
         })
     }
 
@@ -260,6 +264,7 @@ mod tests {
         assert_eq!(manifest.entry_point, "tool:run_tool");
         assert_eq!(manifest.input_schema, None);
         assert_eq!(manifest.timeout_ms, None);
+        assert!(manifest.tape);
     }
 
     #[test]
@@ -267,7 +272,7 @@ mod tests {
         let manifest = Manifest::parse(
             b"[project]\nname='w'\ndependencies=['attrs']\n[tool.lathe]\nentry_point='a.b:run'\n\
               input_schema='schemas/in.json'\nrequired_envvars=['REGION']\nrequired_secret_envvars=['KEY']\n\
-              allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\n\
+              allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\ntape=false\n\
               [tool.lathe.limits]\ncpu_seconds=0.5\nhost_calls=7\nlog_kb=2\n",
         )
         .unwrap();
@@ -278,6 +283,7 @@ mod tests {
         let limits = RunBounds { cpu_ms: Some(500), host_calls: Some(7), log_bytes: Some(2_048), ..Default::default() };
         assert_eq!(manifest.limits, limits);
         assert_eq!(manifest.dependencies, ["attrs"]);
+        assert!(!manifest.tape);
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! The history: list, search, show.
+//! The history: list, search, show, replay.
 
+use registry::Cost;
 use reqwest::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::request::{Call, Client};
+use super::stream::Event;
 use super::wire::{Answer, Invocation};
 
 /// Which records. Names are those of the contract.
@@ -41,6 +43,39 @@ impl SearchField {
     }
 }
 
+/// Which code runs over the tape; without either, the version that ran.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ReplayRequest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit_branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_path: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Replayed {
+    pub identical: bool,
+    pub complete: bool,
+    pub differences: Vec<Difference>,
+    pub cost: Costs,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Difference {
+    pub what: String,
+    pub position: Option<u64>,
+    pub recorded: Option<String>,
+    pub replayed: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Costs {
+    pub recorded: Option<Cost>,
+    pub replayed: Cost,
+}
+
 #[derive(Debug, Deserialize)]
 pub struct Invocations {
     pub tool_invocations: Vec<Invocation>,
@@ -71,6 +106,17 @@ impl Client {
     pub async fn show_invocation(&self, id: &str) -> anyhow::Result<Answer<Invocation>> {
         let record: Answer<Value> = self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
         Answer::read(record.document, "the server")
+    }
+
+    pub async fn replay(
+        &self,
+        id: &str,
+        request: &ReplayRequest,
+        show: impl FnMut(&Event),
+    ) -> anyhow::Result<Answer<Replayed>> {
+        let path = ["tool", "invocation", id, "replay"];
+        let call = Call::new(Method::POST, &path).body(serde_json::to_value(request)?);
+        self.stream(call).await?.follow(show).await
     }
 }
 

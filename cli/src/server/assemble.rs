@@ -13,6 +13,7 @@ use runner::{Invoker, Runners};
 use tokio::sync::watch;
 
 use super::Settings;
+use super::sweep::sweep_hourly;
 use super::telemetry::Metrics;
 use crate::failure::Failure;
 
@@ -49,9 +50,11 @@ impl Assembled {
         let preparing = tokio::spawn(prepare(self.builder, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
+        let sweeping = tokio::spawn(sweep_hourly(self.store.clone()));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         watching.abort();
+        sweeping.abort();
         self.store.close().await;
         // To the last moment, so that the end can be watched.
         metrics.abort();
@@ -178,6 +181,7 @@ fn registry_config(settings: &Settings) -> registry::Config {
     registry::Config {
         live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
         operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
+        tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
         ..default
     }
 }

@@ -72,6 +72,9 @@ pub struct ServeArguments {
     /// Hours for which idempotency keys, and what can be asked about later, are remembered
     #[arg(long, env = "LATHE_OPERATION_HOURS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     operation_hours: Option<u32>,
+    /// Hours for which runs can be replayed; 0 keeps no tapes [default: 168]
+    #[arg(long, env = "LATHE_TAPE_HOURS", value_name = "COUNT")]
+    tape_hours: Option<u32>,
     /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
@@ -105,6 +108,7 @@ pub struct Settings {
     pub queued_runs: Option<usize>,
     pub live_versions: Option<u32>,
     pub operation_hours: Option<u32>,
+    pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
     pub python_index: Option<String>,
     pub limits: Limits,
@@ -134,6 +138,7 @@ impl Settings {
             queued_runs: arguments.queued_runs.or(file.queued_runs),
             live_versions: arguments.live_versions.or(file.live_versions),
             operation_hours: arguments.operation_hours.or(file.operation_hours),
+            tape_hours: arguments.tape_hours.or(file.tape_hours),
             cache: arguments.cache.or(file.cache),
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),

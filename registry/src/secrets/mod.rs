@@ -4,6 +4,7 @@
 
 mod data_key;
 mod key_ring;
+mod tapes;
 
 pub(crate) use data_key::associated_data;
 pub use data_key::{DataKey, SealedFor};

@@ -3,6 +3,7 @@
 //! Writes go through one connection that commits in groups ([`writer`]); reads go through two small pools that
 //! cannot write, one for lists and one for everything else ([`sql::listing`]). A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
+mod data_keys;
 mod page_tokens;
 mod sql;
 mod storage;
@@ -19,6 +20,7 @@ use crate::data_dir::DataDir;
 use crate::error::{Error, Result};
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
+use data_keys::DataKeys;
 use page_tokens::PageTokens;
 use sql::listing::Lists;
 use sql::open::Database;
@@ -35,6 +37,7 @@ struct Inner {
     lists: Lists,
     writer: Writer,
     keys: KeyRing,
+    data_keys: DataKeys,
     clock: Clock,
     config: Config,
     boot: BootId,
@@ -53,8 +56,10 @@ impl Store {
         let boot = BootId::new(&clock);
         let writer = Writer::start(connection, database);
         let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
-        let keys = keys.clone();
-        Ok(Self(Arc::new(Inner { readers, lists, writer, keys, clock, config, boot, tokens, page_tokens, storage })))
+        let (keys, data_keys) = (keys.clone(), DataKeys::default());
+        let inner =
+            Inner { readers, lists, writer, keys, data_keys, clock, config, boot, tokens, page_tokens, storage };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// Finishes the writes in the queue and closes the database; later calls are refused.

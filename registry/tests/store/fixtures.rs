@@ -158,6 +158,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             timeout_ms: 30_000,
             memory_bytes: 128 << 20,
             limits: RunBounds::default(),
+            tape: true,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),
@@ -194,5 +195,5 @@ pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> Invo
         logs: String::new(),
         ledger: None,
     };
-    InvocationFinished { id: started.id.clone(), organization: started.organization.clone(), finished }
+    InvocationFinished { id: started.id.clone(), organization: started.organization.clone(), finished, tape: None }
 }

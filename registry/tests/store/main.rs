@@ -19,6 +19,7 @@ mod properties;
 mod roles;
 mod search;
 mod secrets;
+mod tapes;
 mod tools;
 mod users;
 mod variables;

@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::task::{AbortHandle, JoinSet};
+use wasmtime::Result;
 
+use super::source::Source;
 use crate::bindings::tool::lathe::tool::http as wire;
+use crate::tape::Effect;
 use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender};
 
 /// Requests that one run may have under way or unread; each may hold an answer
@@ -30,9 +33,14 @@ impl Http {
         Self { sender, next: 0, running: JoinSet::new(), handles: BTreeMap::new(), answered: BTreeMap::new() }
     }
 
-    fn start(&mut self, request: HttpRequest) -> u32 {
+    fn number(&mut self) -> u32 {
         let exchange = self.next;
         self.next = self.next.wrapping_add(1);
+        exchange
+    }
+
+    fn start(&mut self, request: HttpRequest) -> u32 {
+        let exchange = self.number();
         self.take_in();
         if self.handles.len() + self.answered.len() >= OPEN_MAX {
             let message = format!("a run has at most {OPEN_MAX} requests under way or unread");
@@ -109,24 +117,58 @@ impl Http {
 }
 
 impl wire::Host for super::Host {
-    async fn start(&mut self, request: wire::Request) -> u32 {
+    async fn start(&mut self, request: wire::Request) -> Result<u32> {
         let wire::Request { method, url, headers, body } = request;
-        self.http.start(HttpRequest { method, url, headers, body })
+        let request = HttpRequest { method, url, headers, body };
+        self.effect(|_| Effect::Started { request: Box::new((&request).into()) })?;
+        Ok(match &mut self.source {
+            Source::World(_) => self.http.start(request),
+            Source::Strict(_) => self.http.number(),
+            Source::Free(free) => {
+                let exchange = self.http.number();
+                free.request(exchange, &(&request).into());
+                exchange
+            }
+        })
     }
 
-    async fn wait(&mut self, exchanges: Vec<u32>, timeout_ms: Option<u64>) -> Vec<u32> {
-        self.http.wait(&exchanges, timeout_ms.map(Duration::from_millis)).await
+    async fn wait(&mut self, exchanges: Vec<u32>, timeout_ms: Option<u64>) -> Result<Vec<u32>> {
+        let answered = match &mut self.source {
+            Source::World(_) => self.http.wait(&exchanges, timeout_ms.map(Duration::from_millis)).await,
+            Source::Strict(strict) => match strict.next() {
+                Some(Effect::Awaited { answered, .. }) => answered.to_vec(),
+                _ => Vec::new(), // which is not what the tape has
+            },
+            Source::Free(free) => {
+                free.wait_answers(&exchanges, timeout_ms);
+                exchanges.clone()
+            }
+        };
+        let told = answered.as_slice().into();
+        self.effect(|_| Effect::Awaited { exchanges: exchanges.into(), answered: told })?;
+        Ok(answered)
     }
 
-    async fn finish(&mut self, exchange: u32) -> Result<wire::Response, wire::HttpError> {
-        let answer = self.http.finish(exchange).await;
+    async fn finish(&mut self, exchange: u32) -> Result<Result<wire::Response, wire::HttpError>> {
+        let answer = match &mut self.source {
+            Source::World(_) => self.http.finish(exchange).await,
+            Source::Strict(strict) => match strict.answer(exchange) {
+                Some(answer) => answer,
+                None => Err(HttpError::new(HttpErrorCode::Protocol, "the tape has no such answer here")),
+            },
+            Source::Free(free) => free.finish(exchange),
+        };
+        self.effect(|bodies| Effect::Finished { exchange, answer: Box::new(bodies.keep(&answer)) })?;
         let answer =
             answer.map(|found| wire::Response { status: found.status, headers: found.headers, body: found.body });
-        answer.map_err(|error| wire::HttpError { code: error.code.into(), message: error.message })
+        Ok(answer.map_err(|error| wire::HttpError { code: error.code.into(), message: error.message }))
     }
 
-    async fn cancel(&mut self, exchange: u32) {
-        self.http.cancel(exchange);
+    async fn cancel(&mut self, exchange: u32) -> Result<()> {
+        if self.source.is_world() {
+            self.http.cancel(exchange);
+        }
+        self.effect(|_| Effect::Cancelled { exchange })
     }
 }
 

@@ -3,11 +3,12 @@
 //! One file per capability.
 
 mod clock;
-mod count;
 mod cpu;
 mod http;
 mod log;
+mod poll;
 mod random;
+mod source;
 mod status;
 pub(crate) mod variables;
 
@@ -15,20 +16,20 @@ pub use status::Event as StatusDocument;
 
 use std::sync::Arc;
 
-use count::Count;
 use registry::{Cost, Denied, Granted, Ledger, Used};
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime_wasi::p2::bindings::{clocks, random as rand};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_io::bindings::wasi::io::poll as wasi_poll;
 
-use crate::Ports;
 use crate::bindings::image::lathe::tool::bundle;
 use crate::bindings::tool::lathe::tool;
 use crate::limits::{Limiter, Limits};
 use crate::stopped::Spent;
+use crate::tape::{End, Recorder, Taped, Taping};
+use crate::{Outcome, Ports};
 
-/// The most random bytes one call may ask for.
-const RANDOM_BYTES_MAX: u64 = 64 << 10;
 /// The host's side of one run.
 pub struct Host {
     wasi: WasiCtx,
@@ -40,28 +41,20 @@ pub struct Host {
     pub(crate) cpu: cpu::Cpu,
     /// Calls of the host, as [`WasiView::ctx`] and the interfaces of our own count them.
     host_calls: u64,
-    clock_reads: Count,
-    random_bytes: Count,
+    random: random::Random,
+    source: source::Source,
+    recorder: Recorder,
     http: http::Http,
 }
 
 impl Host {
-    pub fn new(bundle: Arc<[u8]>, limits: &Limits, ports: Ports) -> Self {
+    pub fn new(bundle: Arc<[u8]>, limits: &Limits, taping: Taping, ports: Ports) -> Self {
         let log = log::Log::new(limits.stdio_bytes);
-        let (clock_reads, random_bytes) = (Count::default(), Count::default());
         let mut wasi = WasiCtxBuilder::new();
-        wasi.stdout(log.clone())
-            .stderr(log.clone())
-            .wall_clock(clock::Wall(clock_reads.clone()))
-            .monotonic_clock(clock::Monotonic::start(clock_reads.clone()))
-            .secure_random(random::source(random_bytes.clone()))
-            .insecure_random(random::source(random_bytes.clone()))
-            .max_random_size(RANDOM_BYTES_MAX)
-            .allow_tcp(false)
-            .allow_udp(false)
-            .allow_ip_name_lookup(false);
+        wasi.stdout(log.clone()).stderr(log.clone()).allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles);
+        let (source, seed, is_taped) = source::Source::of(taping);
         Self {
             wasi: wasi.build(),
             table,
@@ -71,8 +64,9 @@ impl Host {
             log,
             cpu: cpu::Cpu::default(),
             host_calls: 0,
-            clock_reads,
-            random_bytes,
+            random: random::Random::new(seed),
+            source,
+            recorder: Recorder::new(is_taped.then_some(seed)),
             http: http::Http::new(ports.http),
         }
     }
@@ -94,14 +88,24 @@ impl Host {
         self
     }
 
+    /// Ends the tape, with how the run ended unless it was stopped.
+    pub fn end_tape(&mut self, outcome: Result<&Outcome, End>) -> Taped {
+        let log = &self.log;
+        self.recorder.end(log.bytes(), || match outcome {
+            Ok(outcome) => End::whole(outcome, log.text().as_bytes()),
+            Err(end) => end,
+        })
+    }
+
     /// What the run used, was refused and cost, up to now.
     pub fn ledger(&self, output_bytes: u64) -> Ledger {
         let (status_events, status_events_refused) = self.status.counts();
+        let counts = self.recorder.counts();
         Ledger {
             granted: Granted::default(),
             used: Used {
-                clock_reads: self.clock_reads.get(),
-                random_bytes: self.random_bytes.get(),
+                clock_reads: counts.wall_reads + counts.monotonic_reads,
+                random_bytes: counts.random_bytes,
                 status_events,
                 log_bytes: self.log.bytes(),
                 output_bytes,
@@ -133,6 +137,15 @@ impl crate::bindings::image::lathe::tool::compiler::Host for Host {}
 pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    // What differs from one run to the next is ours, so that a tape can stand in for it.
+    linker.allow_shadowing(true);
+    wasi_poll::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    clocks::wall_clock::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    clocks::monotonic_clock::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    rand::random::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    rand::insecure::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    rand::insecure_seed::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    linker.allow_shadowing(false);
     tool::status::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
     tool::http::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
     bundle::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::EventSink;
 use crate::bindings::tool::lathe::tool::status;
 use crate::limits::Limits;
+use crate::tape::{Body, Effect};
 
 /// After this many refused events a run only burns time by asking again.
 const REFUSED_MAX: u32 = 1_000;
@@ -61,15 +62,21 @@ impl Status {
 }
 
 impl status::Host for super::Host {
-    async fn send(&mut self, event: String) -> Result<(), String> {
+    async fn send(&mut self, event: String) -> wasmtime::Result<Result<(), String>> {
         let sent = self.status.send(&event);
+        self.effect(|_| Effect::Told { said: said(&event, sent.is_ok()), is_taken: sent.is_ok() })?;
         if sent.is_err() {
             self.status.refused += 1;
-            if self.status.refused > REFUSED_MAX {
+            if self.status.refused > REFUSED_MAX && self.source.is_world() {
                 // Waiting costs the guest its own deadline and the host nothing.
                 tokio::time::sleep(crate::ticker::TICK).await;
             }
         }
-        sent
+        Ok(sent)
     }
+}
+
+/// What nobody took may be as large as it likes, and come as often.
+fn said(event: &str, is_taken: bool) -> Body {
+    if is_taken { Body::whole(event.as_bytes()) } else { Body::digest(event.as_bytes()) }
 }

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use registry::{
     Finished, Granted, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource, InvocationStarted,
-    Ledger, OperationId,
+    Ledger, NewTape, OperationId,
 };
 use serde_json::{Value, json};
 
+use super::tape::Frame;
 use super::{Invoker, Resolved};
 use crate::admission::Admitted;
 use crate::documents::{Documents, recorded};
@@ -16,7 +17,7 @@ use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
 use crate::{
     Conversation, Depth, Error, EventSender, Executed, Execution, Gate, Input, InvocationMode, Outcome, Pass, Ports,
-    RunResult, StatusEvent, metrics, shape,
+    RunResult, StatusEvent, Taping, metrics, shape,
 };
 
 /// What a run said beside its outcome.
@@ -25,6 +26,7 @@ struct Traces {
     status_events: Vec<Value>,
     logs: String,
     ledger: Option<Ledger>,
+    tape: Option<NewTape>,
 }
 
 /// One call's runs.
@@ -69,13 +71,14 @@ impl Run<'_> {
     pub(super) async fn one(&self, index: usize, id: InvocationId, documents: Documents) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let executed = self.execute(index, &id, documents, kept.clone()).await;
-        let (executed, redactors) = executed.unwrap_or_else(|error| {
+        let (executed, redactors, frame) = executed.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-            (Executed::failed("internal", "the run failed on the host's side"), Redactors::default())
+            (Executed::failed("internal", "the run failed on the host's side"), Redactors::default(), None)
         });
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-        let Executed { outcome, logs, ledger, .. } = executed;
+        let Executed { outcome, logs, ledger, taped, .. } = executed;
+        let tape = self.invoker.sealed(&self.principal.organization, &id, taped, frame).await;
         let ledger = Ledger { granted: self.granted(), ..ledger };
         let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
@@ -84,7 +87,7 @@ impl Run<'_> {
         let logs = redactors.stored.text(logs);
         let result =
             RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
-        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger) }).await?;
+        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger), tape }).await?;
         Ok(result)
     }
 
@@ -106,14 +109,16 @@ impl Run<'_> {
         id: &InvocationId,
         documents: Documents,
         kept: Arc<Mutex<Vec<Value>>>,
-    ) -> Result<(Executed, Redactors), Error> {
+    ) -> Result<(Executed, Redactors, Option<Frame>), Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let redactors = self.redaction.with(&documents.sensitive);
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
         let gate = self.gate(documents.mode);
         let sensitive = documents.sensitive.clone();
         let ports = Ports { events: sink, http: gate.sender() };
-        let mut executed = self.invoker.executor.run(self.execution(id, documents), ports).await?;
+        let execution = self.execution(id, documents);
+        let frame = self.resolved.is_taped.then(|| self.frame(&execution));
+        let mut executed = self.invoker.executor.run(execution, ports).await?;
         let (mut uses, refused) = gate.account();
         if !uses.is_empty() {
             // A host is what the tool says it is.
@@ -122,7 +127,14 @@ impl Run<'_> {
         }
         executed.ledger.used.http = uses;
         executed.ledger.refused.http_requests = refused;
-        Ok((executed, redactors))
+        Ok((executed, redactors, frame))
+    }
+
+    fn frame(&self, execution: &Execution) -> Frame {
+        let Resolved { limits, component, outlet, .. } = self.resolved;
+        let host_secrets = outlet.secret_values().map(|secret| secret.expose().to_owned()).collect();
+        let (limits, component) = (*limits, *component);
+        Frame { given: execution.into(), limits, persistence: self.persistence, component, host_secrets }
     }
 
     fn gate(&self, mode: InvocationMode) -> Gate {
@@ -159,6 +171,7 @@ impl Run<'_> {
             conversation: variables::conversation(self.conversation),
             user_variables,
             limits: *limits,
+            taping: if self.resolved.is_taped { Taping::On } else { Taping::Off },
         }
     }
 
@@ -182,7 +195,7 @@ impl Run<'_> {
     /// Falls back to a reduced record, so that a run never stays unfinished
     /// because of what it said.
     async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
-        let finished = |outcome: Outcome, Traces { status_events, logs, ledger }: Traces| InvocationFinished {
+        let finished = |outcome: Outcome, Traces { status_events, logs, ledger, tape }: Traces| InvocationFinished {
             id: result.invocation_id.clone(),
             organization: self.principal.organization.clone(),
             finished: Finished {
@@ -194,6 +207,7 @@ impl Run<'_> {
                 logs,
                 ledger,
             },
+            tape,
         };
         let store = &self.invoker.store;
         let first = store.finish_invocations(vec![finished(outcome, traces)]).await;

@@ -161,6 +161,7 @@ mod tests {
             conversation: "null".into(),
             user_variables: "u".into(),
             limits: Limits::MAX,
+            taping: crate::Taping::On,
         };
         let message = travelled(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });
         let ToRunner::Run { run: 1, bundle: 2, execution } = message else { panic!("a run") };

@@ -6,6 +6,7 @@ use super::dialect::Connection;
 use super::operations;
 use super::row::{get, parsed, signed, to_json};
 use super::search::index;
+use super::tapes::{self, Place};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -79,11 +80,18 @@ impl Store {
     /// Keeps how runs ended. [`Error::AlreadyFinished`] or [`Error::NotFound`] names the first record that was
     /// refused; the others are durable all the same.
     pub async fn finish_invocations(&self, finished: Vec<InvocationFinished>) -> Result<()> {
+        let retention = self.0.config.tape_retention;
         let written = self.write(move |connection| {
             Box::pin(async move {
                 let (mut count, mut refused) = (0, None);
                 for record in &finished {
                     let refusal = finish(connection, &record.organization, &record.id, &record.finished).await?;
+                    if let (None, Some(tape)) = (&refusal, &record.tape) {
+                        let made_at = record.finished.at;
+                        let (organization, run) = (&record.organization, &record.id);
+                        let place = Place { organization, run, made_at, expires_at: made_at.after(retention) };
+                        tapes::insert(connection, place, tape).await?;
+                    }
                     count += u64::from(refusal.is_none());
                     refused = refused.or(refusal);
                 }

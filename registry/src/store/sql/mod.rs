@@ -29,6 +29,7 @@ mod records;
 mod roles;
 mod row;
 mod search;
+mod tapes;
 mod tokens;
 mod tools;
 mod tools_list;

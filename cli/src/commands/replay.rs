@@ -1,0 +1,96 @@
+//! `lathe replay`
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::client::{Client, Difference, ReplayRequest, Replayed};
+use crate::failure::Outcome;
+use crate::home::Home;
+use crate::output::{RunDisplay, Screen, clipped, printable};
+
+/// A text of a difference that leaves room for the others.
+const TEXT_CHARACTERS_MAX: usize = 2_000;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 0: nothing differs. 1: something does, or the replay was refused. 2: the command is wrong."
+)]
+pub struct ReplayArguments {
+    /// The record's id, as `lathe history list` shows it
+    invocation: String,
+    /// Another version, or a constraint such as '>=1.2,<2' [default: the version that ran]
+    #[arg(long, value_name = "CONSTRAINT", conflicts_with = "branch")]
+    version: Option<String>,
+    /// A pushed branch, to be built for it
+    #[arg(long)]
+    branch: Option<String>,
+    /// The project's folder in the branch [default: that of the version that ran]
+    #[arg(long, value_name = "FOLDER", requires = "branch")]
+    path: Option<String>,
+}
+
+pub async fn run(arguments: ReplayArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let client: Client = Home::of_user()?.client()?;
+    let ReplayArguments { invocation, version, branch, path } = arguments;
+    let request = ReplayRequest { version, commit_branch: branch, project_path: path };
+    let display = RunDisplay::start(&format!("replaying {invocation}"));
+    let answer = client.replay(&invocation, &request, |event| display.show(event)).await;
+    let answer = answer.with_context(|| format!("record {invocation}"))?;
+    drop(display);
+    screen.answer(&answer.document, || text(&answer.body))?;
+    Ok(if answer.body.identical { Outcome::Done } else { Outcome::Failed })
+}
+
+fn text(replayed: &Replayed) -> String {
+    let up_to = if replayed.complete { "" } else { ", up to where its time was over" };
+    if replayed.identical {
+        return format!("identical{up_to}");
+    }
+    let mut lines = vec![format!("different{up_to}")];
+    lines.extend(replayed.differences.iter().flat_map(lines_of));
+    if let Some(recorded) = &replayed.cost.recorded {
+        let now = &replayed.cost.replayed;
+        lines.push(format!("cost      {} ms computing, now {} ms", recorded.cpu_ms, now.cpu_ms));
+    }
+    printable(&lines.join("\n"))
+}
+
+fn lines_of(difference: &Difference) -> [String; 3] {
+    let place = difference.position.map(|position| format!(" {position}")).unwrap_or_default();
+    let said = |text: &Option<String>| match text {
+        Some(text) => clipped(text, TEXT_CHARACTERS_MAX),
+        None => "nothing".to_owned(),
+    };
+    [
+        format!("{}{place}", difference.what),
+        format!("  recorded  {}", said(&difference.recorded)),
+        format!("  now       {}", said(&difference.replayed)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(identical: bool, complete: bool) -> String {
+        let differences = json!([
+            {"what": "outcome", "position": null, "recorded": "a", "replayed": "b"},
+            {"what": "effect", "position": 3, "recorded": null, "replayed": "sent the status event c"},
+        ]);
+        let differences = if identical { json!([]) } else { differences };
+        let cost = json!({"cpu_ms": 2, "memory_peak_bytes": 1});
+        let cost = json!({"recorded": cost, "replayed": cost});
+        let replayed = json!({"identical": identical, "complete": complete, "differences": differences, "cost": cost});
+        text(&serde_json::from_value(replayed).expect("a replay"))
+    }
+
+    #[test]
+    fn differences_are_a_few_lines_each() {
+        assert_eq!(shown(true, true), "identical");
+        assert_eq!(shown(true, false), "identical, up to where its time was over");
+        let text = shown(false, true);
+        assert!(text.contains("outcome\n  recorded  a\n  now       b\neffect 3\n  recorded  nothing\n"), "{text}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Tapes: kept with the second half of a record, read for a replay, and swept when their time is over.
+
+use zeroize::Zeroizing;
+
+use super::dialect::Connection;
+use super::keys::data_key;
+use super::row::{get, signed};
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::ids::InvocationId;
+use crate::secrets::DataKey;
+use crate::store::Store;
+use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody};
+
+/// Tapes that go in one write: a commit of some milliseconds.
+const SWEPT_MAX: u32 = 64;
+
+/// Packing and sealing so much takes milliseconds, in which other work would wait.
+const APART_BYTES_MIN: usize = 256 << 10;
+
+const INSERT: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6)";
+
+const INSERT_BODY: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING";
+
+const INSERT_USE: &str = "INSERT INTO tape_body_uses (organization, digest, invocation) VALUES ($1, $2, $3)
+    ON CONFLICT DO NOTHING";
+
+const ONE: &str =
+    concat!("SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > ", database_now!());
+
+const BODY: &str = "SELECT sealed FROM tape_bodies WHERE organization = $1 AND digest = $2";
+
+const EXPIRED: &str = concat!(
+    "SELECT organization, invocation FROM tapes WHERE expires_at <= ",
+    database_now!(),
+    " ORDER BY expires_at LIMIT $1"
+);
+
+const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1";
+
+/// With its uses of bodies.
+const DELETE: &str = "DELETE FROM tapes WHERE invocation = $1";
+
+const DELETE_BODY: &str = "DELETE FROM tape_bodies WHERE organization = $1 AND digest = $2 AND NOT EXISTS
+    (SELECT 1 FROM tape_body_uses u WHERE u.organization = $1 AND u.digest = $2)";
+
+impl Store {
+    /// Whether tapes are kept at all.
+    pub fn keeps_tapes(&self) -> bool {
+        !self.0.config.tape_retention.is_zero()
+    }
+
+    /// Seals a tape under its organisation's key, for the second half of the run's record.
+    pub async fn seal_tape(
+        &self,
+        organization: &OrganizationId,
+        run: &InvocationId,
+        tape: Vec<u8>,
+        bodies: Vec<TapeBody>,
+    ) -> Result<NewTape> {
+        let (key, tape) = (self.data_key(organization).await?, Zeroizing::new(tape));
+        let bytes = tape.len() + bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
+        if bytes < APART_BYTES_MIN {
+            return seal(&key, organization, run, &tape, &bodies);
+        }
+        let (organization, run) = (organization.clone(), run.clone());
+        let sealed = tokio::task::spawn_blocking(move || seal(&key, &organization, &run, &tape, &bodies));
+        sealed.await.map_err(|_| Error::Closed)?
+    }
+
+    /// The tape of a run, unless there is none or its time is over. [`Error::Corrupt`] when it does not open.
+    pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
+        let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
+        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
+        let key = self.data_key(organization).await?;
+        key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
+    }
+
+    /// A body of a tape, by its SHA-256. [`Error::Corrupt`] when it does not open or is not there any more.
+    pub async fn tape_body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
+        let key = self.data_key(organization).await?;
+        let kept = key.body_digest(digest);
+        let query = sqlx::query(BODY).bind(organization.as_str()).bind(kept.as_slice());
+        let missing = || Error::Corrupt { what: "tape", detail: "a body of it is missing".to_owned() };
+        let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
+        let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
+        Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
+    }
+
+    /// Deletes tapes whose time is over, and bodies that none has any more. Says how many tapes that were.
+    pub async fn sweep_tapes(&self) -> Result<u64> {
+        let (mut tapes, mut swept) = (0, 1);
+        while swept > 0 {
+            swept = self.write(|connection| Box::pin(sweep(connection))).await?;
+            tapes += swept;
+        }
+        Ok(tapes)
+    }
+
+    pub(super) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
+        if let Some(key) = self.0.data_keys.get(organization) {
+            return Ok(key);
+        }
+        let mut connection = self.readers().acquire().await?;
+        let key = data_key(&mut connection, organization, &self.0.keys).await?;
+        self.0.data_keys.keep(organization.clone(), key.clone());
+        Ok(key)
+    }
+}
+
+fn seal(
+    key: &DataKey,
+    organization: &OrganizationId,
+    run: &InvocationId,
+    tape: &[u8],
+    bodies: &[TapeBody],
+) -> Result<NewTape> {
+    let body = |body: &TapeBody| -> Result<SealedBody> {
+        let digest = key.body_digest(&body.digest);
+        let sealed = key.seal_body(organization, &digest, &body.bytes)?;
+        Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
+    };
+    let bodies = bodies.iter().map(body).collect::<Result<Vec<_>>>()?;
+    let sealed = key.seal_tape(organization, run, tape)?;
+    let size = tape.len() as u64 + bodies.iter().map(|body| body.size).sum::<u64>();
+    Ok(NewTape::Whole(SealedTape { sealed, size, bodies }))
+}
+
+/// Deletes some tapes, and their bodies that no other has.
+async fn sweep(connection: &mut Connection) -> Result<u64> {
+    let expired = sqlx::query(EXPIRED).bind(SWEPT_MAX).fetch_all(&mut *connection).await?;
+    for row in &expired {
+        let (organization, run) = (get::<&str>(row, "organization")?, get::<&str>(row, "invocation")?);
+        let bodies = sqlx::query(BODIES_OF).bind(run).fetch_all(&mut *connection).await?;
+        sqlx::query(DELETE).bind(run).execute(&mut *connection).await?;
+        for body in &bodies {
+            let query = sqlx::query(DELETE_BODY).bind(organization).bind(get::<&[u8]>(body, "digest")?);
+            query.execute(&mut *connection).await?;
+        }
+    }
+    Ok(expired.len() as u64)
+}
+
+/// What a tape has beside its bytes.
+pub(super) struct Place<'a> {
+    pub organization: &'a OrganizationId,
+    pub run: &'a InvocationId,
+    pub made_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// Keeps the tape of a run whose record ends in the same transaction.
+pub(super) async fn insert(connection: &mut Connection, place: Place<'_>, tape: &NewTape) -> Result<()> {
+    let (sealed, size, bodies) = match tape {
+        NewTape::Cut => (None, 0, &[][..]),
+        NewTape::Whole(tape) => (Some(tape.sealed.as_slice()), tape.size, tape.bodies.as_slice()),
+    };
+    let (organization, run) = (place.organization.as_str(), place.run.as_str());
+    let query = sqlx::query(INSERT).bind(run).bind(organization).bind(sealed).bind(signed(size));
+    let query = query.bind(place.made_at.as_milliseconds()).bind(place.expires_at.as_milliseconds());
+    query.execute(&mut *connection).await?;
+    for body in bodies {
+        let query = sqlx::query(INSERT_BODY).bind(organization).bind(body.digest.as_slice());
+        query.bind(body.sealed.as_slice()).bind(signed(body.size)).execute(&mut *connection).await?;
+        let query = sqlx::query(INSERT_USE).bind(organization).bind(body.digest.as_slice()).bind(run);
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Tapes: sealed for one run, kept for their time, with bodies that tapes share.
+
+use std::time::Duration;
+
+use registry::{Clock, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::fixtures::{World, finished, holds, started, succeeded};
+
+const PLAIN: &[u8] = b"what a run saw";
+
+fn body(byte: u8) -> TapeBody {
+    TapeBody { digest: [byte; 32], bytes: vec![byte; 100_000] }
+}
+
+/// A run that ended at a time, with a tape.
+async fn taped(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
+    let started = started(&Clock::fixed(at), principal);
+    world.store.start_invocations(vec![started.clone()]).await.unwrap();
+    let tape = world.store.seal_tape(&principal.organization, &started.id, PLAIN.to_vec(), bodies).await.unwrap();
+    let mut record = finished(&started, succeeded("done"));
+    record.tape = Some(tape);
+    world.store.finish_invocations(vec![record]).await.unwrap();
+    started.id
+}
+
+#[tokio::test]
+async fn a_tape_comes_back_to_its_run_and_to_no_other() {
+    let world = World::new().await;
+    let (acme, other) = (world.organization("acme").await, world.organization("other").await);
+    let now = Clock::system().now();
+    let run = taped(&world, &acme, now, vec![body(1)]).await;
+    let store = &world.store;
+    let KeptTape::Whole(found) = store.tape(&acme.organization, &run).await.unwrap().unwrap() else {
+        panic!("it is whole")
+    };
+    assert_eq!(*found, PLAIN);
+    assert_eq!(store.tape_body(&acme.organization, &[1; 32]).await.unwrap(), body(1));
+    assert_eq!(store.tape(&other.organization, &run).await.unwrap(), None);
+    assert_eq!(store.tape_body(&other.organization, &[1; 32]).await.unwrap_err().code(), "corrupt");
+    let untaped = world.answered(&acme, "no tape").await;
+    assert_eq!(store.tape(&acme.organization, &untaped).await.unwrap(), None);
+    let database = std::fs::read(world.data.database().with_extension("db-wal")).unwrap();
+    assert!(holds(&database, run.as_str().as_bytes()) && !holds(&database, PLAIN));
+}
+
+#[tokio::test]
+async fn a_tape_that_was_cut_says_so() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let started = started(&Clock::system(), &acme);
+    world.store.start_invocations(vec![started.clone()]).await.unwrap();
+    let mut record = finished(&started, succeeded("much"));
+    record.tape = Some(NewTape::Cut);
+    world.store.finish_invocations(vec![record]).await.unwrap();
+    assert_eq!(world.store.tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
+}
+
+#[tokio::test]
+async fn what_has_expired_goes_and_shared_bodies_stay() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let now = Clock::system().now();
+    let long_ago = Timestamp::from_milliseconds(now.as_milliseconds() - 100 * 3_600_000);
+    let young = taped(&world, &acme, now, vec![body(1), body(2)]).await;
+    let mut old = Vec::new();
+    for _ in 0..300 {
+        old.push(taped(&world, &acme, long_ago, vec![body(2), body(3)]).await);
+    }
+    let store = &world.store;
+    assert_eq!(store.tape(&acme.organization, &old[0]).await.unwrap(), None, "also before it is swept");
+    assert!(store.tape_body(&acme.organization, &[3; 32]).await.is_ok());
+    assert_eq!(store.sweep_tapes().await.unwrap(), 300);
+    assert_eq!(store.sweep_tapes().await.unwrap(), 0);
+    assert!(store.tape(&acme.organization, &young).await.unwrap().is_some());
+    for (digest, is_kept) in [([1; 32], true), ([2; 32], true), ([3; 32], false)] {
+        assert_eq!(store.tape_body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
+    }
+    let record = store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
+    assert!(record.finished.is_some(), "the record stays");
+}
+
+#[tokio::test]
+async fn no_time_means_no_tapes() {
+    let config = registry::Config { tape_retention: Duration::ZERO, ..registry::Config::for_tests() };
+    assert!(!World::with(config).await.store.keeps_tapes());
+    assert!(World::new().await.store.keeps_tapes());
+}
+
+#[tokio::test]
+async fn tapes_cannot_be_rewritten_or_deleted_before_their_time() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    taped(&world, &acme, Clock::system().now(), vec![body(1)]).await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
+    let mut connection = options.connect().await.unwrap();
+    for statement in [
+        "UPDATE tapes SET sealed = x''",
+        "UPDATE tapes SET expires_at = 0",
+        "DELETE FROM tapes",
+        "UPDATE tape_bodies SET sealed = x''",
+        "DELETE FROM tape_bodies",
+    ] {
+        let refused = sqlx::query(statement).execute(&mut connection).await;
+        assert!(refused.is_err(), "{statement} went through");
+    }
+    connection.close().await.unwrap();
+}

@@ -1,0 +1,41 @@
+//! Tapes: runs repeated over them, by the same code and by other code, and what keeps a tape from being read.
+
+mod alone;
+mod http;
+mod kept;
+mod other;
+mod same;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Team};
+
+/// What replays of a team's runs are asked for.
+fn replay(team: &Team, run: &str, body: &Value) -> Answer {
+    team.post(&format!("/tool/invocation/{run}/replay"), body)
+}
+
+/// The same version again, with nothing that differs.
+#[track_caller]
+fn identical(team: &Team, run: &str) -> Value {
+    let answer = replay(team, run, &json!({})).expect(200);
+    assert_eq!(answer["differences"], json!([]), "{answer}");
+    assert!(answer["identical"] == true && answer["complete"] == true, "{answer}");
+    assert_eq!(answer["invocation_result"]["invocation_id"], run, "{answer}");
+    answer
+}
+
+/// How the record of a run says that it ended.
+fn recorded(team: &Team, run: &str) -> Value {
+    team.get(&format!("/tool/invocation/{run}"))["invocation_status"].clone()
+}
+
+/// The same of a replay.
+fn ended(replayed: &Value) -> Value {
+    let mut result = replayed["invocation_result"].clone();
+    let fields = result.as_object_mut().expect("an object");
+    for beside in ["invocation_id", "duration_ms", "persisted"] {
+        fields.remove(beside);
+    }
+    result
+}

@@ -1,0 +1,124 @@
+//! Outbound requests on a tape: answered from it, and never made again.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{ended, identical, recorded, replay};
+use crate::harness::{Options, Server, Site, Team, Tool, change_database};
+
+const BEFORE: &str = "
+    import asyncio, hashlib, random, time, urllib.error, urllib.request, uuid
+    from amigo_tool_scaffold.http import fetch
+";
+
+/// Requests in every way, with everything that can come back.
+pub(super) const BODY: &str = "
+    site, said = tool_input['site'], []
+    async def ask(path, **options):
+        try:
+            answer = await fetch(site + path, **options)
+            return [answer.status, hashlib.sha256(answer.body).hexdigest(), sorted(answer.headers.keys())]
+        except Exception as error:
+            return f'{type(error).__name__}: {error} at {time.time_ns()}'
+    said.append(await ask('/echo', method='POST', json={'id': str(uuid.uuid4()), 'n': random.random()}))
+    said.append(await asyncio.gather(ask('/wait/30'), ask('/wait/10'), ask('/bytes/300000'), ask('/status/503')))
+    said.append(await asyncio.gather(ask('/silent', timeout=0.05), ask('/garbage'), ask('/short')))
+    said.append(await ask('/echo', headers={'X-Key': '{{secret:API_KEY}}'}))
+    with urllib.request.urlopen(site + '/bytes/300000') as answer:
+        said.append(len(answer.read()))
+    try:
+        urllib.request.urlopen('https://api.example.com/')
+    except urllib.error.URLError as error:
+        said.append([type(error).__name__, str(error.reason)])
+    try:
+        urllib.request.urlopen(site + '/silent', timeout=0.05)
+    except OSError as error:
+        said.append(str(error))
+    leave = asyncio.create_task(fetch(site + '/silent'))
+    await asyncio.sleep(0.01)
+    told = (await fetch(site + '/echo', headers={'X-Key': '{{secret:API_KEY}}'})).text()
+    return {'said': said, 'time': time.time_ns(), 'told': told}
+";
+
+const SECRET: &str = "canary-of-the-host";
+
+pub(super) fn server() -> Arc<Server> {
+    let arguments = vec!["--egress-networks".to_owned(), "127.0.0.0/8".to_owned()];
+    Server::private(&Options { arguments, ..Options::default() })
+}
+
+pub(super) fn asking<'t>(team: &'t Team, site: &Site, body: &str) -> Tool<'t> {
+    let host = json!([site.address.to_string()]);
+    let tool = team.next_tool().source(BEFORE, body).manifest(&format!("allowed_hosts = {host}"));
+    let tool =
+        tool.manifest("required_secret_envvars = ['API_KEY']").manifest(&format!("secret_hosts.API_KEY = {host}"));
+    tool.set_variables(&[("API_KEY", SECRET, true)]);
+    tool.published()
+}
+
+#[test]
+fn requests_are_answered_from_the_tape_and_nobody_is_asked() {
+    let (site, server) = (Site::serve(), server());
+    let team = Team::on(&server);
+    let tool = asking(&team, &site, BODY);
+    let runs: Vec<_> = (0..8).map(|_| tool.invoke(json!({"site": site.url("")}))).collect();
+    let asked = site.connections();
+    assert!(asked >= 8 * 11, "{asked} connections");
+    for run in &runs {
+        assert!(run.output().contains("[redacted]"), "{run}");
+        let answer = identical(&team, run.id());
+        assert_eq!(ended(&answer), recorded(&team, run.id()));
+        assert!(!answer.to_string().contains("canary"), "{answer}");
+    }
+    assert_eq!(site.connections(), asked, "a replay reached out");
+    for file in ["lathe.db", "lathe.db-wal"] {
+        let bytes = std::fs::read(server.data().join(file)).unwrap_or_default();
+        for word in ["canary", "xxxxxxxxxxxxxxxxxxxxxxxx"] {
+            assert!(!bytes.windows(word.len()).any(|window| window == word.as_bytes()), "{word} is in {file}");
+        }
+    }
+    assert_eq!(bodies(&server), 1, "equal bodies are kept once");
+    let spoil = "UPDATE tape_bodies SET sealed = CAST(substr(sealed, 1, 99) || x'00' || substr(sealed, 101) AS BLOB)";
+    change_database(server.data(), &["DROP TRIGGER tape_bodies_never_updated", spoil]);
+    let refused = replay(&team, runs[0].id(), &json!({}));
+    assert_eq!((refused.status, refused.code()), (400, "tape_damaged".into()));
+}
+
+fn bodies(server: &Server) -> i64 {
+    crate::harness::count_rows(server.data(), "tape_bodies")
+}
+
+#[test]
+fn other_code_gets_the_answers_of_equal_requests_and_no_others() {
+    let (site, server) = (Site::serve(), server());
+    let team = Team::on(&server);
+    let first = "
+        one = await fetch(tool_input['site'] + '/bytes/10')
+        two = await fetch(tool_input['site'] + '/echo', method='POST', body='same')
+        return [one.status, two.text()]
+    ";
+    let tool = asking(&team, &site, first);
+    let run = tool.invoke(json!({"site": site.url("")}));
+    let asked = site.connections();
+    let second = "
+        two = await fetch(tool_input['site'] + '/echo', method='POST', body='same')
+        try:
+            one = await fetch(tool_input['site'] + '/bytes/11')
+        except urllib.error.URLError as error:
+            return [error.code, two.text()]
+    ";
+    let tool = tool.source(BEFORE, second).published();
+    let answer = replay(&team, run.id(), &json!({"version": "1.1.0"})).expect(200);
+    assert_eq!(site.connections(), asked);
+    let output: Value =
+        serde_json::from_str(answer["invocation_result"]["output"].as_str().expect("text")).expect("JSON");
+    assert_eq!(output, json!(["simulated", run.json()[1]]));
+    let requests: Vec<_> = answer["differences"].as_array().expect("a list").iter().collect();
+    let said = |side: &str, path: &str| {
+        requests.iter().any(|one| one["what"] == "effect" && one[side].as_str().is_some_and(|text| text.contains(path)))
+    };
+    assert!(said("recorded", "/bytes/10 ") && said("replayed", "/bytes/11 "), "{answer}");
+    assert!(!said("recorded", "/echo") && !said("replayed", "/echo"), "{answer}");
+    drop(tool);
+}
