@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Clock, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp};
+use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::fixtures::{World, finished, holds, started, succeeded};
@@ -10,7 +10,8 @@ use crate::fixtures::{World, finished, holds, started, succeeded};
 const PLAIN: &[u8] = b"what a run saw";
 
 fn body(byte: u8) -> TapeBody {
-    TapeBody { digest: [byte; 32], bytes: vec![byte; 100_000] }
+    let bytes = vec![byte; 100_000];
+    TapeBody { digest: *Digest::of(&bytes).as_bytes(), bytes }
 }
 
 /// A run that ended at a time, with a tape.
@@ -35,13 +36,23 @@ async fn a_tape_comes_back_to_its_run_and_to_no_other() {
         panic!("it is whole")
     };
     assert_eq!(*found, PLAIN);
-    assert_eq!(store.tape_body(&acme.organization, &[1; 32]).await.unwrap(), body(1));
+    assert_eq!(store.tape_body(&acme.organization, &body(1).digest).await.unwrap(), body(1));
     assert_eq!(store.tape(&other.organization, &run).await.unwrap(), None);
-    assert_eq!(store.tape_body(&other.organization, &[1; 32]).await.unwrap_err().code(), "corrupt");
+    assert_eq!(store.tape_body(&other.organization, &body(1).digest).await.unwrap_err().code(), "corrupt");
     let untaped = world.answered(&acme, "no tape").await;
     assert_eq!(store.tape(&acme.organization, &untaped).await.unwrap(), None);
     let database = std::fs::read(world.data.database().with_extension("db-wal")).unwrap();
     assert!(holds(&database, run.as_str().as_bytes()) && !holds(&database, PLAIN));
+}
+
+#[tokio::test]
+async fn a_body_under_a_digest_of_another_is_refused() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = InvocationId::new(&Clock::system());
+    let forged = TapeBody { digest: body(1).digest, bytes: b"forged".to_vec() };
+    let sealed = world.store.seal_tape(&acme.organization, &run, PLAIN.to_vec(), vec![forged]).await;
+    assert_eq!(sealed.unwrap_err().code(), "corrupt");
 }
 
 #[tokio::test]
@@ -69,11 +80,11 @@ async fn what_has_expired_goes_and_shared_bodies_stay() {
     }
     let store = &world.store;
     assert_eq!(store.tape(&acme.organization, &old[0]).await.unwrap(), None, "also before it is swept");
-    assert!(store.tape_body(&acme.organization, &[3; 32]).await.is_ok());
+    assert!(store.tape_body(&acme.organization, &body(3).digest).await.is_ok());
     assert_eq!(store.sweep_tapes().await.unwrap(), 300);
     assert_eq!(store.sweep_tapes().await.unwrap(), 0);
     assert!(store.tape(&acme.organization, &young).await.unwrap().is_some());
-    for (digest, is_kept) in [([1; 32], true), ([2; 32], true), ([3; 32], false)] {
+    for (digest, is_kept) in [(body(1).digest, true), (body(2).digest, true), (body(3).digest, false)] {
         assert_eq!(store.tape_body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
     }
     let record = store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::Invoker;
 use crate::{Error, Execution, Limits, ResultPersistence, Tape, Taped};
 
+/// More than any tape that this program makes: 8 MiB in memory, and a megabyte of documents. A runner could say more.
+const WRITTEN_BYTES_MAX: usize = 16 << 20;
+
 /// The first byte of a kept tape. A release that keeps another form takes another number.
 const FORMAT: u8 = 1;
 
@@ -70,8 +73,12 @@ impl Invoker {
             Taped::Whole(tape) => tape,
         };
         let sealed = async {
+            let fits = tape.bodies.fit();
             let bodies = tape.bodies.take().map(|(digest, bytes)| TapeBody { digest, bytes }).collect();
             let bytes = written(&Kept { given, limits, persistence, component, host_secrets, tape })?;
+            if !fits || bytes.len() > WRITTEN_BYTES_MAX {
+                return Ok(NewTape::Cut);
+            }
             Ok::<_, Error>(self.store.seal_tape(organization, run, bytes, bodies).await?)
         };
         match sealed.await {

@@ -47,7 +47,7 @@ impl Bodies {
     }
 
     /// Whether a tape can still hold them.
-    pub(super) fn fit(&self) -> bool {
+    pub(crate) fn fit(&self) -> bool {
         self.0.values().map(Vec::len).sum::<usize>() <= BODIES_BYTES_MAX
     }
 

@@ -94,13 +94,6 @@ impl Free {
         self.answered.insert(exchange, answer.unwrap_or_else(|| Err(refused())));
     }
 
-    /// All answers are there at once; who waits for none lets time pass.
-    pub(crate) fn wait_answers(&mut self, exchanges: &[u32], timeout_ms: Option<u64>) {
-        if exchanges.is_empty() {
-            self.now = self.now.saturating_add(timeout_ms.unwrap_or_default());
-        }
-    }
-
     pub(crate) fn finish(&mut self, exchange: u32) -> HttpAnswer {
         let unknown = || HttpError::new(HttpErrorCode::InvalidRequest, "there is no such request under way");
         self.answered.remove(&exchange).unwrap_or_else(|| Err(unknown()))

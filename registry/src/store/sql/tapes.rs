@@ -7,6 +7,7 @@ use super::keys::data_key;
 use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 use crate::secrets::DataKey;
@@ -120,6 +121,10 @@ fn seal(
     bodies: &[TapeBody],
 ) -> Result<NewTape> {
     let body = |body: &TapeBody| -> Result<SealedBody> {
+        // Others have what is kept under it, too.
+        if Digest::of(&body.bytes).as_bytes() != &body.digest {
+            return Err(Error::Corrupt { what: "tape", detail: "a body has another digest".to_owned() });
+        }
         let digest = key.body_digest(&body.digest);
         let sealed = key.seal_body(organization, &digest, &body.bytes)?;
         Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
