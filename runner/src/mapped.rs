@@ -58,6 +58,7 @@ impl CustomCodeMemory for Mapped {
     }
 
     fn publish_executable(&self, start: *const u8, bytes: usize) -> wasmtime::Result<()> {
+        // Where instructions have a cache of their own, Linux brings it up to date with pages that become executable.
         protect(start, bytes, ProtFlags::PROT_READ | ProtFlags::PROT_EXEC)
     }
 

@@ -184,6 +184,10 @@ fn command(data: &Path, options: &Options) -> Command {
     if !options.arguments.iter().any(|argument| argument == "--metrics-listen") {
         command.args(["--metrics-listen", "off"]);
     }
+    // Not one for each core: many servers run beside each other.
+    if !options.arguments.iter().any(|argument| argument == "--runners") {
+        command.args(["--runners", "2"]);
+    }
     command.args(&options.arguments);
     super::lathe::clean_environment(&mut command);
     command.envs(options.environment.iter().map(|(name, value)| (name, value)));

@@ -142,6 +142,21 @@ fn a_runner_that_does_not_end_its_runs_is_killed() {
     assert!(!server.log_about("a run did not end in time").is_empty());
 }
 
+/// It was not the run that was late.
+#[test]
+fn a_server_that_was_stopped_itself_hears_what_was_said() {
+    let server = server_with(1);
+    let team = Team::on(&server);
+    let tool = team.tool("sleeper").body(SLEEPS).manifest("timeout_seconds = 2").published();
+    let runs = sleep(&tool, &[1; 4], || {
+        begun(&server, 4);
+        server.signal(Signal::SIGSTOP);
+        std::thread::sleep(Duration::from_secs(6));
+        server.signal(Signal::SIGCONT);
+    });
+    assert!(runs.iter().all(|run| run.output() == "rested"), "{runs:?}");
+}
+
 #[test]
 fn no_runner_outlives_its_server() {
     let server = server_with(2);

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::codes::Codes;
 use super::conversation::Conversation;
 use super::flight::{Breach, Job};
+use super::frames::{FrameError, Reader};
 use super::messages::{FromRunner, RunNumber};
 use super::started::{StartError, Started};
 use crate::{Error, metrics};
@@ -31,6 +32,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const QUICK_DEATHS_MAX: u32 = 3;
 /// A process that was killed is gone at once, unless the kernel has something to finish for it.
 const BURIAL_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Messages that wait to be read when a run is late: the last words of all its runs are fewer.
+const SAID_MAX: usize = 4_096;
 
 /// What a keeper is asked for.
 pub enum Request {
@@ -155,7 +159,7 @@ impl Keeper {
         true
     }
 
-    async fn converse(&mut self, reader: &mut super::frames::Reader, conversation: &mut Conversation) -> End {
+    async fn converse(&mut self, reader: &mut Reader, conversation: &mut Conversation) -> End {
         loop {
             let deadline = conversation.deadline();
             tokio::select! {
@@ -164,20 +168,16 @@ impl Keeper {
                     Some(Request::Run(run, job)) => conversation.begin(run, *job),
                     Some(Request::Cancel(run)) => conversation.cancel(run),
                 },
-                message = reader.next::<FromRunner>() => {
-                    let taken = match message {
-                        Ok(None) => return End::Died(Cause::Gone),
-                        Ok(Some(message)) => conversation.take(message),
-                        Err(error) => Err(error.into()),
-                    };
-                    if let Err(breach) = taken {
-                        return End::Died(Cause::Breach(breach));
+                message = reader.next() => {
+                    if let Err(cause) = take(message, conversation) {
+                        return End::Died(cause);
                     }
                 }
-                () = until(deadline) => match conversation.expire(Instant::now()) {
-                    0 => {}
-                    overdue => return End::Died(Cause::Overdue(overdue)),
-                },
+                () = until(deadline) => {
+                    if let Err(cause) = expire(reader, conversation).await {
+                        return End::Died(cause);
+                    }
+                }
             }
         }
     }
@@ -197,6 +197,29 @@ impl Keeper {
                 drop(job.answer.send(Err(Error::internal("no runner process starts; the log says why"))));
             }
         }
+    }
+}
+
+fn take(message: Result<Option<FromRunner>, FrameError>, conversation: &mut Conversation) -> Result<(), Cause> {
+    match message {
+        Ok(None) => Err(Cause::Gone),
+        Ok(Some(message)) => conversation.take(message).map_err(Cause::Breach),
+        Err(error) => Err(Cause::Breach(error.into())),
+    }
+}
+
+/// Ends runs that are late. What has been said already counts: it may be this process that is late, after it was stopped
+/// or had no core for a while.
+async fn expire(reader: &mut Reader, conversation: &mut Conversation) -> Result<(), Cause> {
+    // The runtime looks at the socket meanwhile.
+    tokio::task::yield_now().await;
+    for _ in 0..SAID_MAX {
+        let Some(message) = tokio::task::unconstrained(reader.next()).now_or_never() else { break };
+        take(message, conversation)?;
+    }
+    match conversation.expire(Instant::now()) {
+        0 => Ok(()),
+        overdue => Err(Cause::Overdue(overdue)),
     }
 }
 
