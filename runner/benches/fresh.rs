@@ -165,6 +165,7 @@ fn execution(code: Code) -> Execution {
         conversation: "null".into(),
         user_variables: r#"{"nonsensitive":{},"sensitive":{}}"#.into(),
         limits: Limits::DEFAULT,
+        group: 0,
         taping: Taping::On,
     }
 }

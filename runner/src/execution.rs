@@ -1,6 +1,8 @@
 //! What the sandbox is told: plain data, no handle to anything.
 
-use registry::Digest;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use registry::{Digest, OrganizationId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Limits, Taping};
@@ -16,6 +18,13 @@ pub struct Code {
     pub bundle: std::sync::Arc<[u8]>,
 }
 
+/// The number of an organisation among all runs. Two that share one would share their turns, and nothing else.
+pub(crate) fn group_of(organization: &OrganizationId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    organization.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// One input of one invocation. The strings are JSON documents, in the shapes
 /// that `scaffold/wit` gives.
 #[derive(Clone, Serialize, Deserialize)]
@@ -27,5 +36,7 @@ pub struct Execution {
     pub conversation: String,
     pub user_variables: String,
     pub limits: Limits,
+    /// Equal for runs of one organisation, which share what each organisation gets of a processor.
+    pub group: u64,
     pub taping: Taping,
 }

@@ -37,6 +37,7 @@ mod structure;
 mod tape;
 mod taped;
 mod ticker;
+mod turns;
 mod versions;
 
 pub use admission::{Admission, Admitted, Bounds, Full, Place};

@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
 use crate::tape::{End, Taped};
 use crate::ticker::Ticker;
+use crate::turns::Turns;
 use crate::{Config, Error, Execution, Limits, Ports, engine, stopped};
 
 struct Job {
@@ -59,6 +60,7 @@ pub(crate) struct Guests {
     engine: Engine,
     pub(crate) components: Components,
     ticker: Ticker,
+    turns: Arc<Turns>,
 }
 
 fn spawn(guests: Guests, inbox: mpsc::UnboundedReceiver<Job>) -> std::io::Result<()> {
@@ -89,7 +91,7 @@ impl Guests {
         let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes).map_err(Error::engine)?;
         let components = Components::new(&engine, compiled)?;
         let ticker = Ticker::start(&engine).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Self { engine, components, ticker })
+        Ok(Self { engine, components, ticker, turns: Arc::default() })
     }
 
     /// Runs one input. What is left of it comes along, since dropping it takes time.
@@ -103,14 +105,14 @@ impl Guests {
             Err(Error::Rejected { reason }) => return (Ok(Executed::failed("instantiate_failed", &reason)), None),
             Err(error) => return (Err(error), None),
         };
-        let limits = execution.limits;
+        let (limits, group) = (execution.limits, execution.group);
         let mut execution = execution;
         let mut store = store(&self.engine, &mut execution, ports);
         let _ticking = self.ticker.run();
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
         let cpu = store.data().cpu.clone();
-        let call = cpu.counts(call(&mut store, &prepared, execution));
+        let call = self.turns.clone().take(group, cpu.counts(call(&mut store, &prepared, execution)));
         let (outcome, stopped) = match tokio::time::timeout(limits.wall(), call).await {
             Ok(ended) => ended,
             Err(_) => (Outcome::timed_out("timeout_wall", limits.wall()), Some(End::Clock)),

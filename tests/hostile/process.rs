@@ -83,6 +83,7 @@ fn execution(component: Digest, tool_input: &str) -> Execution {
         conversation: nothing(),
         user_variables: nothing(),
         limits: Limits::DEFAULT,
+        group: 0,
         taping: runner::Taping::Off,
     }
 }

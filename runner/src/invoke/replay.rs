@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::tape::{Given, Kept};
 use super::{Invoker, Resolved, declared, refused};
+use crate::execution::group_of;
 use crate::redact::{Redaction, Redactor};
 use crate::tape::{changes, first_difference};
 use crate::taped;
@@ -72,7 +73,8 @@ impl Invoker {
         let admitted = self.admission.admit(organization, 1).map_err(refused)?;
         let _place = admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let started_at = u64::try_from(record.started_at.as_milliseconds()).unwrap_or_default();
-        let execution = prepared.execution(kept.tape.clone(), started_at);
+        let group = group_of(organization);
+        let execution = Execution { group, ..prepared.execution(kept.tape.clone(), started_at) };
         let executed = self.executor.run(execution, Ports::closed()).await?;
         compared(executed, &kept, &prepared, finished, invocation)
     }
@@ -159,6 +161,7 @@ impl Prepared {
                 host_calls: host_calls.saturating_mul(TIME_FACTOR),
                 ..self.limits
             },
+            group: 0,
             taping: if self.is_same { Taping::Again(tape) } else { Taping::Otherwise { tape, started_at } },
         }
     }

@@ -12,6 +12,7 @@ use super::tape::Frame;
 use super::{Invoker, Resolved};
 use crate::admission::Admitted;
 use crate::documents::{Documents, recorded};
+use crate::execution::group_of;
 use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
@@ -171,6 +172,7 @@ impl Run<'_> {
             conversation: variables::conversation(self.conversation),
             user_variables,
             limits: *limits,
+            group: group_of(&self.principal.organization),
             taping: if self.resolved.is_taped { Taping::On } else { Taping::Off },
         }
     }

@@ -149,6 +149,7 @@ mod tests {
             conversation: String::new(),
             user_variables: String::new(),
             limits: Limits { wall_ms, status_events: 2, output_bytes: 10, ..Limits::DEFAULT },
+            group: 0,
             taping: crate::Taping::Off,
         }
     }

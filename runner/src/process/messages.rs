@@ -161,6 +161,7 @@ mod tests {
             conversation: "null".into(),
             user_variables: "u".into(),
             limits: Limits::MAX,
+            group: 0,
             taping: crate::Taping::On,
         };
         let message = travelled(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });

@@ -142,6 +142,7 @@ mod tests {
             conversation: String::new(),
             user_variables: String::new(),
             limits: Limits::DEFAULT,
+            group: 0,
             taping: crate::Taping::Off,
         }
     }
