@@ -40,6 +40,9 @@ fn no_bytes_make_the_server_fail() {
     let team = Team::on(&server);
     let tool = team.tool("target").body("return str(tool_input)[:200]").published();
     let other = team.joined_by("eve", "auditor");
+    // Some of the requests delete what is theirs, and none of them knows of this one.
+    let bystander = Team::on(&server);
+    let untouched = bystander.tool("untouched").body("return str(tool_input)[:200]").published();
     let requests = requests::proper(&team, &other, tool.id());
     let seen = Mutex::new(BTreeMap::new());
     let run = |cases: Range<u64>| attack(&server, &requests, (seed, cases), &seen);
@@ -58,7 +61,7 @@ fn no_bytes_make_the_server_fail() {
 
     let seen = seen.into_inner().expect("nobody failed");
     println!("{cases} requests: {seen:?}; resident {before} KiB in the middle, {after} KiB at the end");
-    assert_eq!(tool.invoke(json!({"a": 1})).output(), "{'a': 1}");
+    assert_eq!(untouched.invoke(json!({"a": 1})).output(), "{'a': 1}");
     let grown = after.saturating_sub(before);
     assert!(grown < GROWTH_KIB_MAX.max(cases / 32), "the second half of the requests left {grown} KiB, seed {seed}");
 }
