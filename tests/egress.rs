@@ -6,6 +6,7 @@ mod circle;
 mod hosts;
 mod libraries;
 mod python;
+mod recorded;
 mod secrets;
 mod simulation;
 

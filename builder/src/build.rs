@@ -99,5 +99,6 @@ fn settings(manifest: &Manifest, mocks: &Mocks, limits_max: &Limits) -> Result<V
         limits: manifest.limits,
         mocks_digest,
         tape: manifest.tape,
+        recorded_answers: manifest.recorded_answers,
     })
 }

@@ -41,6 +41,7 @@ pub const SQLITE: &[Migration] = &[
     step!(10, "0010_ledger"),
     step!(11, "0011_effects"),
     step!(12, "0012_tapes"),
+    step!(13, "0013_recorded_answers"),
 ];
 
 #[cfg(test)]

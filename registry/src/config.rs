@@ -13,7 +13,8 @@
 //! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
 //! | `keys_max` | API keys of one organisation that have not ended; of each user the 200 youngest ended ones are listed | 20,000 |
 //! | `tokens_max` | tokens of one API key that are accepted at once; the oldest makes room for the newest | 10,000 |
-//! | `tape_retention` | how long the tape of a run is kept; nothing for no tapes | 7 days |
+//! | `tape_retention` | how long the tape of a run and recorded answers are kept; nothing for neither | 7 days |
+//! | `recorded_answers_max` | answers of one tool that are kept for simulations; the oldest makes room for the newest | 1,000 |
 //! | `database_bytes_max` | size of the database, beyond which writes are refused | none |
 
 use std::time::Duration;
@@ -32,6 +33,7 @@ pub struct Config {
     pub keys_max: u32,
     pub tokens_max: u32,
     pub tape_retention: Duration,
+    pub recorded_answers_max: u32,
     pub database_bytes_max: Option<u64>,
 }
 
@@ -50,6 +52,7 @@ impl Default for Config {
             keys_max: 20_000,
             tokens_max: 10_000,
             tape_retention: Duration::from_hours(7 * 24),
+            recorded_answers_max: 1_000,
             database_bytes_max: None,
         }
     }
@@ -71,6 +74,7 @@ impl Config {
             keys_max: 120,
             tokens_max: 30,
             tape_retention: Duration::from_hours(1),
+            recorded_answers_max: 40,
             database_bytes_max: None,
         }
     }

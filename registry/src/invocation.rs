@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::account::OrganizationId;
+use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
 use crate::ids::{InvocationId, ToolId};
 use crate::invocation_source::InvocationSource;
@@ -88,6 +89,8 @@ pub struct InvocationFinished {
     pub finished: Finished,
     /// What a replay needs, when it is to be kept.
     pub tape: Option<NewTape>,
+    /// What its requests were answered, when simulations may have it.
+    pub answers: Option<NewAnswers>,
 }
 
 /// How a run ended. The status events of a stored record come back as texts.

@@ -62,9 +62,9 @@ pub struct HttpUse {
     pub error: Option<String>,
     /// Whether the host did not send it.
     pub is_refused: bool,
-    /// Who gave the answer: `network`, or `mock` in a simulation.
+    /// Who gave the answer: `network`, or in a simulation also `mock` or `recorded`.
     pub answered_by: Option<String>,
-    /// On the wire, heads included; nothing for an answer from a mock.
+    /// On the wire, heads included; nothing for an answer that is a mock or recorded.
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub duration_ms: u64,

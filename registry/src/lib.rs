@@ -5,6 +5,7 @@
 //! bytes by digest, [`KeyRing`] seals variables, [`DataDir`] says where all of that lies.
 
 mod account;
+mod answer;
 mod api_key;
 mod artifacts;
 mod build;
@@ -48,6 +49,7 @@ mod variables;
 mod version;
 
 pub use account::{OrganizationId, UserId};
+pub use answer::{HeardAnswer, NewAnswers};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::Artifacts;
 pub use build::{Build, BuildReference, BuildState, Busy, FailedBuild, Lease, Operation};
@@ -84,7 +86,7 @@ pub use permission::{Permission, PermissionSet};
 pub use principal::Principal;
 pub use raw_json::RawJson;
 pub use role::{Role, RoleName, RoleTimes};
-pub use secrets::{DataKey, KeyRing, SealedFor};
+pub use secrets::{AnswerTo, DataKey, KeyRing, SealedFor};
 pub use source_names::{BranchName, ProjectPath};
 pub use store::Store;
 pub use tags::Tags;

@@ -45,6 +45,9 @@ pub struct VersionSettings {
     /// Whether runs are kept so that they can be replayed.
     #[serde(default = "yes")]
     pub tape: bool,
+    /// Whether simulations may have what other runs' requests were answered, which is kept for them.
+    #[serde(default)]
+    pub recorded_answers: bool,
 }
 
 /// Versions of before have no word on it.

@@ -6,6 +6,7 @@
 //! its organisation have left. Redirects are answers; nothing is followed.
 
 mod address;
+mod answers;
 mod blocked_ports;
 mod budget;
 mod connect;
@@ -14,16 +15,19 @@ mod gate;
 mod head;
 mod mocks;
 mod secrets;
+mod simulation;
 mod standins;
 mod target;
 mod tls;
 mod traffic;
 mod trip;
 
+pub(crate) use answers::{Heard, Recall};
 pub use budget::EgressBudget;
 pub use gate::{Gate, Pass};
 pub use mocks::{MOCKS_MAX, Mock, Mocks};
 pub use secrets::{HostSecret, Secrets};
+pub use simulation::Simulation;
 pub use standins::Standins;
 
 use std::sync::Arc;

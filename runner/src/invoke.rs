@@ -4,6 +4,7 @@
 //! record start → execute → shape → record end → render. This is the only room
 //! of the crate that touches the store; [`run`] has what each input passes.
 
+mod answers;
 mod outlet;
 mod replay;
 mod run;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use registry::{Artifacts, Clock, Digest, EnvvarName, Language, Store, ToolVersion, Variables, Version};
+use registry::{Artifacts, Clock, Digest, EnvvarName, Language, Store, ToolId, ToolVersion, Variables, Version};
 use tokio::sync::watch;
 use tracing::Instrument;
 
@@ -53,7 +54,7 @@ pub struct Invoker {
 
 /// A subject with everything its runs need.
 struct Resolved {
-    tool_id: Option<registry::ToolId>,
+    tool_id: Option<ToolId>,
     tool_name: String,
     version: Version,
     loaded: Loaded,
@@ -65,6 +66,8 @@ struct Resolved {
     /// Of a version's whole component.
     component: Option<Digest>,
     is_taped: bool,
+    /// Whose recorded answers its simulations have, and its other runs add to, when it allows that.
+    answers_of: Option<ToolId>,
 }
 
 impl Invoker {
@@ -170,6 +173,8 @@ impl Invoker {
             variables,
             component: None,
             is_taped: settings.tape && self.store.keeps_tapes(),
+            // Code that nobody published gets and leaves none.
+            answers_of: None,
         })
     }
 
@@ -190,6 +195,7 @@ impl Invoker {
             variables,
             component: Some(version.component_digest),
             is_taped: version.settings.tape && self.store.keeps_tapes(),
+            answers_of: version.settings.recorded_answers.then(|| version.tool.clone()),
         })
     }
 

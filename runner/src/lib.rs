@@ -50,8 +50,9 @@ pub use compile::{Compiler, Maker, child_compile_main, precompile};
 pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{
-    Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets, Standins,
+    Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets, Simulation, Standins,
 };
+pub(crate) use egress::{Heard, Recall};
 pub use error::{Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;

@@ -22,6 +22,11 @@ fn the_manifest_is_refused_with_file_line_and_key() {
     line("timeout_seconds = nan", &["pyproject.toml:5: ", "tool.lathe.timeout_seconds"]);
     line("memory_mb = 0", &["pyproject.toml:5: ", "tool.lathe.memory_mb"]);
     line("memory_mb = -1", &["pyproject.toml:5: "]);
+    line("recorded_answers = 'yes'", &["pyproject.toml:5: ", "boolean"]);
+    line(
+        "recorded_answers = true\ntape = false",
+        &["pyproject.toml:5: ", "tool.lathe.recorded_answers", "`tape = false`"],
+    );
     line("required_envvars = ['lower']", &["pyproject.toml:5: ", "tool.lathe.required_envvars"]);
     line("allowed_hosts = ['https://example.com/path']", &["pyproject.toml:5: ", "tool.lathe.allowed_hosts"]);
 }

@@ -47,6 +47,11 @@ pub fn count_rows(data: &Path, table: &str) -> i64 {
     rows(data, sqlx::query(count))[0].get("rows")
 }
 
+/// The column `bytes` of some rows.
+pub fn read_database(data: &Path, query: &'static str) -> Vec<Vec<u8>> {
+    rows(data, sqlx::query(query)).iter().map(|row| row.get("bytes")).collect()
+}
+
 /// Spoils what nobody else may change.
 pub fn change_database(data: &Path, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -89,6 +89,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             memory_bytes,
             limits,
             tape: true,
+            recorded_answers: false,
         },
         image_digest: digest,
         bundle_digest: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{ended, identical, recorded, replay};
-use crate::harness::{Options, Server, Site, Team, Tool, change_database};
+use crate::harness::{Options, Server, Site, Team, Tool, change_database, count_rows, input};
 
 const BEFORE: &str = "
     import asyncio, hashlib, random, time, urllib.error, urllib.request, uuid
@@ -86,7 +86,50 @@ fn requests_are_answered_from_the_tape_and_nobody_is_asked() {
 }
 
 fn bodies(server: &Server) -> i64 {
-    crate::harness::count_rows(server.data(), "tape_bodies")
+    count_rows(server.data(), "tape_bodies")
+}
+
+#[test]
+fn a_simulation_is_replayed_from_its_tape_and_not_from_what_answered_it() {
+    let (site, server) = (Site::serve(), server());
+    let team = Team::on(&server);
+    let orders = "
+        said = []
+        for path in ['/mocked', '/recorded', '/refused']:
+            try:
+                answer = await fetch(tool_input['site'] + path, method='POST', body='order')
+                said.append([answer.status, answer.text()])
+            except urllib.error.URLError as error:
+                said.append([error.code, str(error.reason)])
+            if tool_input['regular'] and path == '/recorded':
+                break
+        return said
+    ";
+    let mock = json!({"request": {"method": "POST", "url": site.url("/mocked")}, "response": {"status": 202}});
+    let tool = team.next_tool().source(BEFORE, orders).with_file("mocks/a.json", &mock.to_string());
+    let tool = tool.manifest(&format!("allowed_hosts = {}", json!([site.address.to_string()])));
+    let tool = tool.manifest("recorded_answers = true").published();
+    let regular = tool.invoke(json!({"site": site.url(""), "regular": true}));
+    let asked = site.connections();
+    let mut one = input(&json!({"site": site.url(""), "regular": false}));
+    one["invocation_mode"] = json!("conversation-simulation");
+    let run = tool.invoke_inputs(&json!({"inputs": [one]})).remove(0);
+    let said = run.json();
+    assert_eq!((&said[0], &said[1]), (&json!([202, ""]), &regular.json()[1]), "{said}");
+    assert_eq!(said[2][0], "simulated");
+    let kept = count_rows(server.data(), "recorded_answers");
+    assert_eq!((site.connections(), kept), (asked, 2));
+    for spoil in ["UPDATE recorded_answers SET sealed = x'01'", "DELETE FROM recorded_answers"] {
+        change_database(server.data(), &[spoil]);
+        for run in [&run, &regular] {
+            identical(&team, run.id());
+        }
+    }
+    assert_eq!(
+        (site.connections(), count_rows(server.data(), "recorded_answers")),
+        (asked, 0),
+        "a replay keeps nothing"
+    );
 }
 
 #[test]

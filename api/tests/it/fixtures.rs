@@ -143,7 +143,7 @@ impl TestApp {
             logs: String::new(),
             ledger: None,
         };
-        let finished = InvocationFinished { id: id.clone(), organization, finished, tape: None };
+        let finished = InvocationFinished { id: id.clone(), organization, finished, tape: None, answers: None };
         self.store.finish_invocations(vec![finished]).await.unwrap();
         id.to_string()
     }
@@ -192,6 +192,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             memory_bytes: 1 << 27,
             limits: RunBounds::default(),
             tape: true,
+            recorded_answers: false,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -35,6 +35,8 @@ pub struct Manifest {
     pub limits: RunBounds,
     /// Whether runs are kept so that they can be replayed.
     pub tape: bool,
+    /// Whether what requests were answered is kept, too, and answers in simulations.
+    pub recorded_answers: bool,
     /// Whether `[project]` asks for packages, which need a lock file.
     pub dependencies: Vec<String>,
 }
@@ -75,6 +77,7 @@ struct Lathe {
     #[serde(default)]
     limits: Limits,
     tape: Option<bool>,
+    recorded_answers: Option<Spanned<bool>>,
 }
 
 /// `[tool.lathe.limits]`: what most tools need not set.
@@ -129,7 +132,19 @@ impl Reader<'_> {
             timeout_ms: lathe.timeout_seconds.map(|value| self.seconds("timeout_seconds", &value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
             tape: lathe.tape.unwrap_or(true),
+            recorded_answers: self.recorded_answers(lathe.recorded_answers.as_ref(), lathe.tape)?,
         })
+    }
+
+    /// A tool that keeps nothing of its runs keeps no answers, either.
+    fn recorded_answers(&self, value: Option<&Spanned<bool>>, tape: Option<bool>) -> Result<bool, Error> {
+        match value.filter(|value| *value.get_ref()) {
+            Some(value) if tape == Some(false) => {
+                let message = "must not be true with `tape = false`, which keeps nothing of what runs were answered";
+                Err(self.refuse("recorded_answers", &value.span(), message))
+            }
+            found => Ok(found.is_some()),
+        }
     }
 
     fn entry_point(&self, value: Option<Spanned<String>>) -> Result<String, Error> {
@@ -264,7 +279,7 @@ mod tests {
         assert_eq!(manifest.entry_point, "tool:run_tool");
         assert_eq!(manifest.input_schema, None);
         assert_eq!(manifest.timeout_ms, None);
-        assert!(manifest.tape);
+        assert!(manifest.tape && !manifest.recorded_answers);
     }
 
     #[test]
@@ -284,6 +299,19 @@ mod tests {
         assert_eq!(manifest.limits, limits);
         assert_eq!(manifest.dependencies, ["attrs"]);
         assert!(!manifest.tape);
+    }
+
+    #[test]
+    fn answers_are_recorded_where_the_author_wants_it_and_runs_are_kept() {
+        let lathe = |lines: &str| format!("[project]\nname='w'\n[tool.lathe]\n{lines}");
+        let wanted = |lines: &str| Manifest::parse(lathe(lines).as_bytes()).unwrap().recorded_answers;
+        assert!(wanted("recorded_answers = true") && wanted("tape = true\nrecorded_answers = true"));
+        assert!(!wanted("recorded_answers = false\ntape = false"));
+        let both = lathe("tape = false\nrecorded_answers = true");
+        refused(&both, "pyproject.toml:5: tool.lathe.recorded_answers must not be true with `tape = false`");
+        for wrong in ["'yes'", "1", "[]"] {
+            refused(&lathe(&format!("\nrecorded_answers = {wrong}\n")), "pyproject.toml:5: ");
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct ServeArguments {
     /// Hours for which idempotency keys, and what can be asked about later, are remembered
     #[arg(long, env = "LATHE_OPERATION_HOURS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     operation_hours: Option<u32>,
-    /// Hours for which runs can be replayed; 0 keeps no tapes [default: 168]
+    /// Hours for which runs can be replayed and recorded answers are kept; 0 keeps neither [default: 168]
     #[arg(long, env = "LATHE_TAPE_HOURS", value_name = "COUNT")]
     tape_hours: Option<u32>,
     /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]

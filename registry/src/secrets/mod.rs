@@ -2,10 +2,12 @@
 //!
 //! A sealed value is bound to its organisation, tool, name and key: moved to another row it does not open.
 
+mod answers;
 mod data_key;
 mod key_ring;
 mod tapes;
 
+pub use answers::AnswerTo;
 pub(crate) use data_key::associated_data;
 pub use data_key::{DataKey, SealedFor};
 pub use key_ring::KeyRing;

@@ -12,7 +12,7 @@ use crate::ids::InvocationId;
 const PACKED_BYTES_MIN: usize = 4 << 10;
 /// The fastest of those that find repetitions far apart.
 const LEVEL: i32 = 1;
-/// More than any tape or body is.
+/// More than any tape, body or answer is.
 const UNPACKED_BYTES_MAX: usize = 64 << 20;
 
 const PLAIN: u8 = 0;
@@ -60,7 +60,7 @@ impl DataKey {
     }
 }
 
-fn packed(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn packed(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     let (form, mut contents) = match bytes.len() {
         ..PACKED_BYTES_MIN => (PLAIN, bytes.to_vec()),
         _ => (ZSTD, zstd::bulk::compress(bytes, LEVEL).map_err(|error| damaged(&error.to_string()))?),
@@ -69,7 +69,7 @@ fn packed(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     Ok(Zeroizing::new(contents))
 }
 
-fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     match packed.split_last() {
         Some((&PLAIN, contents)) => Ok(Zeroizing::new(contents.to_vec())),
         Some((&ZSTD, contents)) => {
@@ -84,7 +84,7 @@ fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
 }
 
 fn damaged(detail: &str) -> Error {
-    Error::Corrupt { what: "tape", detail: detail.to_owned() }
+    Error::Corrupt { what: "sealed value", detail: detail.to_owned() }
 }
 
 #[cfg(test)]

@@ -159,6 +159,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             memory_bytes: 128 << 20,
             limits: RunBounds::default(),
             tape: true,
+            recorded_answers: false,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),
@@ -195,5 +196,11 @@ pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> Invo
         logs: String::new(),
         ledger: None,
     };
-    InvocationFinished { id: started.id.clone(), organization: started.organization.clone(), finished, tape: None }
+    InvocationFinished {
+        id: started.id.clone(),
+        organization: started.organization.clone(),
+        finished,
+        tape: None,
+        answers: None,
+    }
 }

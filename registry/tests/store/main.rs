@@ -1,6 +1,7 @@
 //! The store and what lies beside it, through the public interface, each test with a data directory of its own.
 
 mod accounts;
+mod answers;
 mod api_keys;
 mod artifacts;
 mod conditions;

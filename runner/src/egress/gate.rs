@@ -9,13 +9,14 @@ use registry::{HostPattern, HttpUse, OrganizationId};
 use tokio::sync::{Notify, Semaphore};
 
 use super::Inner;
+use super::answers::{Heard, HeardAnswers, digest};
 use super::exchange::exchange;
 use super::head::Head;
 use super::secrets::Secrets;
-use super::standins::Standins;
+use super::simulation::Simulation;
 use super::target::Target;
 use super::traffic::Traffic;
-use super::trip::{Source, Trip, Wire};
+use super::trip::{Trip, Wire};
 use crate::{Depth, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, Limits};
 
 /// What one run may reach.
@@ -27,7 +28,9 @@ pub struct Pass {
     pub limits: Limits,
     pub depth: Depth,
     /// What stands in for the world, when nothing may change it.
-    pub simulation: Option<Arc<Standins>>,
+    pub simulation: Option<Simulation>,
+    /// Whether what requests are answered is kept for simulations.
+    pub is_heard: bool,
 }
 
 /// The requests of one run. Clones are one gate.
@@ -52,6 +55,7 @@ pub(super) struct Account {
     /// What is under way, by its place among the uses.
     pub(super) open: BTreeMap<usize, Arc<Wire>>,
     pub(super) refused: u64,
+    heard: HeardAnswers,
 }
 
 impl Gate {
@@ -64,6 +68,7 @@ impl Gate {
             uses: Vec::new(),
             open: BTreeMap::new(),
             refused: 0,
+            heard: HeardAnswers::default(),
         };
         let parallel = Semaphore::new(http_parallel);
         Self(Arc::new(Run { egress, pass, parallel, account: Mutex::new(account), freed: Notify::new() }))
@@ -88,6 +93,11 @@ impl Gate {
             uses.get_mut(*entry).into_iter().for_each(|one| wire.tell(one, now));
         }
         (uses, account.refused)
+    }
+
+    /// Takes the answers that simulations may have.
+    pub(crate) fn heard(&self) -> Vec<Heard> {
+        self.0.account().heard.take()
     }
 }
 
@@ -120,10 +130,14 @@ impl Run {
         let mut head = Head::of(&request, &target, &self.pass.secrets)?;
         head.deepen(self.pass.depth);
         self.fits(&request)?;
-        if let Some(answer) = self.simulated(&request, &head) {
-            trip.answered_by(Source::Mock);
+        let is_safe = head.is_safe() && request.body.is_empty();
+        if let Some(simulation) = &self.pass.simulation
+            && let Some((source, answer)) = simulation.answer(&request, is_safe).await
+        {
+            trip.answered_by(source);
             return answer;
         }
+        let asked = (self.pass.is_heard && !is_safe).then(|| digest(&request));
         let _place = self.parallel.acquire().await.map_err(|_| closing())?;
         let share = self.egress.budgets.request(&self.pass.organization).await?;
         let bytes_max = self.set_aside(head.bytes + request.body.len() as u64, trip).await?;
@@ -135,18 +149,12 @@ impl Run {
         }
         let traffic = trip.sending(secrets);
         let message = head.request(&target, Full::new(Bytes::from(request.body)))?;
-        exchange(Traffic::count(connection.stream, traffic, bytes_max), message, bytes_max).await
-    }
-
-    /// In a simulation a mock answers, and without one only what changes nothing goes out.
-    fn simulated(&self, request: &HttpRequest, head: &Head) -> Option<HttpAnswer> {
-        let standins = self.pass.simulation.as_ref()?;
-        if let Some(answer) = standins.answer(request) {
-            return Some(Ok(answer));
+        let answer = exchange(Traffic::count(connection.stream, traffic, bytes_max), message, bytes_max).await?;
+        if let Some(asked) = asked {
+            let now = self.egress.clock.now();
+            self.account().heard.hear(asked, &answer, now);
         }
-        let message = || format!("this is a simulation, and no mock stands for {} {}", head.method, request.url);
-        let is_safe = head.is_safe() && request.body.is_empty();
-        (!is_safe).then(|| Err(HttpError::new(HttpErrorCode::Simulated, message())))
+        Ok(answer)
     }
 
     fn admit(&self, target: &Target) -> Result<(), HttpError> {

@@ -16,7 +16,7 @@ const HEADER_BYTES_MAX: usize = 32 << 10;
 const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// Of the connection, which is the host's; a tool's wish changes nothing.
-const DROPPED: [&str; 6] = ["connection", "te", "trailer", "keep-alive", "proxy-connection", "http2-settings"];
+pub const DROPPED: [&str; 6] = ["connection", "te", "trailer", "keep-alive", "proxy-connection", "http2-settings"];
 /// Would change what the bytes mean, or whom they are for; some servers read `_` as `-`.
 const REFUSED: [&str; 6] =
     ["transfer-encoding", "upgrade", "expect", "proxy-authorization", "transfer_encoding", "content_length"];

@@ -41,6 +41,7 @@ impl Wire {
 pub enum Source {
     Network,
     Mock,
+    Recorded,
 }
 
 impl Source {
@@ -48,6 +49,7 @@ impl Source {
         match self {
             Self::Network => "network",
             Self::Mock => "mock",
+            Self::Recorded => "recorded",
         }
     }
 }

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use registry::{
     Finished, Granted, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource, InvocationStarted,
-    Ledger, NewTape, OperationId,
+    Ledger, NewAnswers, NewTape, OperationId,
 };
 use serde_json::{Value, json};
 
+use super::answers::without_secrets;
 use super::tape::Frame;
 use super::{Invoker, Resolved};
 use crate::admission::Admitted;
@@ -17,8 +18,8 @@ use crate::host::StatusDocument;
 use crate::host::variables::{self, Metadata};
 use crate::redact::{Redaction, Redactors};
 use crate::{
-    Conversation, Depth, Error, EventSender, Executed, Execution, Gate, Input, InvocationMode, Outcome, Pass, Ports,
-    RunResult, StatusEvent, Taping, metrics, shape,
+    Conversation, Depth, Error, EventSender, Executed, Execution, Gate, Heard, Input, InvocationMode, Outcome, Pass,
+    Ports, RunResult, Simulation, StatusEvent, Taping, metrics, shape,
 };
 
 /// What a run said beside its outcome.
@@ -28,6 +29,21 @@ struct Traces {
     logs: String,
     ledger: Option<Ledger>,
     tape: Option<NewTape>,
+    answers: Option<NewAnswers>,
+}
+
+/// A run that is over, with what becomes of what it said.
+struct Ended {
+    executed: Executed,
+    redactors: Redactors,
+    frame: Option<Frame>,
+    heard: Vec<Heard>,
+}
+
+impl Ended {
+    fn without(executed: Executed) -> Self {
+        Self { executed, redactors: Redactors::default(), frame: None, heard: Vec::new() }
+    }
 }
 
 /// One call's runs.
@@ -72,14 +88,15 @@ impl Run<'_> {
     pub(super) async fn one(&self, index: usize, id: InvocationId, documents: Documents) -> Result<RunResult, Error> {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let executed = self.execute(index, &id, documents, kept.clone()).await;
-        let (executed, redactors, frame) = executed.unwrap_or_else(|error| {
+        let Ended { executed, redactors, frame, heard } = executed.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-            (Executed::failed("internal", "the run failed on the host's side"), Redactors::default(), None)
+            Ended::without(Executed::failed("internal", "the run failed on the host's side"))
         });
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
         let Executed { outcome, logs, ledger, taped, .. } = executed;
         let tape = self.invoker.sealed(&self.principal.organization, &id, taped, frame).await;
+        let answers = self.answers(heard).await;
         let ledger = Ledger { granted: self.granted(), ..ledger };
         let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
@@ -88,7 +105,7 @@ impl Run<'_> {
         let logs = redactors.stored.text(logs);
         let result =
             RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
-        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger), tape }).await?;
+        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger), tape, answers }).await?;
         Ok(result)
     }
 
@@ -110,7 +127,7 @@ impl Run<'_> {
         id: &InvocationId,
         documents: Documents,
         kept: Arc<Mutex<Vec<Value>>>,
-    ) -> Result<(Executed, Redactors, Option<Frame>), Error> {
+    ) -> Result<Ended, Error> {
         let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let redactors = self.redaction.with(&documents.sensitive);
         let sink = self.sink(index, id.clone(), kept, redactors.clone());
@@ -128,7 +145,17 @@ impl Run<'_> {
         }
         executed.ledger.used.http = uses;
         executed.ledger.refused.http_requests = refused;
-        Ok((executed, redactors, frame))
+        Ok(Ended { executed, redactors, frame, heard: gate.heard() })
+    }
+
+    /// What the run's requests were answered, for simulations.
+    async fn answers(&self, heard: Vec<Heard>) -> Option<NewAnswers> {
+        let tool = self.resolved.answers_of.as_ref().filter(|_| !heard.is_empty())?;
+        let heard = without_secrets(heard, &self.redaction.with(&[]).stored);
+        if heard.is_empty() {
+            return None;
+        }
+        self.invoker.sealed_answers(&self.principal.organization, tool, heard).await
     }
 
     fn frame(&self, execution: &Execution) -> Frame {
@@ -139,14 +166,21 @@ impl Run<'_> {
     }
 
     fn gate(&self, mode: InvocationMode) -> Gate {
-        let Resolved { loaded, limits, outlet, .. } = self.resolved;
-        let simulation = (mode == InvocationMode::ConversationSimulation).then(|| loaded.mocks.clone());
+        let Resolved { loaded, limits, outlet, answers_of, is_taped, .. } = self.resolved;
+        let recall = || answers_of.as_ref().map(|tool| self.invoker.recall(&self.principal.organization, tool));
+        let simulation = match mode {
+            InvocationMode::Regular => None,
+            InvocationMode::ConversationSimulation => {
+                Some(Simulation { standins: loaded.mocks.clone(), recall: recall() })
+            }
+        };
         self.invoker.egress.gate(Pass {
             organization: self.principal.organization.clone(),
             declared: outlet.declared.clone(),
             secrets: outlet.secrets.clone(),
             limits: *limits,
             depth: self.depth,
+            is_heard: simulation.is_none() && answers_of.is_some() && *is_taped,
             simulation,
         })
     }
@@ -197,20 +231,22 @@ impl Run<'_> {
     /// Falls back to a reduced record, so that a run never stays unfinished
     /// because of what it said.
     async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
-        let finished = |outcome: Outcome, Traces { status_events, logs, ledger, tape }: Traces| InvocationFinished {
-            id: result.invocation_id.clone(),
-            organization: self.principal.organization.clone(),
-            finished: Finished {
-                at: self.invoker.clock.now(),
-                duration_ms: result.duration_ms,
-                outcome: stored(outcome),
-                persisted: result.persisted,
-                status_events,
-                logs,
-                ledger,
-            },
-            tape,
-        };
+        let finished =
+            |outcome: Outcome, Traces { status_events, logs, ledger, tape, answers }: Traces| InvocationFinished {
+                id: result.invocation_id.clone(),
+                organization: self.principal.organization.clone(),
+                finished: Finished {
+                    at: self.invoker.clock.now(),
+                    duration_ms: result.duration_ms,
+                    outcome: stored(outcome),
+                    persisted: result.persisted,
+                    status_events,
+                    logs,
+                    ledger,
+                },
+                tape,
+                answers,
+            };
         let store = &self.invoker.store;
         let first = store.finish_invocations(vec![finished(outcome, traces)]).await;
         let Err(error) = first else { return Ok(()) };

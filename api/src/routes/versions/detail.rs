@@ -49,7 +49,7 @@ fn example() -> Value {
     example["settings"] = json!({
         "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "secret_hosts": {},
         "mocks_digest": null, "timeout_ms": 30_000, "memory_bytes": 134_217_728, "limits": {"host_calls": 1_000},
-        "tape": true,
+        "tape": true, "recorded_answers": false,
     });
     example["build_log"] = json!("checkout: 3 files\n");
     example

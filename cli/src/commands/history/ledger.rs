@@ -52,7 +52,11 @@ fn http_line(one: &HttpUse) -> String {
         secrets,
     } = one;
     let status = status.map(|status| status.to_string());
-    let by = answered_by.as_deref().filter(|by| *by != "network").map(|by| format!(" from a {by}")).unwrap_or_default();
+    let by = match answered_by.as_deref() {
+        None | Some("network") => String::new(),
+        Some("recorded") => " from a recorded answer".to_owned(),
+        Some(by) => format!(" from a {by}"),
+    };
     let end = status.or_else(|| error.clone()).unwrap_or_default();
     let secrets = if secrets.is_empty() { String::new() } else { format!(", secrets {}", secrets.join(" ")) };
     format!(
@@ -78,6 +82,29 @@ fn mebibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_says_who_answered_it() {
+        let line = |by: Option<&str>| {
+            let (method, host) = ("POST".to_owned(), "api.example.com".to_owned());
+            http_line(&HttpUse {
+                method,
+                host,
+                status: Some(201),
+                answered_by: by.map(str::to_owned),
+                ..HttpUse::default()
+            })
+        };
+        for (by, said) in [
+            (None, "201, "),
+            (Some("network"), "201, "),
+            (Some("mock"), "201 from a mock, "),
+            (Some("recorded"), "201 from a recorded answer, "),
+        ] {
+            let expected = format!("http      POST api.example.com {said}0 bytes sent, 0 received, 0 ms");
+            assert_eq!(line(by), expected);
+        }
+    }
 
     #[test]
     fn an_account_is_a_few_lines() {

@@ -2,14 +2,16 @@
 
 use metrics::counter;
 
+use super::answers::{self, Keeping};
 use super::dialect::Connection;
 use super::operations;
 use super::row::{get, parsed, signed, to_json};
 use super::search::index;
 use super::tapes::{self, Place};
 use crate::account::OrganizationId;
+use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{BootId, InvocationId, OperationId};
 use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
 use crate::ledger::Ledger;
@@ -80,7 +82,7 @@ impl Store {
     /// Keeps how runs ended. [`Error::AlreadyFinished`] or [`Error::NotFound`] names the first record that was
     /// refused; the others are durable all the same.
     pub async fn finish_invocations(&self, finished: Vec<InvocationFinished>) -> Result<()> {
-        let retention = self.0.config.tape_retention;
+        let (retention, of_a_tool_max) = (self.0.config.tape_retention, self.0.config.recorded_answers_max);
         let written = self.write(move |connection| {
             Box::pin(async move {
                 let (mut count, mut refused) = (0, None);
@@ -91,6 +93,10 @@ impl Store {
                         let (organization, run) = (&record.organization, &record.id);
                         let place = Place { organization, run, made_at, expires_at: made_at.after(retention) };
                         tapes::insert(connection, place, tape).await?;
+                    }
+                    if let (None, Some(found)) = (&refusal, &record.answers) {
+                        let keeping = Keeping { organization: &record.organization, retention, of_a_tool_max };
+                        keep_answers(connection, keeping, found).await?;
                     }
                     count += u64::from(refusal.is_none());
                     refused = refused.or(refusal);
@@ -169,6 +175,19 @@ async fn finish(
     }
     sqlx::query(CLOSE).bind(id.as_str()).execute(connection).await?;
     Ok(None)
+}
+
+/// The record of a run counts more than what simulations may have of it.
+async fn keep_answers(connection: &mut Connection, keeping: Keeping<'_>, found: &NewAnswers) -> Result<()> {
+    match answers::keep(connection, keeping, found).await {
+        // Then the record cannot be kept, either.
+        Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
+        Err(error) => {
+            tracing::error!(%error, "recorded answers cannot be kept");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 async fn refusal(connection: &mut Connection, organization: &OrganizationId, id: &InvocationId) -> Result<Error> {

@@ -7,6 +7,7 @@ pub(super) mod group;
 pub(super) mod listing;
 pub(super) mod open;
 
+mod answers;
 mod api_keys;
 mod builds;
 mod envvars;

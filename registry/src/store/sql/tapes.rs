@@ -18,7 +18,7 @@ use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody};
 const SWEPT_MAX: u32 = 64;
 
 /// Packing and sealing so much takes milliseconds, in which other work would wait.
-const APART_BYTES_MIN: usize = 256 << 10;
+pub(super) const APART_BYTES_MIN: usize = 256 << 10;
 
 const INSERT: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6)";

@@ -1,0 +1,77 @@
+//! Sealing recorded answers, each for its tool and the request that it answers.
+
+use zeroize::Zeroizing;
+
+use super::data_key::{DataKey, associated_data, open, seal};
+use super::key_ring::keyed_hash;
+use super::tapes::{packed, unpacked};
+use crate::account::OrganizationId;
+use crate::error::Result;
+use crate::ids::ToolId;
+
+/// The row that a recorded answer belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerTo<'a> {
+    pub organization: &'a OrganizationId,
+    pub tool: &'a ToolId,
+    /// What the request is kept under.
+    pub request: &'a [u8; 32],
+}
+
+impl DataKey {
+    /// What a request is kept under, given its SHA-256: another tool or organisation has another for the same request.
+    pub fn request_digest(&self, tool: &ToolId, request: &[u8; 32]) -> [u8; 32] {
+        let label = associated_data("derive", &["recorded answers", tool.as_str()]);
+        let key = Zeroizing::new(keyed_hash(self.bytes(), &label));
+        keyed_hash(&key, request)
+    }
+
+    pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
+        seal(self.bytes(), &self.answering(to), &packed(answer)?)
+    }
+
+    /// Opens what [`DataKey::seal_answer`] sealed for the same row.
+    pub fn open_answer(&self, to: AnswerTo<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+        unpacked(&open(self.bytes(), &self.answering(to), sealed)?)
+    }
+
+    fn answering(&self, to: AnswerTo<'_>) -> Vec<u8> {
+        let parts = [to.organization.as_str(), to.tool.as_str(), &hex::encode(to.request), self.id()];
+        associated_data("recorded answer", &parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    #[test]
+    fn an_answer_opens_where_it_was_sealed_for_and_nowhere_else() {
+        let (key, clock) = (DataKey::generate(), Clock::system());
+        let (acme, other) = (OrganizationId::parse("acme").unwrap(), OrganizationId::parse("other").unwrap());
+        let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
+        let to = AnswerTo { organization: &acme, tool: &tool, request: &[7; 32] };
+        for answer in [&b"small"[..], &[7; 60_000], b""] {
+            let sealed = key.seal_answer(to, answer).unwrap();
+            assert_eq!(*key.open_answer(to, &sealed).unwrap(), answer);
+            assert!(key.open_answer(AnswerTo { organization: &other, ..to }, &sealed).is_err());
+            assert!(key.open_answer(AnswerTo { tool: &another, ..to }, &sealed).is_err());
+            assert!(key.open_answer(AnswerTo { request: &[8; 32], ..to }, &sealed).is_err());
+            assert!(DataKey::generate().open_answer(to, &sealed).is_err());
+            assert!(key.open_body(&acme, &[7; 32], &sealed).is_err());
+        }
+    }
+
+    #[test]
+    fn equal_requests_of_two_tools_cannot_be_told() {
+        let (key, clock) = (DataKey::generate(), Clock::system());
+        let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
+        let digest = key.request_digest(&tool, &[7; 32]);
+        assert_eq!(digest, key.request_digest(&tool, &[7; 32]));
+        assert_ne!(digest, key.request_digest(&tool, &[8; 32]));
+        assert_ne!(digest, key.request_digest(&another, &[7; 32]));
+        assert_ne!(digest, DataKey::generate().request_digest(&tool, &[7; 32]));
+        assert_ne!(digest, key.body_digest(&[7; 32]));
+    }
+}
