@@ -73,9 +73,27 @@ pub struct RunBounds {
     pub output_characters: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_events: Option<u64>,
+    /// Of one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_event_bytes: Option<u64>,
     /// Of what it prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
+    /// Outbound requests, refused ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_requests: Option<u64>,
+    /// Of these under way at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_parallel: Option<u64>,
+    /// Of a request's body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_request_bytes: Option<u64>,
+    /// Of an answer's body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_response_bytes: Option<u64>,
+    /// Sent and received over all requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_bytes: Option<u64>,
 }
 
 /// What a finished build knows about the version that it makes.

@@ -84,6 +84,19 @@ impl Limits {
         host_calls: 10_000_000,
         stdio_bytes: 1 << 20,
         status_events: 1_000,
+        // With as many events as this a record has 4 MiB of them.
+        status_event_bytes: 4 << 10,
+        // About a fifth of what an organisation sends in a minute.
+        http_requests: 256,
+        // Half of what its organisation has at once.
+        http_parallel: 32,
+        // With its head it fits into what an interpreter hands over, 2 MiB, and the host takes, 4 MiB.
+        http_request_bytes: 3 << 19,
+        // Each lies in the server until its runner has it, in the runner until the guest takes it, and on the tape.
+        http_response_bytes: 8 << 20,
+        // What one run can make the server hold, once as what waits to leave and once as what came. Also below a frame
+        // on the way between server and runner.
+        http_bytes: 32 << 20,
         ..Self::DEFAULT
     };
 
@@ -103,20 +116,20 @@ impl Limits {
     /// The same limits with the bounds that a version sets itself, capped.
     #[must_use]
     pub fn bounded(self, asked: &RunBounds, cap: &Self) -> Self {
-        let size = |asked: Option<u64>, default: usize, cap: usize| {
-            asked.map_or(default, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(cap)
-        };
         Self {
-            cpu_ms: asked.cpu_ms.unwrap_or(self.cpu_ms).min(cap.cpu_ms),
-            table_elements: size(asked.table_elements, self.table_elements, cap.table_elements),
-            handles: size(asked.handles, self.handles, cap.handles),
-            host_calls: asked.host_calls.unwrap_or(self.host_calls).min(cap.host_calls),
-            output_characters: size(asked.output_characters, self.output_characters, cap.output_characters),
-            stdio_bytes: size(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
-            status_events: asked
-                .status_events
-                .map_or(self.status_events, |asked| u32::try_from(asked).unwrap_or(u32::MAX))
-                .min(cap.status_events),
+            cpu_ms: below(asked.cpu_ms, self.cpu_ms, cap.cpu_ms),
+            table_elements: below(asked.table_elements, self.table_elements, cap.table_elements),
+            handles: below(asked.handles, self.handles, cap.handles),
+            host_calls: below(asked.host_calls, self.host_calls, cap.host_calls),
+            output_characters: below(asked.output_characters, self.output_characters, cap.output_characters),
+            stdio_bytes: below(asked.log_bytes, self.stdio_bytes, cap.stdio_bytes),
+            status_events: below(asked.status_events, self.status_events, cap.status_events),
+            status_event_bytes: below(asked.status_event_bytes, self.status_event_bytes, cap.status_event_bytes),
+            http_requests: below(asked.http_requests, self.http_requests, cap.http_requests),
+            http_parallel: below(asked.http_parallel, self.http_parallel, cap.http_parallel),
+            http_request_bytes: below(asked.http_request_bytes, self.http_request_bytes, cap.http_request_bytes),
+            http_response_bytes: below(asked.http_response_bytes, self.http_response_bytes, cap.http_response_bytes),
+            http_bytes: below(asked.http_bytes, self.http_bytes, cap.http_bytes),
             ..self
         }
     }
@@ -124,6 +137,15 @@ impl Limits {
     #[must_use]
     pub const fn wall(&self) -> Duration {
         Duration::from_millis(self.wall_ms)
+    }
+}
+
+/// What is asked for, or else the default, as far as the cap goes.
+fn below<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
+    match asked.map(T::try_from) {
+        None => default.min(cap),
+        Some(Ok(asked)) => asked.min(cap),
+        Some(Err(_)) => cap, // more than the type has room for
     }
 }
 
@@ -188,6 +210,28 @@ mod tests {
         let cap = Limits { cpu_ms: 50, host_calls: 7, ..Limits::MAX };
         let limits = Limits::DEFAULT.bounded(&asked, &cap);
         assert_eq!((limits.cpu_ms, limits.host_calls), (50, 7), "a cap holds for what is not asked for, too");
+    }
+
+    #[test]
+    fn bounds_of_http_have_a_default_a_cap_and_a_setting() {
+        let asked = RunBounds {
+            http_requests: Some(u64::MAX),
+            http_parallel: Some(1),
+            http_request_bytes: Some(0),
+            http_response_bytes: Some(5 << 20),
+            ..RunBounds::default()
+        };
+        let cap = Limits { http_requests: 40, http_bytes: 7, ..Limits::MAX };
+        let limits = Limits::DEFAULT.bounded(&asked, &cap);
+        let expected = Limits {
+            http_requests: 40,
+            http_parallel: 1,
+            http_request_bytes: 0,
+            http_response_bytes: 5 << 20,
+            http_bytes: 7,
+            ..Limits::DEFAULT
+        };
+        assert_eq!(limits, expected);
     }
 
     #[test]

@@ -27,6 +27,8 @@ fn the_manifest_is_refused_with_file_line_and_key() {
         "recorded_answers = true\ntape = false",
         &["pyproject.toml:5: ", "tool.lathe.recorded_answers", "`tape = false`"],
     );
+    line("limits = { handles = -1 }", &["pyproject.toml:5: ", "tool.lathe.limits.handles must be between 1 and 10000"]);
+    line("limits = { http_requests = 257 }", &["pyproject.toml:5: ", "limits.http_requests must be between 1 and 256"]);
     line("required_envvars = ['lower']", &["pyproject.toml:5: ", "tool.lathe.required_envvars"]);
     line("allowed_hosts = ['https://example.com/path']", &["pyproject.toml:5: ", "tool.lathe.allowed_hosts"]);
 }

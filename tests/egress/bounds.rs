@@ -1,11 +1,12 @@
 //! What requests and answers may be, and what becomes of a run when they are more.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{ask, asking, authority, ran, reaching};
-use crate::harness::{Options, Site, Team};
+use super::{ASK, ask, asking, authority, ran, reaching};
+use crate::harness::{Options, Server, Site, Team};
 
 fn said(requests: &Value) -> Vec<Value> {
     let site = Site::serve();
@@ -26,6 +27,93 @@ fn a_run_makes_thirty_two_requests() {
     assert!(said[..32].iter().all(|one| one["status"] == 204), "{said:?}");
     for one in &said[32..] {
         assert_eq!((&one["type"], &one["code"]), (&json!("EgressRefused"), &json!("budget")), "{one}");
+    }
+}
+
+/// Of each bound of HTTP: what a tool gets that asks for less, and one that asks for more than the operator allows.
+#[test]
+fn a_tool_sets_its_bounds_and_the_operator_caps_them() {
+    let site = Site::serve();
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().expect("a file");
+    let caps = "http_requests = 7\nhttp_request_kb = 2\nhttp_response_kb = 4\nhttp_kb = 9";
+    std::fs::write(&file, format!("[run_limits]\n{caps}\n")).expect("settings");
+    let arguments = vec!["--config".to_owned(), file.path().to_str().expect("UTF-8").to_owned()];
+    let server = reaching(Options { arguments, ..Options::default() });
+    let team = Team::on(&server);
+    let modest = "http_requests = 6, http_request_kb = 1, http_response_kb = 3, http_kb = 5";
+    let greedy = "http_requests = 200, http_request_kb = 1_500, http_response_kb = 8_000, http_kb = 30_000";
+    for (limits, requests, request_kb, response_kb, kb) in [(modest, 6, 1, 3, 5), (greedy, 7, 2, 4, 9)] {
+        let tool = team.tool(&format!("asks_{requests}")).body(ASK).manifest(&format!("limits = {{ {limits} }}"));
+        let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+        let get = |bytes: usize| json!({"url": site.url(&format!("/bytes/{bytes}"))});
+        let put = |bytes: usize| json!({"url": site.url("/status/204"), "method": "PUT", "body": "x".repeat(bytes)});
+        let said =
+            ask(&tool, &json!([put((request_kb << 10) + 1), get((response_kb << 10) + 1), put(request_kb << 10)]));
+        assert_eq!(said[0]["code"], "request_too_large", "{limits}: {said:?}");
+        assert_eq!(said[1]["code"], "response_too_large", "{limits}: {said:?}");
+        assert_eq!(said[2]["status"], 204, "{limits}: {said:?}");
+        let said = ask(&tool, &json!([get(response_kb << 10), get(response_kb << 10), get(response_kb << 10)]));
+        let fits = said.iter().filter(|one| one["bytes"] == response_kb << 10).count();
+        assert_eq!(fits, kb / response_kb, "{limits}: {said:?}");
+        assert!(["response_too_large", "budget"].contains(&said[2]["code"].as_str().unwrap_or("none")), "{said:?}");
+        let said = ask(&tool, &json!(vec![json!({"url": site.url("/status/204")}); requests + 1]));
+        assert!(said[..requests].iter().all(|one| one["status"] == 204), "{limits}: {said:?}");
+        assert_eq!(said[requests]["code"], "budget", "{limits}: {said:?}");
+    }
+}
+
+#[test]
+fn a_tool_sends_as_many_requests_at_once_as_it_asks_for() {
+    let site = Site::serve();
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().expect("a file");
+    std::fs::write(&file, "[run_limits]\nhttp_parallel = 2\n").expect("settings");
+    let arguments = vec!["--config".to_owned(), file.path().to_str().expect("UTF-8").to_owned()];
+    let (free, capped) = (reaching(Options::default()), reaching(Options { arguments, ..Options::default() }));
+    let duration_ms = |server: &Arc<Server>, limits: &str| {
+        let team = Team::on(server);
+        let tool = team.tool("many").body(STARTS_MANY).manifest(limits);
+        let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+        let run = tool.invoke(json!({"url": site.url("/wait/200"), "count": 8}));
+        assert_eq!(run.json(), json!(vec![6; 8]));
+        run.duration_ms()
+    };
+    assert!(duration_ms(&free, "limits = { http_parallel = 1 }") >= 1_600);
+    assert!(duration_ms(&free, "limits = { http_parallel = 8 }") < 1_600);
+    assert!((800..1_600).contains(&duration_ms(&capped, "limits = { http_parallel = 8 }")));
+}
+
+/// What a version may have at most passes every boundary on the way.
+#[test]
+fn the_largest_bodies_arrive() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let body = "
+    import urllib.request
+    request = urllib.request.Request(tool_input['put'], b'x' * (1_536 << 10), method='PUT')
+    urllib.request.urlopen(request)
+    return [len(urllib.request.urlopen(tool_input['get']).read()) for _ in range(3)]
+";
+    let limits = "limits = { http_request_kb = 1_536, http_response_kb = 8_192, http_kb = 32_768 }";
+    let tool = team.tool("large").body(body).manifest(limits);
+    let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+    let run = tool.invoke(json!({"put": site.url("/status/204"), "get": site.url(&format!("/bytes/{}", 8 << 20))}));
+    assert_eq!(run.json(), json!(vec![8 << 20; 3]), "{run}");
+}
+
+/// Bodies that wait lie in the server, and are not more than a run may send.
+#[test]
+fn what_waits_to_be_sent_is_bounded() {
+    let site = Site::serve();
+    let server = reaching(Options::default());
+    let team = Team::on(&server);
+    let tool = team.tool("waits").body(STARTS_MANY).manifest("limits = { http_kb = 20, http_parallel = 1 }");
+    let tool = tool.manifest(&format!("allowed_hosts = [\"{}\"]", authority(&site))).published();
+    let run = tool.invoke(json!({"url": site.url("/wait/300"), "count": 10, "body": "x".repeat(4 << 10)}));
+    assert_eq!(run.json()[0], 6, "{run}");
+    let http = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"]["used"]["http"].clone();
+    for one in &http.as_array().expect("a list")[5..] {
+        assert!(one["error"] == "budget" && one["duration_ms"].as_u64() < Some(200), "refused at once: {http}");
     }
 }
 
@@ -113,7 +201,9 @@ const STARTS_MANY: &str = "
     from amigo_tool_scaffold.http import fetch
     async def one():
         try:
-            return len((await fetch(tool_input['url'], timeout=tool_input.get('timeout'))).body)
+            body = tool_input.get('body')
+            options = {'method': 'POST', 'body': body} if body else {}
+            return len((await fetch(tool_input['url'], timeout=tool_input.get('timeout'), **options)).body)
         except Exception as error:
             return getattr(error, 'code', type(error).__name__)
     return await asyncio.gather(*(one() for _ in range(tool_input['count'])))

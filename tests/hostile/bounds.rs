@@ -35,6 +35,9 @@ fn a_version_sets_its_bounds_and_the_operator_caps_them() {
     let printed = record(&team, &modest.invoke(json!({"prints": 5_000})));
     assert_eq!(printed["logs"].as_str().map(str::len), Some(1_024 + "\n[truncated]".len()));
     assert_eq!(printed["ledger"]["granted"]["memory_bytes"], 64 << 20);
+    let brief = team.tool("brief").body(BODY).manifest("limits = { status_event_bytes = 20 }").published();
+    let ledger = record(&team, &brief.invoke(json!({"events": 5})))["ledger"].clone();
+    assert_eq!((&ledger["used"]["status_events"], &ledger["refused"]["status_events"]), (&json!(0), &json!(5)));
     let detail = team.get(&format!("/tool/{}/version/1.0.0", modest.id()));
     let expected = json!({"output_characters": 20, "status_events": 2, "log_bytes": 1_024});
     assert_eq!(detail["settings"]["limits"], expected);

@@ -1,5 +1,7 @@
 //! `pyproject.toml`: what the author declares.
 
+mod limits;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -75,22 +77,9 @@ struct Lathe {
     timeout_seconds: Option<Spanned<f64>>,
     memory_mb: Option<Spanned<u64>>,
     #[serde(default)]
-    limits: Limits,
+    limits: limits::Limits,
     tape: Option<bool>,
     recorded_answers: Option<Spanned<bool>>,
-}
-
-/// `[tool.lathe.limits]`: what most tools need not set.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Limits {
-    cpu_seconds: Option<Spanned<f64>>,
-    table_elements: Option<u64>,
-    handles: Option<u64>,
-    host_calls: Option<u64>,
-    output_characters: Option<u64>,
-    status_events: Option<u64>,
-    log_kb: Option<u32>,
 }
 
 impl Manifest {
@@ -129,7 +118,7 @@ impl Reader<'_> {
             allowed_hosts: self.hosts("allowed_hosts", &lathe.allowed_hosts)?,
             secret_hosts: self.secret_hosts(&lathe.secret_hosts, &lathe.required_secret_envvars)?,
             limits: self.limits(&lathe.limits)?,
-            timeout_ms: lathe.timeout_seconds.map(|value| self.seconds("timeout_seconds", &value)).transpose()?,
+            timeout_ms: lathe.timeout_seconds.map(|value| self.timeout(&value)).transpose()?,
             memory_bytes: lathe.memory_mb.map(|value| self.memory(&value)).transpose()?,
             tape: lathe.tape.unwrap_or(true),
             recorded_answers: self.recorded_answers(lathe.recorded_answers.as_ref(), lathe.tape)?,
@@ -217,26 +206,9 @@ impl Reader<'_> {
         }
     }
 
-    fn limits(&self, limits: &Limits) -> Result<RunBounds, Error> {
-        let seconds = |value: &Spanned<f64>| self.seconds("limits.cpu_seconds", value);
-        Ok(RunBounds {
-            cpu_ms: limits.cpu_seconds.as_ref().map(seconds).transpose()?,
-            table_elements: limits.table_elements,
-            handles: limits.handles,
-            host_calls: limits.host_calls,
-            output_characters: limits.output_characters,
-            status_events: limits.status_events,
-            log_bytes: limits.log_kb.map(|kilobytes| u64::from(kilobytes) << 10),
-        })
-    }
-
-    /// Milliseconds.
-    fn seconds(&self, key: &str, value: &Spanned<f64>) -> Result<u64, Error> {
-        let seconds = *value.get_ref();
-        if !(seconds > 0.0 && seconds <= 86_400.0) {
-            return Err(self.refuse(key, &value.span(), "must be more than 0 and at most 86400"));
-        }
-        u64::try_from(std::time::Duration::from_secs_f64(seconds).as_millis()).map_err(Error::internal)
+    fn timeout(&self, value: &Spanned<f64>) -> Result<u64, Error> {
+        let message = "must be at least 0.001 and at most 86400";
+        milliseconds(*value.get_ref()).ok_or_else(|| self.refuse("timeout_seconds", &value.span(), message))
     }
 
     fn memory(&self, value: &Spanned<u64>) -> Result<u64, Error> {
@@ -258,6 +230,12 @@ impl Reader<'_> {
     }
 }
 
+/// Of seconds that make a millisecond and no more than a day.
+fn milliseconds(seconds: f64) -> Option<u64> {
+    let is_time = (0.001..=86_400.0).contains(&seconds);
+    is_time.then(|| std::time::Duration::from_secs_f64(seconds).as_millis()).and_then(|time| time.try_into().ok())
+}
+
 fn is_identifier(part: &str) -> bool {
     let mut characters = part.chars();
     characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
@@ -268,7 +246,7 @@ fn is_identifier(part: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(text: &str, expected: &str) {
+    pub(super) fn refused(text: &str, expected: &str) {
         let error = Manifest::parse(text.as_bytes()).expect_err(text).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
@@ -288,14 +266,26 @@ mod tests {
             b"[project]\nname='w'\ndependencies=['attrs']\n[tool.lathe]\nentry_point='a.b:run'\n\
               input_schema='schemas/in.json'\nrequired_envvars=['REGION']\nrequired_secret_envvars=['KEY']\n\
               allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\ntape=false\n\
-              [tool.lathe.limits]\ncpu_seconds=0.5\nhost_calls=7\nlog_kb=2\n",
+              [tool.lathe.limits]\ncpu_seconds=0.5\nhost_calls=7\nlog_kb=2\nstatus_event_bytes=100\n\
+              http_requests=256\nhttp_parallel=1\nhttp_request_kb=3\nhttp_response_kb=4\nhttp_kb=5\n",
         )
         .unwrap();
         assert_eq!(manifest.entry_point, "a.b:run");
         assert_eq!(manifest.input_schema.as_deref(), Some("schemas/in.json"));
         assert_eq!(manifest.allowed_hosts, ["api.example.com"]);
         assert_eq!((manifest.timeout_ms, manifest.memory_bytes), (Some(1_500), Some(64 << 20)));
-        let limits = RunBounds { cpu_ms: Some(500), host_calls: Some(7), log_bytes: Some(2_048), ..Default::default() };
+        let limits = RunBounds {
+            cpu_ms: Some(500),
+            host_calls: Some(7),
+            log_bytes: Some(2_048),
+            status_event_bytes: Some(100),
+            http_requests: Some(256),
+            http_parallel: Some(1),
+            http_request_bytes: Some(3 << 10),
+            http_response_bytes: Some(4 << 10),
+            http_bytes: Some(5 << 10),
+            ..RunBounds::default()
+        };
         assert_eq!(manifest.limits, limits);
         assert_eq!(manifest.dependencies, ["attrs"]);
         assert!(!manifest.tape);
@@ -337,6 +327,7 @@ mod tests {
         refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
         refused("[project]\nname = 'w'\n[tool.lathe.limits]\ncpu_seconds = 0\n", "tool.lathe.limits.cpu_seconds");
         refused("[project]\nname = 'w'\n[tool.lathe.limits]\nhandels = 1\n", "pyproject.toml:4: ");
+        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 0.0001\n", "at least 0.001");
         refused("[project\n", "pyproject.toml:1");
         refused("[tool.lathe]\n", "[project]");
         refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 'soon'\n", "pyproject.toml:4");

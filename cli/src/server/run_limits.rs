@@ -19,7 +19,13 @@ pub struct RunLimits {
     host_calls: Option<u64>,
     output_characters: Option<u64>,
     status_events: Option<u32>,
+    status_event_bytes: Option<u64>,
     log_kb: Option<u64>,
+    http_requests: Option<u32>,
+    http_parallel: Option<u64>,
+    http_request_kb: Option<u64>,
+    http_response_kb: Option<u64>,
+    http_kb: Option<u64>,
 }
 
 impl RunLimits {
@@ -28,6 +34,7 @@ impl RunLimits {
         let max = Limits::MAX;
         let milliseconds = |seconds: u64| u64::try_from(Duration::from_secs(seconds).as_millis()).unwrap_or(u64::MAX);
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        let kilobytes = |value: u64| value.saturating_mul(1 << 10);
         Ok(Limits {
             wall_ms: lowered("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
             cpu_ms: lowered("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
@@ -41,11 +48,25 @@ impl RunLimits {
             host_calls: lowered("host_calls", self.host_calls, max.host_calls)?,
             output_characters: lowered("output_characters", self.output_characters.map(size), max.output_characters)?,
             status_events: lowered("status_events", self.status_events, max.status_events)?,
-            stdio_bytes: lowered(
-                "log_kb",
-                self.log_kb.map(|value| size(value.saturating_mul(1 << 10))),
-                max.stdio_bytes,
+            status_event_bytes: lowered(
+                "status_event_bytes",
+                self.status_event_bytes.map(size),
+                max.status_event_bytes,
             )?,
+            stdio_bytes: lowered("log_kb", self.log_kb.map(kilobytes).map(size), max.stdio_bytes)?,
+            http_requests: lowered("http_requests", self.http_requests, max.http_requests)?,
+            http_parallel: lowered("http_parallel", self.http_parallel.map(size), max.http_parallel)?,
+            http_request_bytes: lowered(
+                "http_request_kb",
+                self.http_request_kb.map(kilobytes),
+                max.http_request_bytes,
+            )?,
+            http_response_bytes: lowered(
+                "http_response_kb",
+                self.http_response_kb.map(kilobytes),
+                max.http_response_bytes,
+            )?,
+            http_bytes: lowered("http_kb", self.http_kb.map(kilobytes), max.http_bytes)?,
             ..max
         })
     }
@@ -74,7 +95,18 @@ mod tests {
         let expected =
             Limits { wall_ms: 60_000, memory_bytes: 64 << 20, host_calls: 5, stdio_bytes: 1_024, ..Limits::MAX };
         assert_eq!(caps, expected);
-        for wrong in ["memory_mb = 257", "handles = 0", "output_characters = 20001"] {
+        let caps = read("http_requests = 3\nhttp_parallel = 2\nhttp_request_kb = 4\nhttp_response_kb = 5\nhttp_kb = 6");
+        let expected = Limits {
+            http_requests: 3,
+            http_parallel: 2,
+            http_request_bytes: 4 << 10,
+            http_response_bytes: 5 << 10,
+            http_bytes: 6 << 10,
+            ..Limits::MAX
+        };
+        assert_eq!(caps.expect("less than all"), expected);
+        let wrong = ["memory_mb = 257", "handles = 0", "output_characters = 20001", "http_requests = 257"];
+        for wrong in wrong.into_iter().chain(["http_kb = 0", "http_response_kb = 8193", "status_event_bytes = 5000"]) {
             let error = read(wrong).expect_err(wrong).to_string();
             assert!(error.contains(wrong.split(' ').next().expect("a key")), "{error}");
         }

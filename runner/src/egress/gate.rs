@@ -50,6 +50,8 @@ pub(super) struct Account {
     requests_left: u32,
     /// Neither used nor set aside for what is under way.
     pub(super) bytes_left: u64,
+    /// Of bodies in requests that have not ended, waiting ones too: what the server holds for a run.
+    pub(super) held: u64,
     pub(super) under_way: u32,
     pub(super) uses: Vec<HttpUse>,
     /// What is under way, by its place among the uses.
@@ -64,6 +66,7 @@ impl Gate {
         let account = Account {
             requests_left: http_requests,
             bytes_left: http_bytes,
+            held: 0,
             under_way: 0,
             uses: Vec::new(),
             open: BTreeMap::new(),
@@ -138,6 +141,7 @@ impl Run {
             return answer;
         }
         let asked = (self.pass.is_heard && !is_safe).then(|| digest(&request));
+        trip.hold(request.body.len() as u64)?;
         let _place = self.parallel.acquire().await.map_err(|_| closing())?;
         let share = self.egress.budgets.request(&self.pass.organization).await?;
         let bytes_max = self.set_aside(head.bytes + request.body.len() as u64, trip).await?;
@@ -196,12 +200,17 @@ impl Run {
                     return Ok(answer);
                 }
                 if account.under_way == 0 {
-                    let message = format!("a run sends and receives at most {} bytes", self.pass.limits.http_bytes);
-                    return Err(HttpError::new(HttpErrorCode::Budget, message));
+                    return Err(self.too_much());
                 }
             }
             freed.await;
         }
+    }
+
+    /// The refusal of what is beyond the bytes of a run.
+    pub(super) fn too_much(&self) -> HttpError {
+        let message = format!("a run sends and receives at most {} bytes", self.pass.limits.http_bytes);
+        HttpError::new(HttpErrorCode::Budget, message)
     }
 
     pub(super) fn give_back(&self) {

@@ -59,6 +59,7 @@ pub struct Trip<'a> {
     run: &'a Run,
     entry: usize,
     wire: Arc<Wire>,
+    held: u64,
     set_aside: Option<u64>,
     source: Source,
     status: Option<u16>,
@@ -77,7 +78,18 @@ impl<'a> Trip<'a> {
         let entry = account.uses.len();
         account.uses.push(HttpUse { host, method, error: Some(CANCELLED.into()), ..HttpUse::default() });
         account.open.insert(entry, wire.clone());
-        Ok(Self { run, entry, wire, set_aside: None, source: Source::Network, status: None, error: None })
+        Ok(Self { run, entry, wire, held: 0, set_aside: None, source: Source::Network, status: None, error: None })
+    }
+
+    /// Takes room for a body that waits to be sent, as much as could be sent at all.
+    pub fn hold(&mut self, bytes: u64) -> Result<(), HttpError> {
+        let mut account = self.run.account();
+        if account.held.saturating_add(bytes) > self.run.pass.limits.http_bytes {
+            return Err(self.run.too_much());
+        }
+        account.held += bytes;
+        self.held = bytes;
+        Ok(())
     }
 
     pub fn set_aside(&mut self, bytes: u64) {
@@ -104,7 +116,7 @@ impl<'a> Trip<'a> {
 
 impl Drop for Trip<'_> {
     fn drop(&mut self) {
-        let Self { run, entry, wire, set_aside, source, status, error } = self;
+        let Self { run, entry, wire, held, set_aside, source, status, error } = self;
         let used = wire.bytes();
         if used > 0 {
             run.egress.budgets.transferred(&run.pass.organization, used);
@@ -114,6 +126,7 @@ impl Drop for Trip<'_> {
         let mut account = run.account();
         account.open.remove(entry);
         account.refused += u64::from(is_refused);
+        account.held -= *held;
         if let Some(aside) = *set_aside {
             account.under_way -= 1;
             account.bytes_left += aside.saturating_sub(used);

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::Error;
 
-/// The largest message is the end of a run with all that it was answered by others, some 16 MiB; twice over.
+/// The largest message is the end of a run with its tape, which has 24 MiB of bodies and 8 MiB of the rest at most.
 const FRAME_BYTES_MAX: usize = 40 << 20;
 const LENGTH_BYTES: usize = size_of::<u32>();
 /// Read at once; most messages fit.
