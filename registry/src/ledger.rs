@@ -92,8 +92,15 @@ pub struct Denied {
 #[serde(default)]
 #[schemars(rename = "RunCost")]
 pub struct Cost {
-    /// Computing time in milliseconds begun, waiting left out.
+    /// Computing time in milliseconds begun, waiting left out: of the tool, and of the host for it.
     pub cpu_ms: u64,
+    /// Of the run's duration, what passed in the tool's code, with what the engine did to start it and to hand over what
+    /// it gave and got.
+    pub guest_us: u64,
+    /// What passed in functions of the host that it called, as far as they did not wait.
+    pub host_us: u64,
+    /// The rest: for time to pass, for answers, and for its turn among other runs.
+    pub waiting_us: u64,
     /// The most memory that it had.
     pub memory_peak_bytes: u64,
 }

@@ -111,8 +111,9 @@ impl Guests {
         let _ticking = self.ticker.run();
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
-        let cpu = store.data().cpu.clone();
-        let call = self.turns.clone().take(group, cpu.counts(call(&mut store, &prepared, execution)));
+        let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
+        let call = cpu.counts(times.counts(call(&mut store, &prepared, execution)));
+        let call = self.turns.clone().take(group, call);
         let (outcome, stopped) = match tokio::time::timeout(limits.wall(), call).await {
             Ok(ended) => ended,
             Err(_) => (Outcome::timed_out("timeout_wall", limits.wall()), Some(End::Clock)),
@@ -125,7 +126,7 @@ impl Guests {
 fn executed(outcome: Outcome, duration: Duration, taped: Taped, host: &Host) -> Executed {
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.text() + &host.status.refusals();
-    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes), taped }
+    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes, duration), taped }
 }
 
 fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {

@@ -84,6 +84,44 @@ fn what_a_run_does_is_counted() {
     assert!(!shown.contains("sesame"), "{shown}");
 }
 
+const TIMES: &str = "
+    import asyncio, os
+    for _ in range(tool_input['random']):
+        os.urandom(60_000)
+    total = 0
+    for number in range(tool_input['compute']):
+        total += number % 7
+    await asyncio.sleep(tool_input['sleep'])
+";
+
+/// Each part is far more than the other two when its tool is after it.
+#[test]
+fn the_time_of_a_run_has_three_parts() {
+    let team = Team::new();
+    let tool = team.tool("takes_time").body(&format!("{TIMES}    return 'ok'")).published();
+    let parts = |random: u64, compute: u64, sleep: f64| {
+        let run = tool.invoke(json!({"random": random, "compute": compute, "sleep": sleep}));
+        let cost = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"]["cost"].clone();
+        let part = |name: &str| cost[name].as_u64().unwrap_or_else(|| panic!("{name}: {cost}"));
+        let parts = [part("guest_us"), part("host_us"), part("waiting_us")];
+        let sum_ms = parts.iter().sum::<u64>() / 1_000;
+        assert!(run.duration_ms().abs_diff(sum_ms) <= 1, "{run}: {cost}");
+        parts
+    };
+    let [guest, host, waiting] = parts(0, 0, 0.0);
+    let [_, _, slept] = parts(0, 0, 0.4);
+    assert!(slept >= 390_000, "{waiting} and {slept} µs");
+    let [computed, not_called, _] = parts(0, 1_000_000, 0.0);
+    assert!(
+        computed > guest + 10_000 && computed > 10 * not_called,
+        "{guest} and {computed} µs, {not_called} in the host"
+    );
+    let [_, called, _] = parts(300, 0, 0.0);
+    assert!(called > 5 * host && called > 10_000, "{host} and {called} µs");
+    let shown = team.lathe().ok(&["history", "show", team.history()[0]["id"].as_str().expect("an id")]);
+    assert!(shown.contains(" ms in the tool, ") && shown.contains(" ms in the host, "), "{shown}");
+}
+
 #[test]
 fn a_run_that_fails_has_an_account_too() {
     let team = Team::new();

@@ -35,7 +35,7 @@ fn wall() -> u64 {
     u64::try_from(registry::Clock::system().now().as_milliseconds()).unwrap_or_default()
 }
 
-impl wall_clock::Host for super::Host {
+impl wall_clock::Host for super::Called<'_> {
     fn now(&mut self) -> Result<wall_clock::Datetime> {
         let value = match &mut self.source {
             Source::World(_) => Some(wall()),
@@ -53,7 +53,7 @@ impl wall_clock::Host for super::Host {
     }
 }
 
-impl monotonic_clock::Host for super::Host {
+impl monotonic_clock::Host for super::Called<'_> {
     fn now(&mut self) -> Result<u64> {
         let value = match &mut self.source {
             Source::World(world) => Some(world.monotonic()),

@@ -116,16 +116,17 @@ impl Http {
     }
 }
 
-impl wire::Host for super::Host {
+impl wire::Host for super::Called<'_> {
     async fn start(&mut self, request: wire::Request) -> Result<u32> {
         let wire::Request { method, url, headers, body } = request;
         let request = HttpRequest { method, url, headers, body };
         self.effect(|_| Effect::Started { request: Box::new((&request).into()) })?;
-        Ok(match &mut self.source {
-            Source::World(_) => self.http.start(request),
-            Source::Strict(_) => self.http.number(),
+        let super::Host { source, http, .. } = &mut **self;
+        Ok(match source {
+            Source::World(_) => http.start(request),
+            Source::Strict(_) => http.number(),
             Source::Free(free) => {
-                let exchange = self.http.number();
+                let exchange = http.number();
                 free.request(exchange, &(&request).into());
                 exchange
             }

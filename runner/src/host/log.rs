@@ -1,17 +1,22 @@
 //! What a tool prints, up to a bound; the rest is dropped, and said so.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+
+use super::times::Times;
 
 const PERMIT_BYTES: usize = 64 << 10;
 const CUT: &str = "\n[truncated]";
 
 /// stdout and stderr of one run, interleaved as they were written.
 #[derive(Debug, Clone)]
-pub struct Log(Arc<Mutex<Kept>>);
+pub struct Log {
+    kept: Arc<Mutex<Kept>>,
+    times: Times,
+}
 
 #[derive(Debug)]
 struct Kept {
@@ -22,17 +27,18 @@ struct Kept {
 }
 
 impl Log {
-    pub fn new(bytes_max: usize) -> Self {
-        Self(Arc::new(Mutex::new(Kept { bytes: Vec::new(), bytes_max, cut: false, written: 0 })))
+    pub fn new(bytes_max: usize, times: Times) -> Self {
+        let kept = Kept { bytes: Vec::new(), bytes_max, cut: false, written: 0 };
+        Self { kept: Arc::new(Mutex::new(kept)), times }
     }
 
     /// All that was printed, also what was dropped.
     pub fn bytes(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).written
+        self.kept().written
     }
 
     pub fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept();
         let mut text = String::from_utf8_lossy(&kept.bytes).into_owned();
         if kept.cut {
             text.push_str(CUT);
@@ -40,8 +46,12 @@ impl Log {
         text
     }
 
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn write(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         let room = kept.bytes_max - kept.bytes.len();
         kept.cut |= bytes.len() > room;
         kept.written += bytes.len() as u64;
@@ -72,7 +82,9 @@ impl Pollable for Log {
 
 impl OutputStream for Log {
     fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
+        let began = self.times.active();
         Log::write(self, &bytes);
+        self.times.called(began);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //!
 //! One file per capability.
 
+mod called;
 mod clock;
 mod cpu;
 mod http;
@@ -10,15 +11,19 @@ mod poll;
 mod random;
 mod source;
 mod status;
+mod times;
 pub(crate) mod variables;
 
 pub use status::Event as StatusDocument;
 
+use called::{Called, Calls};
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use registry::{Cost, Denied, Granted, Ledger, Used};
 use wasmtime::Engine;
-use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::p2::bindings::{clocks, random as rand};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_io::bindings::wasi::io::poll as wasi_poll;
@@ -39,6 +44,7 @@ pub struct Host {
     pub(crate) status: status::Status,
     pub(crate) log: log::Log,
     pub(crate) cpu: cpu::Cpu,
+    pub(crate) times: times::Times,
     /// Calls of the host, as [`WasiView::ctx`] and the interfaces of our own count them.
     host_calls: u64,
     random: random::Random,
@@ -49,7 +55,8 @@ pub struct Host {
 
 impl Host {
     pub fn new(bundle: Arc<[u8]>, limits: &Limits, taping: Taping, ports: Ports) -> Self {
-        let log = log::Log::new(limits.stdio_bytes);
+        let times = times::Times::start();
+        let log = log::Log::new(limits.stdio_bytes, times.clone());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(log.clone()).stderr(log.clone()).allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         let mut table = ResourceTable::new();
@@ -63,6 +70,7 @@ impl Host {
             status: status::Status::new(limits, ports.events),
             log,
             cpu: cpu::Cpu::default(),
+            times,
             host_calls: 0,
             random: random::Random::new(seed),
             source,
@@ -82,8 +90,8 @@ impl Host {
         if self.cpu.milliseconds() > limits.cpu_ms { Err(Spent::Cpu) } else { Ok(()) }
     }
 
-    /// Every function of the host begins here.
-    fn called(&mut self) -> &mut Self {
+    /// One more call.
+    fn counted(&mut self) -> &mut Self {
         self.host_calls = self.host_calls.saturating_add(1);
         self
     }
@@ -97,8 +105,8 @@ impl Host {
         })
     }
 
-    /// What the run used, was refused and cost, up to now.
-    pub fn ledger(&self, output_bytes: u64) -> Ledger {
+    /// What the run used, was refused and cost, up to now, given how long it took.
+    pub fn ledger(&self, output_bytes: u64, duration: Duration) -> Ledger {
         let (status_events, status_events_refused) = self.status.counts();
         let counts = self.recorder.counts();
         Ledger {
@@ -112,19 +120,31 @@ impl Host {
                 http: Vec::new(), // counted where requests are admitted
             },
             refused: Denied { http_requests: 0, status_events: status_events_refused },
-            cost: Cost { cpu_ms: self.cpu.milliseconds(), memory_peak_bytes: self.limiter.memory_peak },
+            cost: self.cost(duration),
+        }
+    }
+
+    fn cost(&self, duration: Duration) -> Cost {
+        let times::Parts { guest, host, waiting } = self.times.parts(duration);
+        let microseconds = |part: Duration| u64::try_from(part.as_micros()).unwrap_or(u64::MAX);
+        Cost {
+            cpu_ms: self.cpu.milliseconds(),
+            guest_us: microseconds(guest),
+            host_us: microseconds(host),
+            waiting_us: microseconds(waiting),
+            memory_peak_bytes: self.limiter.memory_peak,
         }
     }
 }
 
 impl WasiView for Host {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let Self { wasi, table, .. } = self.called();
+        let Self { wasi, table, .. } = self.counted();
         WasiCtxView { ctx: wasi, table }
     }
 }
 
-impl bundle::Host for Host {
+impl bundle::Host for Called<'_> {
     async fn load(&mut self) -> Vec<u8> {
         self.bundle.to_vec()
     }
@@ -139,15 +159,15 @@ pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     // What differs from one run to the next is ours, so that a tape can stand in for it.
     linker.allow_shadowing(true);
-    wasi_poll::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    clocks::wall_clock::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    clocks::monotonic_clock::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    rand::random::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    rand::insecure::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    rand::insecure_seed::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    wasi_poll::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    clocks::wall_clock::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    clocks::monotonic_clock::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    rand::random::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    rand::insecure::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    rand::insecure_seed::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
     linker.allow_shadowing(false);
-    tool::status::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    tool::http::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
-    bundle::add_to_linker::<_, HasSelf<_>>(&mut linker, Host::called)?;
+    tool::status::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    tool::http::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
+    bundle::add_to_linker::<_, Calls>(&mut linker, Host::called)?;
     Ok(linker)
 }

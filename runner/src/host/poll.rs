@@ -8,7 +8,7 @@ use wasmtime_wasi_io::bindings::wasi::io::poll;
 use super::source::Source;
 use crate::tape::{Bodies, Effect, Stopped};
 
-impl poll::Host for super::Host {
+impl poll::Host for super::Called<'_> {
     async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> Result<Vec<u32>> {
         let of = u32::try_from(pollables.len())?;
         let ready = match &mut self.source {
@@ -24,7 +24,7 @@ impl poll::Host for super::Host {
     }
 }
 
-impl poll::HostPollable for super::Host {
+impl poll::HostPollable for super::Called<'_> {
     async fn block(&mut self, pollable: Resource<DynPollable>) -> Result<()> {
         match &mut self.source {
             Source::World(_) => poll::HostPollable::block(&mut self.table, pollable).await?,

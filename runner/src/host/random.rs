@@ -43,7 +43,7 @@ impl super::Host {
     }
 }
 
-impl random::Host for super::Host {
+impl random::Host for super::Called<'_> {
     fn get_random_bytes(&mut self, length: u64) -> Result<Vec<u8>> {
         self.random_bytes(length)
     }
@@ -53,7 +53,7 @@ impl random::Host for super::Host {
     }
 }
 
-impl insecure::Host for super::Host {
+impl insecure::Host for super::Called<'_> {
     fn get_insecure_random_bytes(&mut self, length: u64) -> Result<Vec<u8>> {
         self.random_bytes(length)
     }
@@ -63,7 +63,7 @@ impl insecure::Host for super::Host {
     }
 }
 
-impl insecure_seed::Host for super::Host {
+impl insecure_seed::Host for super::Called<'_> {
     fn insecure_seed(&mut self) -> Result<(u64, u64)> {
         Ok((self.random.hashes.next_u64(), self.random.hashes.next_u64()))
     }

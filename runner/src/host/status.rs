@@ -61,7 +61,7 @@ impl Status {
     }
 }
 
-impl status::Host for super::Host {
+impl status::Host for super::Called<'_> {
     async fn send(&mut self, event: String) -> wasmtime::Result<Result<(), String>> {
         let sent = self.status.send(&event);
         self.effect(|_| Effect::Told { said: said(&event, sent.is_ok()), is_taken: sent.is_ok() })?;

@@ -133,7 +133,7 @@ mod tests {
         let ledger = Ledger {
             used: Used { http: vec![one, other], clock_reads: 1, ..Used::default() },
             refused: Denied { status_events: 3, ..Denied::default() },
-            cost: Cost { cpu_ms: 4, memory_peak_bytes: 5 },
+            cost: Cost { cpu_ms: 4, guest_us: 6, host_us: 7, waiting_us: 8, memory_peak_bytes: 5 },
             ..Ledger::default()
         };
         let failed = Outcome::Failed {

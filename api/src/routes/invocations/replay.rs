@@ -111,7 +111,9 @@ pub(crate) fn operation() -> Operation {
 
 fn example() -> Value {
     let result = &results::example()["invocation_results"][0];
-    let cost = json!({"cpu_ms": 1, "memory_peak_bytes": 23_068_672});
+    let cost = json!({
+        "cpu_ms": 1, "guest_us": 640, "host_us": 25, "waiting_us": 120, "memory_peak_bytes": 23_068_672,
+    });
     json!({
         "identical": false,
         "complete": true,

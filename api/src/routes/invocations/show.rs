@@ -47,7 +47,9 @@ fn example() -> Value {
             }],
         },
         "refused": {"http_requests": 0, "status_events": 0},
-        "cost": {"cpu_ms": 1, "memory_peak_bytes": 23_068_672},
+        "cost": {
+            "cpu_ms": 1, "guest_us": 640, "host_us": 25, "waiting_us": 31_120, "memory_peak_bytes": 23_068_672,
+        },
     });
     example
 }

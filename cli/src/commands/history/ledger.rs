@@ -11,6 +11,7 @@ pub fn lines(ledger: &Ledger) -> Vec<String> {
     lines.extend(used.http.iter().map(http_line));
     lines.extend(refused_line(refused));
     lines.push(cost_line(cost));
+    lines.extend(time_line(cost));
     lines
 }
 
@@ -70,8 +71,19 @@ fn refused_line(refused: &Denied) -> Option<String> {
     is_any.then(|| format!("refused   {http_requests} HTTP requests, {status_events} status events"))
 }
 
-fn cost_line(Cost { cpu_ms, memory_peak_bytes }: &Cost) -> String {
-    format!("cost      {cpu_ms} ms computing, {} at most", mebibytes(*memory_peak_bytes))
+fn cost_line(cost: &Cost) -> String {
+    format!("cost      {} ms computing, {} at most", cost.cpu_ms, mebibytes(cost.memory_peak_bytes))
+}
+
+/// Where the run's time went. Earlier releases did not measure it.
+fn time_line(Cost { guest_us, host_us, waiting_us, .. }: &Cost) -> Option<String> {
+    let [guest, host, waiting] = [guest_us, host_us, waiting_us].map(|part| milliseconds(*part));
+    let is_known = guest_us + host_us + waiting_us > 0;
+    is_known.then(|| format!("time      {guest} in the tool, {host} in the host, {waiting} waiting"))
+}
+
+fn milliseconds(microseconds: u64) -> String {
+    format!("{}.{:03} ms", microseconds / 1_000, microseconds % 1_000)
 }
 
 fn mebibytes(bytes: u64) -> String {
@@ -111,13 +123,14 @@ mod tests {
         let ledger = Ledger {
             granted: Granted { secrets: vec!["A".into(), "B".into()], wall_ms: 30_000, ..Granted::default() },
             refused: Denied { http_requests: 2, status_events: 0 },
-            cost: Cost { cpu_ms: 3, memory_peak_bytes: 23_592_960 },
+            cost: Cost { cpu_ms: 3, guest_us: 2_050, host_us: 7, waiting_us: 30_000, memory_peak_bytes: 23_592_960 },
             ..Ledger::default()
         };
         let lines = lines(&ledger);
         assert_eq!(lines[0], "granted   variables: none; secrets: A B; 30000 ms, 0 ms computing, 0.0 MiB");
         assert_eq!(lines[2], "refused   2 HTTP requests, 0 status events");
         assert_eq!(lines[3], "cost      3 ms computing, 22.5 MiB at most");
+        assert_eq!(lines[4], "time      2.050 ms in the tool, 0.007 ms in the host, 30.000 ms waiting");
         assert_eq!(self::lines(&Ledger::default()).len(), 3);
     }
 }
