@@ -47,6 +47,7 @@ mod component;
 mod floor;
 mod host;
 mod installed;
+mod ledger;
 mod memory;
 mod neighbours;
 mod output;

@@ -1,6 +1,8 @@
 //! The account beside a record: what a run was granted, used, was refused, and cost. Counts of the host, which saw each
 //! of these happen; nothing of it is what the tool says.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +16,24 @@ pub struct Ledger {
     pub cost: Cost,
 }
 
+impl Ledger {
+    /// Enters that the tool was called, with all that it was granted for itself.
+    pub fn hand_over(&mut self) {
+        let Self { granted, used, .. } = self;
+        let sent = used.http.iter().flat_map(|one| &one.secrets);
+        let secrets: BTreeSet<_> = granted.secrets.iter().chain(sent).cloned().collect();
+        used.secrets = secrets.into_iter().collect();
+        used.envvars.clone_from(&granted.envvars);
+    }
+}
+
 /// What a run got: names alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Granted {
-    /// Variables in `config.envvars`.
+    /// Variables in `config.envvars`, which the tool is handed when it is called.
     pub envvars: Vec<String>,
-    /// Variables in `config.secrets`.
+    /// Variables in `config.secrets`, likewise.
     pub secrets: Vec<String>,
     /// Secrets that the host may put into requests, and that the tool does not have.
     pub host_secrets: Vec<String>,
@@ -36,6 +49,11 @@ pub struct Granted {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Used {
+    /// Variables that the tool was handed, which counts as having read them: they come all at once, when it is called,
+    /// and the host cannot see which of them it looks at. None when the run ended before.
+    pub envvars: Vec<String>,
+    /// Secrets that the tool was handed, in the same way, and those that the host put into its requests.
+    pub secrets: Vec<String>,
     /// Looks at the time, of the day or since the start.
     pub clock_reads: u64,
     /// Bytes of randomness; an interpreter takes some at its start.
@@ -103,4 +121,27 @@ pub struct Cost {
     pub waiting_us: u64,
     /// The most memory that it had.
     pub memory_peak_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_was_called_has_what_it_was_granted() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let mut ledger = Ledger {
+            granted: Granted {
+                envvars: names(&["REGION"]),
+                secrets: names(&["TOKEN"]),
+                host_secrets: names(&["KEY", "UNUSED"]),
+                ..Granted::default()
+            },
+            ..Ledger::default()
+        };
+        let request = HttpUse { secrets: names(&["KEY"]), ..HttpUse::default() };
+        ledger.used.http = vec![request.clone(), request];
+        ledger.hand_over();
+        assert_eq!((ledger.used.envvars, ledger.used.secrets), (names(&["REGION"]), names(&["KEY", "TOKEN"])));
+    }
 }

@@ -25,13 +25,20 @@ pub enum Outcome {
 pub struct Executed {
     pub outcome: Outcome,
     pub duration: Duration,
+    /// Whether the tool was called, and so handed its documents. Of a run that was lost nobody knows, and it counts.
+    pub is_called: bool,
     pub logs: String,
     pub ledger: Ledger,
     pub taped: Taped,
 }
 
 impl Executed {
-    /// A run that never began.
+    /// A run whose code is no tool.
+    pub(crate) fn rejected(reason: &str) -> Self {
+        Self { is_called: false, ..Self::failed("instantiate_failed", reason) }
+    }
+
+    /// A run that the host ended, or never began.
     pub(crate) fn failed(kind: &str, message: &str) -> Self {
         Self::ended(Outcome::failed(kind, message))
     }
@@ -39,7 +46,7 @@ impl Executed {
     /// A run of which nothing else is known.
     pub(crate) fn ended(outcome: Outcome) -> Self {
         let (duration, logs, ledger) = (Duration::ZERO, String::new(), Ledger::default());
-        Self { outcome, duration, logs, ledger, taped: Taped::default() }
+        Self { outcome, duration, is_called: true, logs, ledger, taped: Taped::default() }
     }
 }
 

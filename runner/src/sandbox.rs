@@ -102,7 +102,7 @@ impl Guests {
     ) -> (Result<Executed, Error>, Option<Store<Host>>) {
         let prepared = match self.components.get(&execution.code.component) {
             Ok(prepared) => prepared,
-            Err(Error::Rejected { reason }) => return (Ok(Executed::failed("instantiate_failed", &reason)), None),
+            Err(Error::Rejected { reason }) => return (Ok(Executed::rejected(&reason)), None),
             Err(error) => return (Err(error), None),
         };
         let (limits, group) = (execution.limits, execution.group);
@@ -126,7 +126,7 @@ impl Guests {
 fn executed(outcome: Outcome, duration: Duration, taped: Taped, host: &Host) -> Executed {
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.text() + &host.status.refusals();
-    Executed { outcome, duration, logs, ledger: host.ledger(output_bytes, duration), taped }
+    Executed { outcome, duration, is_called: host.is_called, logs, ledger: host.ledger(output_bytes, duration), taped }
 }
 
 fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
@@ -168,6 +168,7 @@ async fn try_call(
 ) -> wasmtime::Result<Result<String, ToolError>> {
     let tool = prepared.instantiate_async(&mut *store).await.map_err(stopped::while_instantiated)?;
     let Execution { tool_input, metadata, config, conversation, user_variables, .. } = execution;
+    store.data_mut().is_called = true;
     let context = Context { tool_input, metadata, config, conversation, user_variables };
     tool.call_run_tool(store, &context).await
 }

@@ -50,6 +50,7 @@ fn what_a_run_does_is_counted() {
     let quiet = ledger(&team, &tool, &json!({}));
     assert_eq!(quiet["granted"]["envvars"], json!(["REGION"]));
     assert_eq!(quiet["granted"]["secrets"], json!(["KEY"]));
+    assert_eq!((&quiet["used"]["envvars"], &quiet["used"]["secrets"]), (&json!(["REGION"]), &json!(["KEY"])));
     assert!(
         quiet["granted"]["wall_ms"].as_u64() > Some(999) && quiet["granted"]["memory_bytes"].as_u64() > Some(1 << 20)
     );
@@ -76,9 +77,13 @@ fn what_a_run_does_is_counted() {
     let flood = ledger(&team, &tool, &json!({"events": 150}));
     assert_eq!((&flood["used"]["status_events"], &flood["refused"]["status_events"]), (&json!(100), &json!(50)));
     let shown = team.lathe().ok(&["history", "show", team.history()[0]["id"].as_str().expect("an id")]);
-    for part in
-        ["granted   variables: REGION; secrets: KEY;", "100 status events", "refused   0 HTTP requests, 50", "cost "]
-    {
+    for part in [
+        "granted   variables: REGION; secrets: KEY;",
+        "used      variables: REGION; secrets: KEY;",
+        "100 status events",
+        "refused   0 HTTP requests, 50",
+        "cost ",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!shown.contains("sesame"), "{shown}");

@@ -35,6 +35,7 @@ fn a_secret_of_the_host_reaches_its_host_and_nothing_else() {
     let record = team.get(&format!("/tool/invocation/{}", team.history()[0]["id"].as_str().expect("an id")));
     let ledger = &record["ledger"];
     assert_eq!((&ledger["granted"]["secrets"], &ledger["granted"]["host_secrets"]), (&json!([]), &json!(["API_KEY"])));
+    assert_eq!(ledger["used"]["secrets"], json!(["API_KEY"]));
     assert_eq!(ledger["used"]["http"][0]["secrets"], json!(["API_KEY"]));
     assert_eq!(ledger["used"]["http"][1]["secrets"], json!([]));
     assert!(!record.to_string().contains("canary"), "{record}");

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, Digest, Grants, KeyRing, Language, NewVersion, Operation,
-    OrganizationId, Principal, ProjectPath, RunBounds, Store, ToolId, UserId, VersionSettings,
+    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, Digest, EnvvarName, Grants, KeyRing, Language, NewVersion,
+    Operation, OrganizationId, Principal, ProjectPath, RunBounds, Store, ToolId, UserId, VersionSettings,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -21,11 +21,12 @@ pub struct Settings {
     pub timeout_ms: u64,
     pub memory_bytes: u64,
     pub limits: RunBounds,
+    pub required_envvars: &'static [&'static str],
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { timeout_ms: 30_000, memory_bytes: 128 << 20, limits: RunBounds::default() }
+        Self { timeout_ms: 30_000, memory_bytes: 128 << 20, limits: RunBounds::default(), required_envvars: &[] }
     }
 }
 
@@ -57,6 +58,12 @@ impl<'t> Installer<'t> {
     /// A tool whose one version is this component.
     pub fn install(&self, name: &str, component: &[u8], settings: Settings) -> Tool<'t> {
         let tool = self.team.tool(name);
+        self.publish(&tool, component, settings);
+        tool
+    }
+
+    /// The same for a tool that is there, with its variables.
+    pub fn publish(&self, tool: &Tool<'_>, component: &[u8], settings: Settings) {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
             let digest = self.artifacts.put(component.to_vec()).await.expect("an artefact");
@@ -64,15 +71,14 @@ impl<'t> Installer<'t> {
             let version = new_version(digest, settings);
             self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");
         });
-        tool
     }
 }
 
 fn new_version(digest: Digest, settings: Settings) -> NewVersion {
-    let Settings { timeout_ms, memory_bytes, limits } = settings;
+    let Settings { timeout_ms, memory_bytes, limits, required_envvars } = settings;
     NewVersion {
         bump: BumpKind::Minor,
-        required_envvars: Vec::new(),
+        required_envvars: required_envvars.iter().map(|name| EnvvarName::parse(name).expect("a name")).collect(),
         required_secret_envvars: Vec::new(),
         input_schema: json!({"type": "object"}),
         commit: "a".repeat(40),

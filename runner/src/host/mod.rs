@@ -45,6 +45,8 @@ pub struct Host {
     pub(crate) log: log::Log,
     pub(crate) cpu: cpu::Cpu,
     pub(crate) times: times::Times,
+    /// Whether the tool was called, and has its documents.
+    pub(crate) is_called: bool,
     /// Calls of the host, as [`WasiView::ctx`] and the interfaces of our own count them.
     host_calls: u64,
     random: random::Random,
@@ -71,6 +73,7 @@ impl Host {
             log,
             cpu: cpu::Cpu::default(),
             times,
+            is_called: false,
             host_calls: 0,
             random: random::Random::new(seed),
             source,
@@ -117,7 +120,8 @@ impl Host {
                 status_events,
                 log_bytes: self.log.bytes(),
                 output_bytes,
-                http: Vec::new(), // counted where requests are admitted
+                http: Vec::new(),  // counted where requests are admitted
+                ..Used::default()  // names are known to the server
             },
             refused: Denied { http_requests: 0, status_events: status_events_refused },
             cost: self.cost(duration),

@@ -174,7 +174,7 @@ fn compared(
     finished: Finished<registry::RawJson>,
     invocation_id: InvocationId,
 ) -> Result<Replayed, Error> {
-    let Executed { outcome, duration, logs, ledger, taped } = executed;
+    let Executed { outcome, duration, logs, ledger, taped, .. } = executed;
     let Taped::Whole(now) = taped else { return Err(Error::TapeCut) };
     let mut differences = match prepared.is_same {
         true => first_difference(&kept.tape, &now).into_iter().collect(),

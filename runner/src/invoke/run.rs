@@ -94,10 +94,13 @@ impl Run<'_> {
         });
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-        let Executed { outcome, logs, ledger, taped, .. } = executed;
+        let Executed { outcome, is_called, logs, ledger, taped, .. } = executed;
         let tape = self.invoker.sealed(&self.principal.organization, &id, taped, frame).await;
         let answers = self.answers(heard).await;
-        let ledger = Ledger { granted: self.granted(), ..ledger };
+        let mut ledger = Ledger { granted: self.granted(), ..ledger };
+        if is_called {
+            ledger.hand_over();
+        }
         let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));

@@ -40,7 +40,7 @@ fn example() -> Value {
             "cpu_ms": 10_000, "memory_bytes": 134_217_728,
         },
         "used": {
-            "clock_reads": 2, "random_bytes": 24, "status_events": 0, "log_bytes": 0, "output_bytes": 5,
+            "envvars": ["REGION"], "secrets": ["API_TOKEN"], "clock_reads": 2, "random_bytes": 24, "status_events": 0, "log_bytes": 0, "output_bytes": 5,
             "http": [{
                 "method": "GET", "host": "api.example.com", "status": 200, "error": null, "is_refused": false, "answered_by": "network", "sent_bytes": 0,
                 "received_bytes": 512, "duration_ms": 31, "secrets": [],

@@ -15,8 +15,11 @@ pub fn lines(ledger: &Ledger) -> Vec<String> {
     lines
 }
 
+fn names(names: &[String]) -> String {
+    if names.is_empty() { NONE.to_owned() } else { names.join(" ") }
+}
+
 fn granted_line(granted: &Granted) -> String {
-    let names = |names: &[String]| if names.is_empty() { NONE.to_owned() } else { names.join(" ") };
     let Granted { envvars, secrets, host_secrets, wall_ms, cpu_ms, memory_bytes } = granted;
     let (envvars, secrets) = (names(envvars), names(secrets));
     let host_secrets = if host_secrets.is_empty() {
@@ -31,9 +34,10 @@ fn granted_line(granted: &Granted) -> String {
 }
 
 fn used_line(used: &Used) -> String {
-    let Used { clock_reads, random_bytes, status_events, log_bytes, output_bytes, http: _ } = used;
+    let Used { envvars, secrets, clock_reads, random_bytes, status_events, log_bytes, output_bytes, http: _ } = used;
+    let (envvars, secrets) = (names(envvars), names(secrets));
     format!(
-        "used      {clock_reads} looks at the time, {random_bytes} bytes of randomness, {status_events} status events, \
+        "used      variables: {envvars}; secrets: {secrets}; {clock_reads} looks at the time, {random_bytes} bytes of randomness, {status_events} status events, \
          {log_bytes} bytes printed, {output_bytes} bytes of output"
     )
 }

@@ -1,0 +1,37 @@
+//! What the account of a run says when nobody in the tool helps with it.
+
+use registry::RunBounds;
+use serde_json::{Value, json};
+
+use super::case::guest;
+use super::component::component;
+use super::installed::{Installer, Settings};
+use crate::harness::Team;
+
+/// Runs a guest that is stopped, and has a variable if it comes so far.
+fn ledger(team: &Team, (name, text): (&str, &str), kind: &str) -> Value {
+    let tool = team.tool(name);
+    tool.set_variables(&[("REGION", "north", false)]);
+    let limits = RunBounds { cpu_ms: Some(200), ..RunBounds::default() };
+    let timeout_ms = if kind == "timeout_wall" { 400 } else { 30_000 };
+    let settings = Settings { timeout_ms, limits, required_envvars: &["REGION"], ..Settings::default() };
+    Installer::new(team).publish(&tool, &component(text), settings);
+    let run = tool.invoke(json!({"n": "00000"}));
+    assert_eq!(run.failure().kind, kind, "{run}");
+    let ledger = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"].clone();
+    assert_eq!(ledger["granted"]["envvars"], json!(["REGION"]));
+    ledger
+}
+
+#[test]
+fn a_tool_that_was_never_called_has_read_nothing_and_a_sleeper_computes_nothing() {
+    let server = super::server();
+    let team = Team::on(&server);
+    let sleeper = ledger(&team, guest!("sleeps"), "timeout_wall");
+    assert_eq!(sleeper["used"]["envvars"], json!(["REGION"]), "{sleeper}");
+    let busy = ledger(&team, guest!("loops_in_start"), "timeout_cpu");
+    assert_eq!(busy["used"]["envvars"], json!([]), "{busy}");
+    let part = |ledger: &Value, name: &str| ledger["cost"][name].as_u64().expect("a number");
+    assert!(part(&sleeper, "waiting_us") > 300_000 && part(&sleeper, "guest_us") < 100_000, "{sleeper}");
+    assert!(part(&busy, "guest_us") >= 190_000 && part(&busy, "host_us") < 10_000, "{busy}");
+}
