@@ -34,7 +34,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub use database::{change_database, count_rows, failed_builds, halves_of_records, read_database, runs_going_on};
+pub use database::{
+    Locked, change_database, count_rows, failed_builds, halves_of_records, read_database, runs_going_on,
+};
 pub use events::Event;
 pub use http::{Answer, Request, fetch};
 pub use lathe::{Lathe, Said, clean_environment};

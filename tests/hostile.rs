@@ -43,10 +43,10 @@
 mod bounds;
 mod case;
 mod check;
-mod component;
+pub mod component;
 mod floor;
 mod host;
-mod installed;
+pub mod installed;
 mod ledger;
 mod memory;
 mod neighbours;

@@ -1,10 +1,9 @@
 //! From sources to a built tool: the steps in order, without a store.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use registry::{Digest, Language, VersionSettings};
-use runner::{InputSchema, Limits, Mocks, Project, SourceFile};
+use runner::{InputSchema, Limits, Mocks, NativeCode, Project, SourceFile};
 use serde_json::Value;
 
 use crate::Place;
@@ -20,7 +19,7 @@ use crate::steps::{bundle, mocks, schema};
 pub struct Toolchain<'a> {
     pub image: &'a Image,
     /// The image's compiled code on this node.
-    pub code: &'a Path,
+    pub code: &'a NativeCode,
     pub bundler: &'a [String],
     pub packages: &'a Packages,
     pub limits_max: &'a Limits,

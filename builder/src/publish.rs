@@ -3,7 +3,6 @@
 
 mod branch_test;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use registry::{
     Artifacts, BranchName, BumpKind, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId, Principal,
     ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Compiler, Full, Maker};
+use runner::{Admission, Admitted, Compiler, Full, Maker, NativeCode};
 use tracing::Instrument;
 
 use crate::Config;
@@ -93,14 +92,21 @@ impl Builder {
     ///
     /// # Errors
     /// When the compiling child fails.
-    pub async fn prepare(&self) -> Result<PathBuf, Error> {
-        if !self.compiler.has(&self.image.digest) {
-            let component = self.artifacts.get(&self.image.digest).await?;
-            let component = component.ok_or_else(|| Error::internal("the image is missing from the artefacts"))?;
-            let component = blocking(move || inspect::inspect_image(&component).map(|()| component)).await?;
-            self.compiler.ensure(&self.image.digest, &component, Maker::Platform).await?;
+    pub async fn prepare(&self) -> Result<Arc<NativeCode>, Error> {
+        self.compiler.ready(&self.image.digest, Maker::Platform, self.image_component()).await
+    }
+
+    /// The image as this program brings it, so that one that was lost or damaged is stored anew.
+    async fn image_component(&self) -> Result<Vec<u8>, Error> {
+        let component = blocking(|| {
+            let component = python_image::component().map_err(Error::internal)?;
+            inspect::inspect_image(&component).map(|()| component)
+        });
+        let component: Arc<[u8]> = component.await?.into();
+        if let Err(error) = self.artifacts.put(component.clone()).await {
+            tracing::warn!(%error, "the language image cannot be stored");
         }
-        self.compiler.code(&self.image.digest).ok_or_else(|| Error::internal("the image's code is missing"))
+        Ok(component.to_vec())
     }
 
     /// Publishes the tip of a branch as the next version.

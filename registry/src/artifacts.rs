@@ -63,9 +63,20 @@ fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     create_private_folder(folder)?;
     let temporary = folder.join(temporary_name());
     write_private(&temporary, bytes)?;
+    make_way(&path)?;
     at(&path, fs::rename(&temporary, &path))?;
     sync_folder(folder)?;
     Ok(digest)
+}
+
+/// A directory in the place of a file is none of ours, and goes aside.
+fn make_way(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let aside = path.with_extension(temporary_name());
+    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory in the place of an artefact goes aside");
+    at(path, fs::rename(path, aside))
 }
 
 fn get(path: &Path, digest: &Digest) -> Result<Option<Vec<u8>>> {

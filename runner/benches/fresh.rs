@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use registry::Digest;
 use runner::{
-    Code, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners, Sandbox,
-    SourceFile, Taping, child_run_main, precompile,
+    Code, Codes, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners,
+    Sandbox, SourceFile, Taping, child_run_main, precompile,
 };
 
 /// What this program is told when it is to be a runner.
@@ -63,7 +63,7 @@ fn main() {
     let with_loop = runtime.block_on(bundle(&compiled, &python, &format!("async {}", PYTHON_TOOL.trim_start())));
     let computing = runtime.block_on(bundle(&compiled, &python, COMPUTING_TOOL));
     let rust = keep(&compiled, RUST_GUEST);
-    let sandbox = Sandbox::start(&config, compiled.clone()).expect("the sandbox");
+    let sandbox = Sandbox::start(&config, Codes::new(compiled.clone())).expect("the sandbox");
 
     let here = async |execution| sandbox.run(execution, Ports::closed()).await.expect("the sandbox runs");
     let (one, two) = (pool(&config, &compiled, 1), pool(&config, &compiled, 2));
@@ -118,7 +118,7 @@ async fn bundle(compiled: &Compiled, image: &Digest, source: &str) -> Arc<[u8]> 
 
 fn pool(config: &Config, compiled: &Compiled, count: usize) -> Pool {
     let program = std::env::current_exe().expect("this program").to_str().expect("UTF-8").to_owned();
-    Pool::start(config, &Runners { command: vec![program, RUNNER.to_owned()], count }, compiled.clone())
+    Pool::start(config, &Runners { command: vec![program, RUNNER.to_owned()], count }, Codes::new(compiled.clone()))
         .expect("runners")
 }
 

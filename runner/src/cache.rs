@@ -5,28 +5,19 @@
 //! reported as missing and compiled again.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
 use registry::Digest;
 use sha2::Sha256;
-use wasmtime::Engine;
-use wasmtime::component::Component;
 
-use crate::{Error, mapped};
+use crate::Error;
 
 /// Changes whenever the engine's settings do, or `structure.rs` refuses more than before: what is here is not looked at
 /// again. The engine's own version stands beside.
 const FORMAT: &str = "48.0.8-1";
-
-/// Compiled code that verifies.
-#[derive(Debug)]
-pub(crate) struct Code {
-    pub file: fs::File,
-    pub bytes: u64,
-}
 
 /// The directory of compiled code.
 #[derive(Debug, Clone)]
@@ -49,7 +40,7 @@ impl Compiled {
             .map_err(|error| Error::cache(&directory, &error))?;
         let metadata = fs::metadata(&directory).map_err(|error| Error::cache(&directory, &error))?;
         if metadata.uid() != nix::unistd::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
-            let other = std::io::Error::other("another user owns it or may write to it");
+            let other = io::Error::other("another user owns it or may write to it");
             return Err(Error::cache(&directory, &other));
         }
         Ok(Self { directory, key })
@@ -58,14 +49,30 @@ impl Compiled {
     /// The file of a component's code, when it is there and verifies.
     #[must_use]
     pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
+        self.read(digest).map(|_| self.path(digest))
+    }
+
+    /// A component's code with the file that it is in, when it is there and verifies. What is there and does not is
+    /// damaged, which is in the log.
+    pub(crate) fn read(&self, digest: &Digest) -> Option<(fs::File, Vec<u8>)> {
+        self.verified(digest).unwrap_or_else(|problem| {
+            tracing::warn!(%digest, %problem, "compiled code is damaged and is not used");
+            None
+        })
+    }
+
+    fn verified(&self, digest: &Digest) -> io::Result<Option<(fs::File, Vec<u8>)>> {
         let path = self.path(digest);
-        let code = fs::read(&path).ok()?;
-        let mac = fs::read(path.with_extension("mac")).ok()?;
-        let verified = self.mac(digest, &code).verify_slice(&mac).is_ok();
-        if !verified {
-            tracing::warn!(%digest, "compiled code does not verify; it will be compiled again");
-        }
-        verified.then_some(path)
+        let mut file = match fs::File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let mut code = Vec::new();
+        file.read_to_end(&mut code)?;
+        let mac = fs::read(path.with_extension("mac"))?;
+        let does_not_verify = |_| io::Error::other("it does not verify");
+        self.mac(digest, &code).verify_slice(&mac).map_err(does_not_verify)?;
+        Ok(Some((file, code)))
     }
 
     /// Keeps a component's code. The code is in place before its digest is.
@@ -78,29 +85,6 @@ impl Compiled {
         self.write(&path, code)?;
         self.write(&path.with_extension("mac"), &mac)?;
         Ok(path)
-    }
-
-    /// The open file of a component's code: it is what was verified, whatever becomes of its path.
-    ///
-    /// # Errors
-    /// `Internal` when the component was never compiled here, or its code does not verify.
-    pub(crate) fn open_verified(&self, digest: &Digest) -> Result<Code, Error> {
-        let missing = || Error::internal(format!("{digest} is not compiled on this node"));
-        let path = self.path(digest);
-        let mut file = fs::File::open(&path).map_err(|_| missing())?;
-        let mut code = Vec::new();
-        file.read_to_end(&mut code).map_err(|error| Error::cache(&path, &error))?;
-        let mac = fs::read(path.with_extension("mac")).map_err(|_| missing())?;
-        self.mac(digest, &code).verify_slice(&mac).map_err(|_| missing())?;
-        Ok(Code { file, bytes: code.len() as u64 })
-    }
-
-    pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Result<Component, Error> {
-        let code = self.open_verified(digest)?;
-        // SAFETY: this process's key signed the file, in a directory that only
-        // this user can write, and files there are replaced and never changed.
-        let loaded = unsafe { mapped::component(engine, &code.file, code.bytes) };
-        loaded.inspect_err(|error| tracing::warn!(%digest, %error, "a component cannot be loaded"))
     }
 
     pub(crate) fn path(&self, digest: &Digest) -> PathBuf {
@@ -118,15 +102,23 @@ impl Compiled {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-        let failed = |error: std::io::Error| Error::cache(path, &error);
+        let failed = |error: io::Error| Error::cache(path, &error);
         let temporary = path.with_extension(format!("{:016x}.tmp", rand::random::<u64>()));
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).map_err(failed)?;
-        let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
+        let written = file.write_all(bytes).and_then(|()| replace(&temporary, path));
         if written.is_err() {
             drop(fs::remove_file(&temporary)); // a full disk needs its room back
         }
         written.map_err(failed)
+    }
+}
+
+/// Gives a file its name. A directory in its place is none of ours, and nothing here is worth keeping.
+fn replace(temporary: &Path, path: &Path) -> io::Result<()> {
+    match fs::rename(temporary, path) {
+        Err(_) if path.is_dir() => fs::remove_dir_all(path).and_then(|()| fs::rename(temporary, path)),
+        renamed => renamed,
     }
 }
 
@@ -159,5 +151,18 @@ mod tests {
         fs::copy(&path, cache.path(&other)).unwrap();
         fs::copy(path.with_extension("mac"), cache.path(&other).with_extension("mac")).unwrap();
         assert_eq!(cache.find(&other), None);
+    }
+
+    #[test]
+    fn a_directory_makes_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Compiled::open(directory.path(), [7; 32]).unwrap();
+        for path in [cache.path(&digest()), cache.path(&digest()).with_extension("mac")] {
+            drop(fs::remove_file(&path));
+            fs::create_dir_all(path.join("inside")).unwrap();
+            assert_eq!(cache.find(&digest()), None);
+            cache.keep(&digest(), b"native code").unwrap();
+            assert!(cache.find(&digest()).is_some());
+        }
     }
 }

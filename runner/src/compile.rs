@@ -1,7 +1,7 @@
 //! Compiling a component ahead of time, in a child that can be killed.
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::cache::Compiled;
+use crate::codes::{Codes, NativeCode};
 use crate::{Error, Limits, engine, structure};
 
 /// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
@@ -42,64 +42,86 @@ pub enum Maker {
 }
 
 /// Compiles what is missing in the cache, one component at a time.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Compiler {
     command: Arc<[String]>,
-    compiled: Compiled,
-    /// What this process has read through once; reading 30 MB again proves nothing.
-    verified: Arc<DashMap<Digest, ()>>,
+    codes: Codes,
     /// Until when, and why.
     refused: Arc<DashMap<Digest, (Instant, String)>>,
     one_at_a_time: Arc<Mutex<()>>,
 }
 
 impl Compiler {
-    pub(crate) fn new(command: &[String], compiled: Compiled) -> Self {
-        Self {
-            command: command.into(),
-            compiled,
-            verified: Arc::default(),
-            refused: Arc::default(),
-            one_at_a_time: Arc::default(),
-        }
+    pub(crate) fn new(command: &[String], codes: Codes) -> Self {
+        Self { command: command.into(), codes, refused: Arc::default(), one_at_a_time: Arc::default() }
     }
 
-    /// Whether the component's code is in the cache and verifies.
-    #[must_use]
-    pub fn has(&self, digest: &Digest) -> bool {
-        self.code(digest).is_some()
+    /// Whether this process has the component's code.
+    pub(crate) fn has(&self, digest: &Digest) -> bool {
+        self.codes.held(digest).is_some()
     }
 
-    /// The file of a component's verified code.
-    #[must_use]
-    pub fn code(&self, digest: &Digest) -> Option<PathBuf> {
-        let path = self.compiled.path(digest);
-        if self.verified.contains_key(digest) && path.exists() {
-            return Some(path);
-        }
-        let found = self.compiled.find(digest)?;
-        self.verified.insert(*digest, ());
-        Some(found)
-    }
-
-    /// Makes sure that the component's code is in the cache.
+    /// A component's code. It is compiled when it is not in the cache, or is damaged there, or does not load on this
+    /// machine; only then `component` is asked for its bytes.
     ///
     /// # Errors
-    /// `Rejected` when the component is no component or too costly to compile.
-    pub async fn ensure(&self, digest: &Digest, component: &[u8], maker: Maker) -> Result<(), Error> {
-        if self.has(digest) {
-            return Ok(());
+    /// `Rejected` when the component is no component or too costly to compile; and what `component` says.
+    pub async fn ready<E: From<Error>>(
+        &self,
+        digest: &Digest,
+        maker: Maker,
+        component: impl Future<Output = Result<Vec<u8>, E>>,
+    ) -> Result<Arc<NativeCode>, E> {
+        if let Some(code) = self.codes.held(digest) {
+            return Ok(code);
         }
         let _turn = self.one_at_a_time.lock().await;
-        if self.has(digest) {
-            return Ok(()); // the one before us compiled it
+        if let Some(code) = self.codes.held(digest) {
+            return Ok(code); // the one before us compiled it
+        }
+        if let Some(code) = self.cached(digest).await {
+            return Ok(code);
         }
         if let Some(reason) = self.refusal(digest) {
-            return Err(Error::rejected(reason)); // or was refused
+            return Err(Error::rejected(reason).into()); // or was refused
         }
-        let code = self.compile(component, maker).await.inspect_err(|error| self.remember(digest, error))?;
-        self.compiled.keep(digest, &code)?;
-        Ok(())
+        let component = component.await?;
+        tracing::info!(%digest, "a component is compiled");
+        let code = self.compile(&component, maker).await.inspect_err(|error| self.remember(digest, error))?;
+        Ok(self.codes.keep(digest, &code)?)
+    }
+
+    /// What is in the cache, if it is of use here.
+    async fn cached(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
+        let codes = self.codes.clone();
+        let of = *digest;
+        let code = tokio::task::spawn_blocking(move || codes.read(&of)).await.ok()??;
+        match self.check(&code).await {
+            Ok(()) => Some(self.codes.hold(digest, code)),
+            Err(problem) => {
+                tracing::warn!(%digest, problem, "compiled code does not load on this machine and is not used");
+                None
+            }
+        }
+    }
+
+    /// Whether code that verifies can be loaded: another release may have made it, or a processor that can do more. A
+    /// child looks, since no guest's code is loaded into this process.
+    async fn check(&self, code: &NativeCode) -> Result<(), String> {
+        let [program, arguments @ ..] = &*self.command else { return Err("no compiler is configured".into()) };
+        let stdin = code.descriptor().map_err(|error| error.to_string())?;
+        let checked = Command::new(program)
+            .args(arguments)
+            .arg("--check")
+            .env_clear()
+            .stdin(Stdio::from(stdin))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .output();
+        let output = tokio::time::timeout(WALL_MAX, checked).await.map_err(|_| "it takes too long".to_owned())?;
+        let output = output.map_err(|error| error.to_string())?;
+        if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, said(&output))) }
     }
 
     fn refusal(&self, digest: &Digest) -> Option<String> {
@@ -151,9 +173,23 @@ fn reason(output: &Output) -> String {
         tracing::warn!(status = %output.status, "a compiling child was killed");
         return "compiling it takes more time or memory than it may".to_owned();
     }
+    said(output)
+}
+
+fn said(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim();
     said.strip_prefix("error: ").unwrap_or(said).to_owned()
+}
+
+/// The child that looks at code: the open file is its standard input.
+///
+/// # Errors
+/// When this release cannot load it on this machine.
+pub fn child_check_main() -> io::Result<()> {
+    limit_self(IMAGE_CPU_SECONDS_MAX, IMAGE_MEMORY_BYTES_MAX)?;
+    // SAFETY: the parent has verified the file, and nothing of it is run.
+    unsafe { engine::check(Path::new("/proc/self/fd/0")) }.map_err(io::Error::other)
 }
 
 /// The child: a component on standard input, its code on standard output.
@@ -195,13 +231,22 @@ pub(crate) fn limit_self(cpu_seconds: u64, memory_bytes: u64) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Compiled;
+
+    fn compiler(directory: &Path, script: &str) -> Compiler {
+        let command = ["/bin/sh", "-c", script].map(str::to_owned);
+        Compiler::new(&command, Codes::new(Compiled::open(directory, [7; 32]).unwrap()))
+    }
+
+    async fn ready(compiler: &Compiler, component: &[u8], maker: Maker) -> Result<Arc<NativeCode>, Error> {
+        compiler.ready(&Digest::of(component), maker, async { Ok(component.to_vec()) }).await
+    }
 
     #[tokio::test]
     async fn a_child_that_takes_too_much_is_killed() {
         let directory = tempfile::tempdir().unwrap();
-        let command = ["/bin/sh", "-c", "ulimit -t 1; while :; do :; done"].map(str::to_owned);
-        let compiler = Compiler::new(&command, Compiled::open(directory.path(), [7; 32]).unwrap());
-        let error = compiler.ensure(&Digest::of(b"bomb"), b"bomb", Maker::Author).await.unwrap_err();
+        let compiler = compiler(directory.path(), "ulimit -t 1; while :; do :; done");
+        let error = ready(&compiler, b"bomb", Maker::Author).await.unwrap_err();
         assert!(error.to_string().ends_with("takes more time or memory than it may"), "{error}");
     }
 
@@ -210,15 +255,31 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let tries = directory.path().join("tries");
         let script = format!("echo \"$0 $1\" >> {}; echo too odd >&2; exit 1", tries.display());
-        let command = ["/bin/sh".to_owned(), "-c".to_owned(), script];
-        let compiler = Compiler::new(&command, Compiled::open(directory.path(), [7; 32]).unwrap());
+        let compiler = compiler(directory.path(), &script);
         for component in [b"one", b"one", b"two"] {
-            let error = compiler.ensure(&Digest::of(component), component, Maker::Author).await.unwrap_err();
+            let error = ready(&compiler, component, Maker::Author).await.unwrap_err();
             assert!(error.to_string().ends_with("too odd"), "{error}");
         }
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n");
         compiler.refused.insert(Digest::of(b"one"), (Instant::now(), "until now".to_owned()));
-        assert!(compiler.ensure(&Digest::of(b"one"), b"one", Maker::Platform).await.is_err());
+        assert!(ready(&compiler, b"one", Maker::Platform).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n");
+    }
+
+    /// A process that comes later, with what the first one compiled.
+    #[tokio::test]
+    async fn code_that_does_not_load_is_compiled_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let tries = directory.path().join("tries");
+        for (loads, expected) in [("true", "compiled\n"), ("true", ""), ("false", "compiled\n")] {
+            let compile = format!("cat >/dev/null; echo compiled >> {}", tries.display());
+            let script = format!("if [ \"$0\" = --check ]; then {loads}; else {compile}; fi");
+            std::fs::write(&tries, "").unwrap();
+            let compiler = compiler(directory.path(), &script);
+            for _ in 0..2 {
+                ready(&compiler, b"one", Maker::Platform).await.unwrap();
+            }
+            assert_eq!(std::fs::read_to_string(&tries).unwrap(), expected, "{loads}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The engine: which features guests get, and how instances are allocated.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
+use wasmtime::component::Component;
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy};
 
 use crate::mapped;
@@ -34,6 +36,18 @@ pub fn engine(parallel_runs_max: u32, memory_bytes_max: u64) -> Result<Engine> {
         usize::try_from(memory_bytes_max)?,
     )));
     Engine::new(&config)
+}
+
+/// Looks whether a file is code that this release can load on this machine, whatever a pool has room for.
+///
+/// # Errors
+/// When another release made it, or it wants of the processor what this one cannot do.
+///
+/// # Safety
+/// The file must be code that some release's compiler made.
+pub unsafe fn check(code: &Path) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { Component::deserialize_file(&Engine::new(&settings())?, code) }.map(drop)
 }
 
 /// Everything that compiled code depends on.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use registry::Digest;
+
 /// One input that misses the tool's schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
@@ -20,6 +22,24 @@ impl fmt::Display for Misfit {
         let Self { input_index, pointer, message } = self;
         write!(formatter, "inputs[{input_index}].input_parameters{pointer}: {message}")
     }
+}
+
+/// A version's stored code that cannot be had back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the stored code of this version {problem}: {} in the data directory. Publishing its commit again stores it anew; or \
+     its operator puts the file back from a backup", file(.artifact)
+)]
+pub struct Damage {
+    pub artifact: Digest,
+    /// As the rest of a sentence.
+    pub problem: String,
+}
+
+/// Where artefacts lie.
+fn file(artifact: &Digest) -> String {
+    let name = artifact.to_hex();
+    format!("artifacts/{}/{name}", &name[..2])
 }
 
 /// The caller's fault, the moment's, or ours.
@@ -47,6 +67,8 @@ pub enum Error {
     TapeDamaged,
     #[error("the code of this run is no version of a tool any more: replay it against {wanted}")]
     ReplaySubject { wanted: &'static str },
+    #[error(transparent)]
+    Damaged(#[from] Damage),
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -97,7 +119,7 @@ impl Error {
             | Self::TapeDamaged
             | Self::ReplaySubject { .. }
             | Self::Rejected { .. } => ErrorKind::Invalid,
-            Self::Overloaded { .. } => ErrorKind::Unavailable,
+            Self::Overloaded { .. } | Self::Damaged(_) => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
             Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
@@ -118,6 +140,7 @@ impl Error {
             Self::TapeCut => "tape_cut",
             Self::TapeDamaged => "tape_damaged",
             Self::ReplaySubject { .. } => "replay_subject",
+            Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",

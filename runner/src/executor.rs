@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use crate::cache::Compiled;
+use crate::codes::Codes;
 use crate::{Config, Error, Executed, Execution, Pool, Ports, Sandbox};
 
 #[derive(Clone)]
@@ -12,10 +12,10 @@ pub(crate) enum Executor {
 }
 
 impl Executor {
-    pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
+    pub fn start(config: &Config, codes: Codes) -> Result<Self, Error> {
         match &config.runners {
-            None => Sandbox::start(config, compiled).map(Self::Here),
-            Some(runners) => Pool::start(config, runners, compiled).map(Self::Apart),
+            None => Sandbox::start(config, codes).map(Self::Here),
+            Some(runners) => Pool::start(config, runners, codes).map(Self::Apart),
         }
     }
 

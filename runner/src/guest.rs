@@ -9,7 +9,7 @@ use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
 use crate::bindings::tool::ToolPre;
-use crate::cache::Compiled;
+use crate::codes::Codes;
 use crate::host::{self, Host};
 use crate::{Error, mapped};
 
@@ -25,7 +25,7 @@ pub type Prepared = ToolPre<Host>;
 pub struct Components {
     engine: Engine,
     linker: Arc<Linker<Host>>,
-    compiled: Option<Compiled>,
+    codes: Option<Codes>,
     prepared: Arc<DashMap<Digest, Arc<Prepared>>>,
     /// Why something that was to be loaded can be no tool.
     rejected: Arc<DashMap<Digest, String>>,
@@ -33,11 +33,11 @@ pub struct Components {
 
 impl Components {
     /// Without a cache there is only what [`Components::load`] is given.
-    pub(crate) fn new(engine: &Engine, compiled: Option<Compiled>) -> Result<Self, Error> {
+    pub(crate) fn new(engine: &Engine, codes: Option<Codes>) -> Result<Self, Error> {
         Ok(Self {
             linker: Arc::new(host::linker(engine).map_err(Error::engine)?),
             engine: engine.clone(),
-            compiled,
+            codes,
             prepared: Arc::default(),
             rejected: Arc::default(),
         })
@@ -55,8 +55,12 @@ impl Components {
         if let Some(reason) = self.rejected.get(digest) {
             return Err(Error::rejected(reason.clone()));
         }
-        let compiled = self.compiled.as_ref().ok_or_else(|| Error::internal(format!("{digest} is not loaded")))?;
-        self.keep(digest, &compiled.load(&self.engine, digest)?)
+        let codes = self.codes.as_ref().ok_or_else(|| Error::internal(format!("{digest} is not loaded")))?;
+        let code = codes.get(digest)?;
+        // SAFETY: this process's key signed it, in a directory that only this user can write, and it is sealed since.
+        let loaded = unsafe { mapped::component(&self.engine, code.file(), code.bytes()) };
+        let loaded = loaded.inspect_err(|error| tracing::warn!(%digest, %error, "a component cannot be loaded"))?;
+        self.keep(digest, &loaded)
     }
 
     /// Loads code that another process has verified. What can be no tool says so to every run of it.

@@ -5,6 +5,7 @@
 //! of the crate that touches the store; [`run`] has what each input passes.
 
 mod answers;
+mod closing;
 mod outlet;
 mod replay;
 mod run;
@@ -26,9 +27,10 @@ use crate::executor::Executor;
 use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
-    Call, Candidate, Code, Compiler, Config, Egress, Error, EventSender, Input, InputSchema, Limits, Maker, Mocks,
-    RunResult, Standins, Subject,
+    Call, Candidate, Code, Codes, Compiler, Config, Damage, Egress, Error, EventSender, Input, InputSchema, Limits,
+    Maker, Mocks, RunResult, Standins, Subject,
 };
+use closing::Unclosed;
 use outlet::Outlet;
 pub use replay::{Against, Replay, Replayed};
 use run::Run;
@@ -50,6 +52,7 @@ pub struct Invoker {
     egress: Egress,
     limits_max: Limits,
     versions: Arc<Versions>,
+    unclosed: Unclosed,
 }
 
 /// A subject with everything its runs need.
@@ -75,17 +78,19 @@ impl Invoker {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, store: Store, artifacts: Artifacts, clock: Clock) -> Result<Self, Error> {
         let compiled = Compiled::open(&config.cache_dir, config.cache_key)?;
-        let executor = Executor::start(config, compiled.clone())?;
+        let codes = Codes::new(compiled);
+        let executor = Executor::start(config, codes.clone())?;
         Ok(Self {
             store,
             artifacts,
             executor,
-            compiler: Compiler::new(&config.compiler, compiled),
+            compiler: Compiler::new(&config.compiler, codes),
             admission: Admission::new("runs", config.runs),
             egress: Egress::new(config.egress.clone(), clock.clone())?,
             clock,
             limits_max: config.limits_max,
             versions: Arc::default(),
+            unclosed: Unclosed::default(),
         })
     }
 
@@ -166,7 +171,7 @@ impl Invoker {
             tool_id: tool,
             tool_name,
             version: UNPUBLISHED,
-            loaded: Loaded { code, schema, mocks },
+            loaded: Loaded { code: Ok(code), schema, mocks },
             language: settings.language,
             limits: self.limits(&settings),
             outlet: Outlet::take(&settings, &mut variables),
@@ -206,41 +211,52 @@ impl Invoker {
     }
 
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
-        if let Some(found) = self.versions.get(&version.id) {
+        if let Some(found) = self.versions.get(&version.id).filter(|_| self.compiler.has(&version.image_digest)) {
             return Ok(found);
         }
+        let schema = version.input_schema.clone();
+        let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
+        let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
+        let (code, mocks) = match self.stored(version).await {
+            // Not kept: it may be put back.
+            Err(Error::Damaged(damage)) => return Ok(Loaded { code: Err(damage), schema, mocks: Arc::default() }),
+            stored => stored?,
+        };
+        let loaded = Loaded { code: Ok(code), schema, mocks: mocks.into() };
+        self.versions.keep(version.id.clone(), loaded.clone());
+        Ok(loaded)
+    }
+
+    /// What of a version is among the artefacts.
+    async fn stored(&self, version: &ToolVersion) -> Result<(Code, Standins), Error> {
         let component = version.image_digest;
         self.ready(&component, version.bundle_digest.is_some()).await?;
         let bundle = match &version.bundle_digest {
             Some(digest) => self.bytes(digest).await?,
             None => Vec::new(),
         };
-        let schema = version.input_schema.clone();
-        let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
-        let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
         let mocks = match &version.settings.mocks_digest {
             Some(digest) => standins(&self.bytes(digest).await?)?,
             None => Standins::default(),
         };
-        let loaded = Loaded { code: Code { component, bundle: bundle.into() }, schema, mocks: mocks.into() };
-        self.versions.keep(version.id.clone(), loaded.clone());
-        Ok(loaded)
+        Ok((Code { component, bundle: bundle.into() }, mocks))
     }
 
     /// Compiles a component that this node has not compiled yet.
     async fn ready(&self, component: &Digest, has_bundle: bool) -> Result<(), Error> {
-        if self.compiler.has(component) {
-            return Ok(());
-        }
-        let bytes = self.bytes(component).await?;
         // Only an image of the platform's runs bundles.
         let maker = if has_bundle { Maker::Platform } else { Maker::Author };
-        self.compiler.ensure(component, &bytes, maker).await
+        self.compiler.ready(component, maker, self.bytes(component)).await.map(drop)
     }
 
     async fn bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
-        let found = self.artifacts.get(digest).await?;
-        found.ok_or_else(|| Error::internal(format!("the artefact {digest} is missing")))
+        let damaged = |problem: String| Error::Damaged(Damage { artifact: *digest, problem });
+        match self.artifacts.get(digest).await {
+            Ok(found) => found.ok_or_else(|| damaged("is missing".to_owned())),
+            Err(registry::Error::Corrupt { .. }) => Err(damaged("is damaged".to_owned())),
+            Err(registry::Error::Io { source, .. }) => Err(damaged(format!("cannot be read ({source})"))),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod admission;
 mod bindings;
 mod cache;
 mod call;
+mod codes;
 mod compile;
 mod config;
 mod depth;
@@ -46,14 +47,15 @@ pub use call::{
     Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, OUTPUT_CHARACTERS_MAX,
     PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
 };
-pub use compile::{Compiler, Maker, child_compile_main, precompile};
+pub use codes::{Codes, NativeCode};
+pub use compile::{Compiler, Maker, child_check_main, child_compile_main, precompile};
 pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{
     Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets, Simulation, Standins,
 };
 pub(crate) use egress::{Heard, Recall};
-pub use error::{Error, ErrorKind, Misfit};
+pub use error::{Damage, Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};

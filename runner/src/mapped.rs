@@ -1,4 +1,4 @@
-//! Compiled code as it lies in its file: mapped, so that all processes that run it share its pages.
+//! Compiled code as it lies in memory or in its file: mapped, so that all processes that run it share its pages.
 
 use std::fs::File;
 use std::io;
@@ -34,7 +34,8 @@ pub unsafe fn component(engine: &Engine, code: &File, bytes: u64) -> Result<Comp
     let memory =
         map(code, bytes).map_err(|error| Error::internal(format!("compiled code cannot be mapped: {error}")))?;
     // SAFETY: the caller's promise, and the mapping is never taken away: instances may outlive the component that
-    // they were made of. What it costs is addresses, since clean pages of a file go when memory is short.
+    // they were made of. What it costs is addresses: the server holds the memory as long as it lives, and clean pages
+    // of a file go when memory is short.
     let loaded = unsafe { Component::deserialize_raw(engine, memory) };
     // Code of this release that this node made, so it is the component that is at fault.
     loaded.map_err(|error| Error::rejected(error.root_cause().to_string()))

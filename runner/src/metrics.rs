@@ -17,7 +17,7 @@ const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// The ends that the host gives a run.
-const HOSTS_OUTCOMES: [&str; 16] = [
+const HOSTS_OUTCOMES: [&str; 17] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
@@ -29,6 +29,7 @@ const HOSTS_OUTCOMES: [&str; 16] = [
     "limit_hostcall_bytes",
     "limit_handles",
     "instantiate_failed",
+    "artifact_damaged",
     "exit",
     "no_result",
     "runner_crashed",

@@ -6,7 +6,6 @@
 //! tries to reach it.
 
 mod child;
-mod codes;
 mod confinement;
 mod conversation;
 mod drill;

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
-use crate::cache::Compiled;
+use crate::codes::Codes;
 use crate::guest::{Components, Prepared};
 use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
@@ -32,13 +32,13 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Starts the guest thread over a cache of compiled code.
+    /// Starts the guest thread over compiled code.
     ///
     /// # Errors
     /// When the engine's settings do not fit the machine.
-    pub fn start(config: &Config, compiled: Compiled) -> Result<Self, Error> {
+    pub fn start(config: &Config, codes: Codes) -> Result<Self, Error> {
         let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
-        let guests = Guests::new(parallel_runs_max, Some(compiled))?;
+        let guests = Guests::new(parallel_runs_max, Some(codes))?;
         let (jobs, inbox) = mpsc::unbounded_channel();
         spawn(guests, inbox).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { jobs })
@@ -87,9 +87,9 @@ impl Guests {
     ///
     /// # Errors
     /// When the engine's settings do not fit the machine.
-    pub(crate) fn new(parallel_runs_max: u32, compiled: Option<Compiled>) -> Result<Self, Error> {
+    pub(crate) fn new(parallel_runs_max: u32, codes: Option<Codes>) -> Result<Self, Error> {
         let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes).map_err(Error::engine)?;
-        let components = Components::new(&engine, compiled)?;
+        let components = Components::new(&engine, codes)?;
         let ticker = Ticker::start(&engine).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { engine, components, ticker, turns: Arc::default() })
     }

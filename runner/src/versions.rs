@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use registry::VersionId;
 
-use crate::{Code, InputSchema, Standins};
+use crate::{Code, Damage, InputSchema, Standins};
 
 /// Versions whose schema and bundle stay in memory.
 const VERSIONS_MAX: usize = 1_024;
@@ -15,7 +15,8 @@ const BUNDLE_BYTES_MAX: usize = 256 << 20;
 /// One version, cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Loaded {
-    pub(crate) code: Code,
+    /// Or why its runs fail. That is looked at anew each time.
+    pub(crate) code: Result<Code, Damage>,
     pub(crate) schema: InputSchema,
     pub(crate) mocks: Arc<Standins>,
 }
@@ -23,7 +24,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// What grows with what an author wrote.
     fn bytes(&self) -> usize {
-        self.code.bundle.len() + self.mocks.bytes()
+        self.code.as_ref().map_or(0, |code| code.bundle.len()) + self.mocks.bytes()
     }
 }
 
@@ -71,7 +72,7 @@ mod tests {
 
     fn loaded(bundle: &std::sync::Arc<[u8]>) -> Loaded {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
-        Loaded { code, schema: InputSchema::compile(&serde_json::json!({})).unwrap(), mocks: Arc::default() }
+        Loaded { code: Ok(code), schema: InputSchema::compile(&serde_json::json!({})).unwrap(), mocks: Arc::default() }
     }
 
     fn bundle(bytes: usize) -> std::sync::Arc<[u8]> {
@@ -83,7 +84,7 @@ mod tests {
         let (mut held, clock, large) = (Held::default(), Clock::system(), bundle(8 << 20));
         for _ in 0..100 {
             held.keep(VersionId::new(&clock), loaded(&large));
-            let sum: usize = held.versions.values().map(|version| version.code.bundle.len()).sum();
+            let sum: usize = held.versions.values().map(|version| version.bytes()).sum();
             assert_eq!(sum, held.bundle_bytes);
             assert!(sum <= BUNDLE_BYTES_MAX, "{sum} bytes");
         }
@@ -106,7 +107,7 @@ mod tests {
             versions.keep(id.clone(), loaded(&bundle(10)));
         }
         assert_eq!(versions.0.read().unwrap().bundle_bytes, 10);
-        assert_eq!(versions.get(&id).unwrap().code.bundle.len(), 10);
+        assert_eq!(versions.get(&id).unwrap().code.unwrap().bundle.len(), 10);
         assert!(versions.get(&VersionId::new(&Clock::system())).is_none());
     }
 }

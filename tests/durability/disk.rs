@@ -1,4 +1,4 @@
-//! A full disk, as a process meets it: `ulimit -f` stops every file of the server at a size.
+//! A full disk, as a process meets it: a limit stops every file of the server at a size.
 
 use serde_json::json;
 
@@ -60,6 +60,7 @@ fn fill(tool: &Tool<'_>) -> Vec<Run> {
             return acknowledged;
         }
         let results = answer.expect(200)["invocation_results"].clone();
+        assert_eq!(results[0]["succeeded"], true, "{}", results[0]);
         acknowledged.extend(results.as_array().expect("a list").iter().cloned().map(Run));
     }
     panic!("{} runs were recorded, and the disk is still not full", acknowledged.len());

@@ -65,6 +65,32 @@ pub fn change_database(data: &Path, statements: &[&str]) {
     });
 }
 
+/// Another process that writes, and keeps everybody else from writing until this is dropped.
+pub struct Locked {
+    runtime: tokio::runtime::Runtime,
+    connection: SqliteConnection,
+}
+
+impl Locked {
+    pub fn take(data: &Path) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let options = SqliteConnectOptions::new().filename(data.join("lathe.db"));
+        let connection = runtime.block_on(async {
+            let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
+            sqlx::query("BEGIN EXCLUSIVE").execute(&mut connection).await.expect("a lock");
+            connection
+        });
+        Self { runtime, connection }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let ended = self.runtime.block_on(sqlx::query("ROLLBACK").execute(&mut self.connection));
+        ended.expect("the end of the lock");
+    }
+}
+
 fn rows(data: &Path, query: Query) -> Vec<SqliteRow> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -24,6 +24,25 @@ pub fn cache() -> PathBuf {
     SHARED.join("cache")
 }
 
+/// Copies the code of an image, whose file is named after its digest, into a cache of its own.
+pub fn copy_code(image: &Path, own: &Path) {
+    let image = image.file_name().expect("a digest");
+    for (file, _) in files_below(&cache().join("compiled")) {
+        if file.file_stem() == Some(image) {
+            let copy = own.join(file.strip_prefix(cache()).expect("a file of the cache"));
+            fs::create_dir_all(copy.parent().expect("a directory")).expect("a directory");
+            fs::copy(&file, copy).expect("a copy");
+        }
+    }
+}
+
+/// All files of the directories in a directory, with their sizes.
+pub fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries(directory).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
+    files.filter_map(|file| Some((file.path(), file.metadata().ok().filter(fs::Metadata::is_file)?.len()))).collect()
+}
+
 /// Gives a data directory the shared master key.
 pub fn plant_keys(data: &Path) {
     let keys = data.join("keys");

@@ -26,7 +26,9 @@ static WARM: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Default)]
 pub struct Options {
     pub python_index: Option<String>,
-    /// `ulimit -f` for the server and its children: no file grows beyond so many KiB.
+    /// A cache beside its data, for tests that spoil it. It begins with the image's code.
+    pub has_own_cache: bool,
+    /// `ulimit -S -f` for the server and its children: no file grows beyond so many KiB.
     pub file_kib_max: Option<u64>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
@@ -49,7 +51,7 @@ impl Server {
         if let Some(server) = shared.upgrade() {
             return server;
         }
-        let server = Arc::new(Self::start(&Options::default()));
+        let server = Arc::new(Self::start(&Options::default(), None));
         *shared = Arc::downgrade(&server);
         // Not by several servers at the same time.
         if !WARM.load(Ordering::Relaxed) {
@@ -61,14 +63,19 @@ impl Server {
 
     /// One that a test has for itself.
     pub fn private(options: &Options) -> Arc<Self> {
-        drop(Self::shared());
-        Arc::new(Self::start(options))
+        let shared = Self::shared();
+        let image = shared.artifacts().into_iter().max_by_key(|(_, bytes)| *bytes);
+        drop(shared);
+        Arc::new(Self::start(options, image.map(|(path, _)| path)))
     }
 
-    fn start(options: &Options) -> Self {
+    fn start(options: &Options, image: Option<PathBuf>) -> Self {
         let directory = Arc::new(TempDir::new().expect("a directory"));
         let data = directory.path().join("data");
         seed::plant_keys(&data);
+        if let Some(image) = image.filter(|_| options.has_own_cache) {
+            seed::copy_code(&image, &own_cache(&data));
+        }
         Self::start_on(&data, Some(directory), options)
     }
 
@@ -96,6 +103,19 @@ impl Server {
         let mut options = self.options.clone();
         change(&mut options);
         Arc::new(Self::start_on(&self.data, self.directory.clone(), &options))
+    }
+
+    /// The files of images and bundles, with their sizes.
+    pub fn artifacts(&self) -> Vec<(PathBuf, u64)> {
+        seed::files_below(&self.data.join("artifacts"))
+    }
+
+    /// The files of compiled code in a cache of its own.
+    pub fn compiled(&self) -> Vec<(PathBuf, u64)> {
+        assert!(self.options.has_own_cache, "others use it, too");
+        let mut files = seed::files_below(&own_cache(&self.data).join("compiled"));
+        files.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "cwasm"));
+        files
     }
 
     pub fn data(&self) -> &Path {
@@ -162,6 +182,11 @@ impl Drop for Server {
     }
 }
 
+/// Where a server with `has_own_cache` keeps what it can make again.
+fn own_cache(data: &Path) -> PathBuf {
+    data.with_file_name("cache")
+}
+
 fn log_file(data: &Path) -> PathBuf {
     data.with_file_name("server.log")
 }
@@ -172,12 +197,13 @@ fn command(data: &Path, options: &Options) -> Command {
         Some(kib) => {
             let mut shell = Command::new("bash");
             // A write beyond the limit is an error then, as on a full disk, and no signal.
-            shell.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\""]).arg(kib.to_string());
+            shell.args(["-c", "trap '' XFSZ; ulimit -S -f \"$0\"; exec \"$@\""]).arg(kib.to_string());
             shell.arg(env!("CARGO_BIN_EXE_lathe"));
             shell
         }
     };
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).arg("--cache").arg(seed::cache());
+    let cache = if options.has_own_cache { own_cache(data) } else { seed::cache() };
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).arg("--cache").arg(cache);
     if let Some(index) = &options.python_index {
         command.args(["--python-index", index]);
     }

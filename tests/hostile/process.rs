@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use registry::Digest;
-use runner::{Code, Compiled, Config, Execution, Limits, Outcome, Pool, Ports, Runners, Sandbox};
+use runner::{Code, Codes, Compiled, Config, Execution, Limits, Outcome, Pool, Ports, Runners, Sandbox};
 use serde_json::json;
 
 use super::case::guest;
@@ -40,7 +40,7 @@ async fn a_panic_of_the_host_ends_one_run() {
     let digest = Digest::of(&bytes);
     compiled.keep(&digest, &runner::precompile(&bytes).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
-    let sandbox = Sandbox::start(&config, compiled).expect("a sandbox");
+    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
     let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
     let sibling = sandbox.run(execution(digest, "{}"), Ports::closed());
     let hostile = sandbox.run(execution(digest, "{\"n\":0}"), panicking());
@@ -62,7 +62,7 @@ async fn a_panic_beside_a_runner_ends_one_run() {
     compiled.keep(&digest, &runner::precompile(&bytes).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
     let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
-    let pool = Pool::start(&config, &runners, compiled).expect("a pool");
+    let pool = Pool::start(&config, &runners, Codes::new(compiled)).expect("a pool");
     let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
     let sibling = pool.run(execution(digest, "{}"), Ports::closed());
     let hostile = pool.run(execution(digest, "{\"n\":0}"), panicking());

@@ -3,6 +3,8 @@
 //! Beginning, working and ending happen in one task, so that no key is ever taken by a request whose client went away
 //! before its work began.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, LOCATION};
@@ -13,6 +15,7 @@ use registry::{
 };
 use runner::Admitted;
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use super::manner::Manner;
 use super::{Answer, Events, Job, OperationInstance, Reply, ended_early, events, first_of, operation, to_its_end};
@@ -24,6 +27,9 @@ use crate::request_id::RequestId;
 /// Says that the answer was given before.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// Between two tries to keep how an operation ended.
+const LATER: Duration = Duration::from_secs(5);
 
 /// What a request asks for, apart from the work itself.
 #[derive(Clone)]
@@ -146,9 +152,19 @@ fn end_of(kind: OperationKind, answer: &Answer) -> OperationEnd {
     }
 }
 
-/// An end that cannot be kept is found out at the next start of the server; what came of the work is kept already.
+/// What came of the work is kept already. An end that cannot be kept is kept later, or found out at the next start of the
+/// server. A database that takes no ends takes no beginnings, so that these are no more than the operations under way.
 async fn end(app: &App, organization: &OrganizationId, operation: &OperationId, end: OperationEnd) {
-    if let Err(error) = app.store().end_operation(organization, operation, end).await {
-        tracing::error!(%operation, %error, "the end of an operation could not be kept");
-    }
+    let Err(error) = app.store().end_operation(organization, operation, end.clone()).await else { return };
+    tracing::error!(%operation, %error, "the end of an operation is kept later");
+    let (store, organization, operation) = (app.store().clone(), organization.clone(), operation.clone());
+    tokio::spawn(async move {
+        loop {
+            sleep(LATER).await;
+            match store.end_operation(&organization, &operation, end.clone()).await {
+                Ok(()) | Err(registry::Error::Closed) => return,
+                Err(error) => tracing::debug!(%operation, %error, "the end of an operation cannot be kept yet"),
+            }
+        }
+    });
 }

@@ -44,9 +44,11 @@ type Answer = Result<Result<Bundle, CompileFailure>, String>;
 /// # Errors
 /// The author's failing check with file and line; or a child that failed.
 pub async fn bundle(toolchain: &Toolchain<'_>, project: Project, derive_schema: bool) -> Result<Bundle, Error> {
-    let request = Request { code: toolchain.code.into(), project, derive_schema };
+    let mut child = child(toolchain.bundler)?;
+    let code = toolchain.code.give_to(&mut child).map_err(Error::internal)?;
+    let request = Request { code, project, derive_schema };
     let request = postcard::to_allocvec(&request).map_err(Error::internal)?;
-    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(toolchain.bundler, request))
+    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
         .await
         .map_err(|_| refuse("import", "importing the tool took too long"))??;
     let bundle = answer.map_err(Error::internal)?.map_err(from_check)?;
@@ -60,19 +62,18 @@ pub async fn bundle(toolchain: &Toolchain<'_>, project: Project, derive_schema: 
     Ok(bundle)
 }
 
-async fn converse(command: &[String], request: Vec<u8>) -> Result<Answer, Error> {
+fn child(command: &[String]) -> Result<Command, Error> {
     let [program, arguments @ ..] = command else {
         return Err(Error::internal("no bundling program is configured"));
     };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| Error::internal(format!("cannot start {program}: {error}")))?;
+    let mut child = Command::new(program);
+    let pipes = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pipes.args(arguments).env_clear().kill_on_drop(true);
+    Ok(child)
+}
+
+async fn converse(mut child: Command, request: Vec<u8>) -> Result<Answer, Error> {
+    let mut child = child.spawn().map_err(|error| Error::internal(format!("no bundling child starts: {error}")))?;
     let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
     let feed = async move { input.write_all(&request).await };
     let output = tokio::join!(feed, child.wait_with_output()).1.map_err(Error::internal)?;
@@ -110,7 +111,7 @@ pub fn child_bundle_main() -> io::Result<()> {
 fn compile(Request { code, project, derive_schema }: Request) -> Result<Result<Bundle, CompileFailure>, runner::Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| runner::Error::Internal { message: error.to_string() })?;
-    // SAFETY: the parent names a file of its own cache, whose key it has checked.
+    // SAFETY: the parent names an open file, which it has verified.
     let interpreter = unsafe { Interpreter::load(&code) }?;
     runtime.block_on(interpreter.compile(project, derive_schema, LIMITS))
 }

@@ -25,6 +25,9 @@ pub struct CompileArguments {
     /// Of an author's own, which may cost less than the platform's
     #[arg(long)]
     author: bool,
+    /// Only looks whether this machine can load the code that is its standard input
+    #[arg(long)]
+    check: bool,
 }
 
 #[derive(Debug, Args)]
@@ -40,7 +43,11 @@ pub struct RunArguments {
 pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         InternalCommand::PreReceive => Ok(decide_on_push()),
-        InternalCommand::Compile(CompileArguments { author }) => {
+        InternalCommand::Compile(CompileArguments { check: true, .. }) => {
+            runner::child_check_main()?;
+            Ok(Outcome::Done)
+        }
+        InternalCommand::Compile(CompileArguments { author, .. }) => {
             let maker = if author { runner::Maker::Author } else { runner::Maker::Platform };
             runner::child_compile_main(maker)?;
             Ok(Outcome::Done)

@@ -35,4 +35,11 @@ async fn damaged_bytes_are_refused_and_healed_by_the_next_put() {
     artifacts.put(b"component").await.unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    // A directory in its place is somebody's, and is kept.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir_all(path.join("inside")).unwrap();
+    assert_eq!(artifacts.get(&digest).await.unwrap_err().code(), "io");
+    artifacts.put(b"component").await.unwrap();
+    assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
 }

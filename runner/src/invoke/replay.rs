@@ -13,8 +13,8 @@ use crate::redact::{Redaction, Redactor};
 use crate::tape::{changes, first_difference};
 use crate::taped;
 use crate::{
-    Candidate, Difference, End, Error, Executed, Execution, Limits, Outcome, Ports, RunResult, Tape, Taped, Taping,
-    What, shape,
+    Candidate, Damage, Difference, End, Error, Executed, Execution, Limits, Outcome, Ports, RunResult, Tape, Taped,
+    Taping, What, shape,
 };
 
 /// What a replay may take of what its run was allowed: the machine may be slower or busier than it was then.
@@ -74,7 +74,7 @@ impl Invoker {
         let _place = admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let started_at = u64::try_from(record.started_at.as_milliseconds()).unwrap_or_default();
         let group = group_of(organization);
-        let execution = Execution { group, ..prepared.execution(kept.tape.clone(), started_at) };
+        let execution = Execution { group, ..prepared.execution(kept.tape.clone(), started_at)? };
         let executed = self.executor.run(execution, Ports::closed()).await?;
         compared(executed, &kept, &prepared, finished, invocation)
     }
@@ -144,11 +144,11 @@ impl Invoker {
 }
 
 impl Prepared {
-    fn execution(&self, tape: Box<Tape>, started_at: u64) -> Execution {
+    fn execution(&self, tape: Box<Tape>, started_at: u64) -> Result<Execution, Damage> {
         let Given { tool_input, metadata, config, conversation, user_variables } = self.given.clone();
         let Limits { wall_ms, cpu_ms, host_calls, .. } = self.limits;
-        Execution {
-            code: self.resolved.loaded.code.clone(),
+        Ok(Execution {
+            code: self.resolved.loaded.code.clone()?,
             tool_input,
             metadata,
             config,
@@ -163,7 +163,7 @@ impl Prepared {
             },
             group: 0,
             taping: if self.is_same { Taping::Again(tape) } else { Taping::Otherwise { tape, started_at } },
-        }
+        })
     }
 }
 

@@ -23,11 +23,10 @@ use crate::{
 };
 
 /// What a run said beside its outcome.
-#[derive(Default)]
 struct Traces {
     status_events: Vec<Value>,
     logs: String,
-    ledger: Option<Ledger>,
+    ledger: Ledger,
     tape: Option<NewTape>,
     answers: Option<NewAnswers>,
 }
@@ -90,7 +89,7 @@ impl Run<'_> {
         let executed = self.execute(index, &id, documents, kept.clone()).await;
         let Ended { executed, redactors, frame, heard } = executed.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-            Ended::without(Executed::failed("internal", "the run failed on the host's side"))
+            Ended::without(failed(&error))
         });
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
@@ -108,7 +107,7 @@ impl Run<'_> {
         let logs = redactors.stored.text(logs);
         let result =
             RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
-        self.record_end(&result, stored, Traces { status_events, logs, ledger: Some(ledger), tape, answers }).await?;
+        self.record_end(&result, stored, Traces { status_events, logs, ledger, tape, answers }).await?;
         Ok(result)
     }
 
@@ -137,7 +136,7 @@ impl Run<'_> {
         let gate = self.gate(documents.mode);
         let sensitive = documents.sensitive.clone();
         let ports = Ports { events: sink, http: gate.sender() };
-        let execution = self.execution(id, documents);
+        let execution = self.execution(id, documents)?;
         let frame = self.resolved.is_taped.then(|| self.frame(&execution));
         let mut executed = self.invoker.executor.run(execution, ports).await?;
         let (mut uses, refused) = gate.account();
@@ -188,7 +187,7 @@ impl Run<'_> {
         })
     }
 
-    fn execution(&self, id: &InvocationId, documents: Documents) -> Execution {
+    fn execution(&self, id: &InvocationId, documents: Documents) -> Result<Execution, Error> {
         let Documents { mode, tool_input, user_variables, .. } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
@@ -201,8 +200,8 @@ impl Run<'_> {
             version: version.to_string(),
             deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
         };
-        Execution {
-            code: loaded.code.clone(),
+        Ok(Execution {
+            code: loaded.code.clone()?,
             tool_input,
             metadata: variables::metadata(&metadata),
             config: variables::config(variables),
@@ -211,7 +210,7 @@ impl Run<'_> {
             limits: *limits,
             group: group_of(&self.principal.organization),
             taping: if self.resolved.is_taped { Taping::On } else { Taping::Off },
-        }
+        })
     }
 
     fn sink(
@@ -231,38 +230,31 @@ impl Run<'_> {
         })
     }
 
-    /// Falls back to a reduced record, so that a run never stays unfinished
-    /// because of what it said.
     async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
-        let finished =
-            |outcome: Outcome, Traces { status_events, logs, ledger, tape, answers }: Traces| InvocationFinished {
-                id: result.invocation_id.clone(),
-                organization: self.principal.organization.clone(),
-                finished: Finished {
-                    at: self.invoker.clock.now(),
-                    duration_ms: result.duration_ms,
-                    outcome: stored(outcome),
-                    persisted: result.persisted,
-                    status_events,
-                    logs,
-                    ledger,
-                },
-                tape,
-                answers,
-            };
-        let store = &self.invoker.store;
-        let first = store.finish_invocations(vec![finished(outcome, traces)]).await;
-        let Err(error) = first else { return Ok(()) };
-        tracing::error!(invocation = %result.invocation_id, %error, "a record is written reduced");
-        let reduced = Outcome::failed("record_failed", "the outcome could not be recorded");
-        if let Err(second) = store.finish_invocations(vec![finished(reduced, Traces::default())]).await {
-            tracing::error!(invocation = %result.invocation_id, error = %second, "a record stays unfinished");
-        }
-        Err(error.into())
+        let Traces { status_events, logs, ledger, tape, answers } = traces;
+        let finished = Finished {
+            at: self.invoker.clock.now(),
+            duration_ms: result.duration_ms,
+            outcome: stored(outcome),
+            persisted: result.persisted,
+            status_events,
+            logs,
+            ledger: Some(ledger),
+        };
+        let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
+        self.invoker.record_end(InvocationFinished { id, organization, finished, tape, answers }).await
     }
 }
 
-fn stored(outcome: Outcome) -> InvocationOutcome {
+/// What a run's caller is told of the host's side.
+fn failed(error: &Error) -> Executed {
+    match error {
+        Error::Damaged(damage) => Executed::failed(error.code(), &damage.to_string()),
+        _ => Executed::failed("internal", "the run failed on the host's side"),
+    }
+}
+
+pub(super) fn stored(outcome: Outcome) -> InvocationOutcome {
     match outcome {
         Outcome::Succeeded { output } => InvocationOutcome::Succeeded { output },
         Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {

@@ -8,6 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use registry::Digest;
 use tokio::net::UnixStream;
 use tokio::runtime;
@@ -31,6 +32,9 @@ pub fn child_run_main() -> io::Result<()> {
     // SAFETY: this is the beginning of the program, which has opened nothing.
     unsafe { confinement::close_inherited() }?;
     confinement::ignore_stops()?;
+    // A runner writes to no file but such as are memory: the memory that its guests begin with.
+    let (_, most) = getrlimit(Resource::RLIMIT_FSIZE)?;
+    setrlimit(Resource::RLIMIT_FSIZE, most, most)?;
     let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().event_interval(POLLS_BETWEEN_LOOKS).build()?;
@@ -92,7 +96,7 @@ impl Runner {
     /// Runs of code that does not load say so themselves; why it does not is for the server's log.
     fn load(&self, component: &Digest, reader: &mut Reader, bytes: u64) {
         let loaded = match reader.descriptor() {
-            // SAFETY: the server hands over what it has verified, in a directory where files never change.
+            // SAFETY: the server hands over what it has verified, sealed or in a directory where files never change.
             Some(code) => unsafe { self.guests.components.load(component, &File::from(code), bytes) },
             None => Err(Error::internal("no file came with the message")),
         };

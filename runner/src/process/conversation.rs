@@ -4,15 +4,14 @@
 //! say it is not listened to any more.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::codes::Codes;
 use super::flight::{Breach, Flight, Job};
 use super::frames::{FrameError, Mailbox};
 use super::given::Given;
 use super::messages::{FromRunner, RunNumber, ToRunner};
+use crate::codes::Codes;
 use crate::{Error, Execution};
 
 pub struct Conversation {
@@ -22,7 +21,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub fn new(mailbox: Mailbox, codes: Arc<Codes>) -> Self {
+    pub fn new(mailbox: Mailbox, codes: Codes) -> Self {
         Self { given: Given::new(mailbox.clone(), codes), mailbox, flights: HashMap::new() }
     }
 
@@ -107,6 +106,7 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use registry::Digest;
@@ -137,7 +137,7 @@ mod tests {
         let compiled = Compiled::open(cache.path(), [1; 32]).unwrap();
         compiled.keep(&component(), b"native code").unwrap();
         let (mailbox, queue) = Mailbox::new();
-        Stage { conversation: Conversation::new(mailbox, Arc::new(Codes::new(compiled))), queue, _cache: cache }
+        Stage { conversation: Conversation::new(mailbox, Codes::new(compiled)), queue, _cache: cache }
     }
 
     fn execution(bundle: &Arc<[u8]>, wall_ms: u64) -> Execution {

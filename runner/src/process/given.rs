@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use registry::Digest;
 
-use super::codes::Codes;
 use super::frames::{FrameError, Mailbox};
 use super::messages::{Blob, BundleNumber, ToRunner};
+use crate::codes::Codes;
 use crate::{Code, Error};
 
 /// Components that a runner keeps; each takes one descriptor there.
@@ -19,7 +19,7 @@ const BUNDLE_BYTES_MAX: usize = 64 << 20;
 /// At a bound everything is taken back: what is in use is given again at once, and nobody has to count uses.
 pub struct Given {
     mailbox: Mailbox,
-    codes: Arc<Codes>,
+    codes: Codes,
     components: HashSet<Digest>,
     /// By the address of their bytes, which stays theirs for as long as they are held here.
     bundles: HashMap<usize, (BundleNumber, Arc<[u8]>)>,
@@ -28,7 +28,7 @@ pub struct Given {
 }
 
 impl Given {
-    pub fn new(mailbox: Mailbox, codes: Arc<Codes>) -> Self {
+    pub fn new(mailbox: Mailbox, codes: Codes) -> Self {
         let (components, bundles) = (HashSet::new(), HashMap::new());
         Self { mailbox, codes, components, bundles, bundle_bytes: 0, bundles_sent: 0 }
     }
@@ -55,12 +55,13 @@ impl Given {
         if self.components.contains(component) {
             return Ok(());
         }
-        let (descriptor, bytes) = self.codes.descriptor(component)?;
+        let code = self.codes.get(component)?;
+        let descriptor = code.descriptor().map_err(|error| Error::internal(error.to_string()))?;
         if self.components.len() >= COMPONENTS_MAX {
             self.forget()?;
         }
         self.components.insert(*component);
-        let message = ToRunner::Load { component: *component, bytes };
+        let message = ToRunner::Load { component: *component, bytes: code.bytes() };
         self.mailbox.post_with(&message, Some(descriptor)).map_err(FrameError::unsent)
     }
 

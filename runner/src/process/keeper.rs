@@ -15,12 +15,12 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::codes::Codes;
 use super::conversation::Conversation;
 use super::flight::{Breach, Job};
 use super::frames::{FrameError, Reader};
 use super::messages::{FromRunner, RunNumber};
 use super::started::{StartError, Started};
+use crate::codes::Codes;
 use crate::{Error, metrics};
 
 /// A runner that lives for less than this is not replaced at once.
@@ -54,7 +54,7 @@ pub struct Seat {
 pub struct Common {
     pub command: Vec<String>,
     pub parallel_runs_max: u32,
-    pub codes: Arc<Codes>,
+    pub codes: Codes,
     pub alive: watch::Sender<usize>,
     /// What the kernel does not offer has been logged.
     pub said: AtomicBool,

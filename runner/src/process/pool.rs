@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::codes::Codes;
 use super::flight::Job;
 use super::keeper::{Common, Keeper, Request, Seat};
 use super::messages::RunNumber;
-use crate::cache::Compiled;
+use crate::codes::Codes;
 use crate::config::Runners;
 use crate::{Config, Error, Executed, Execution, Ports};
 
@@ -34,14 +33,14 @@ impl Pool {
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub fn start(config: &Config, runners: &Runners, compiled: Compiled) -> Result<Self, Error> {
+    pub fn start(config: &Config, runners: &Runners, codes: Codes) -> Result<Self, Error> {
         let failed = |error: &dyn std::fmt::Display| Error::internal(format!("starting the runners: {error}"));
         let (alive, is_alive) = watch::channel(0);
         let common = Arc::new(Common {
             command: runners.command.clone(),
             // A runner gets all of them while it is the only one.
             parallel_runs_max: u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX),
-            codes: Arc::new(Codes::new(compiled)),
+            codes,
             alive,
             said: AtomicBool::new(false),
         });
@@ -123,14 +122,14 @@ mod tests {
     use registry::Digest;
 
     use super::*;
-    use crate::{Code, Limits};
+    use crate::{Code, Compiled, Limits};
 
     fn pool(command: &[&str]) -> (Pool, tempfile::TempDir) {
         let cache = tempfile::tempdir().unwrap();
         let config = Config::new(cache.path().into(), [1; 32], "unused");
-        let compiled = Compiled::open(&config.cache_dir, config.cache_key).unwrap();
+        let codes = Codes::new(Compiled::open(&config.cache_dir, config.cache_key).unwrap());
         let command = command.iter().map(|&word| word.to_owned()).collect();
-        (Pool::start(&config, &Runners { command, count: 2 }, compiled).unwrap(), cache)
+        (Pool::start(&config, &Runners { command, count: 2 }, codes).unwrap(), cache)
     }
 
     fn execution() -> Execution {

@@ -106,7 +106,7 @@ pub(crate) fn operation() -> Operation {
             ],
         )
         .refuses(429, &["too_many_runs", "too_many_builds"])
-        .refuses(503, &["overloaded"])
+        .refuses(503, &["overloaded", "artifact_damaged"])
 }
 
 fn example() -> Value {

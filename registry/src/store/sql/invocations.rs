@@ -1,5 +1,7 @@
 //! Recording runs. Both halves of a record are inserted once and never touched again.
 
+use std::sync::Arc;
+
 use metrics::counter;
 
 use super::answers::{self, Keeping};
@@ -81,12 +83,13 @@ impl Store {
 
     /// Keeps how runs ended. [`Error::AlreadyFinished`] or [`Error::NotFound`] names the first record that was
     /// refused; the others are durable all the same.
-    pub async fn finish_invocations(&self, finished: Vec<InvocationFinished>) -> Result<()> {
+    pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
+        let finished = finished.into();
         let (retention, of_a_tool_max) = (self.0.config.tape_retention, self.0.config.recorded_answers_max);
         let written = self.write(move |connection| {
             Box::pin(async move {
                 let (mut count, mut refused) = (0, None);
-                for record in &finished {
+                for record in &*finished {
                     let refusal = finish(connection, &record.organization, &record.id, &record.finished).await?;
                     if let (None, Some(tape)) = (&refusal, &record.tape) {
                         let made_at = record.finished.at;

@@ -1,0 +1,122 @@
+//! Stored artefacts that are lost or spoiled: what cannot be made again fails in words, and alone.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::faults::{FAULTS, Fault};
+use crate::harness::{Bump, Options, Run, Server, Team, halves_of_records, input};
+use crate::hostile::component::component;
+use crate::hostile::installed::{Installer, Settings};
+
+/// A published tool and the file of its bundle.
+struct Published {
+    name: String,
+    id: String,
+    bundle: PathBuf,
+    /// A run that went well.
+    run: String,
+}
+
+fn publish(team: &Team, name: &str) -> Published {
+    let before: BTreeSet<_> = team.server.artifacts().into_iter().collect();
+    let tool = team.tool(name).body(&format!("return '{name}'")).published();
+    let after = team.server.artifacts().into_iter();
+    let bundle = after.filter(|file| !before.contains(file)).map(|(path, _)| path).next().expect("a bundle");
+    let run = tool.invoke(json!({}));
+    assert_eq!(run.output(), name);
+    Published { name: name.to_owned(), id: tool.id().to_owned(), bundle, run: run.id().to_owned() }
+}
+
+impl Published {
+    fn invoke(&self, team: &Team, version: &str) -> Run {
+        let body = json!({"inputs": [input(&json!({}))]});
+        let path = format!("/tool/{}/version/{version}/invoke", self.id);
+        Run(team.post(&path, &body).expect(200)["invocation_results"][0].clone())
+    }
+
+    /// The caller, the record and the operator are told the same.
+    #[track_caller]
+    fn fails(&self, team: &Team, problem: &str) {
+        let run = self.invoke(team, "1.0.0");
+        let failure = run.failure();
+        assert_eq!(failure.kind, "artifact_damaged", "{}: {run}", self.name);
+        let file = self.bundle.strip_prefix(team.server.data()).expect("a file of the server").display().to_string();
+        for words in [problem, &file, "Publishing its commit again", "backup"] {
+            assert!(failure.message.contains(words), "{}, {words}: {}", self.name, failure.message);
+        }
+        let record = team.get(&format!("/tool/invocation/{}", run.id()));
+        assert_eq!(record["invocation_status"]["exception_message"], Value::from(failure.message));
+        assert!(team.server.log_about(run.id()).contains(&file), "{}", team.server.log_about(run.id()));
+        let again = team.post(&format!("/tool/invocation/{}/replay", self.run), &json!({}));
+        assert_eq!((again.status, again.code().as_str()), (503, "artifact_damaged"), "{again}");
+        assert!(again.detail().contains(&file), "{again}");
+    }
+
+    /// Publishing the same commit again stores it anew, for the old version, too.
+    fn heals(&self, team: &Team) {
+        let tool = team.tool(&self.name).with_id(&self.id).body(&format!("return '{}'", self.name));
+        tool.publish(Bump::Patch).expect(201);
+        for version in ["1.0.0", "1.0.1"] {
+            assert_eq!(self.invoke(team, version).output(), self.name, "{version}");
+        }
+    }
+}
+
+fn problem(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Removed => "is missing",
+        Fault::Directory => "cannot be read",
+        _ => "is damaged",
+    }
+}
+
+#[test]
+fn a_spoiled_bundle_fails_its_runs_in_words_and_alone() {
+    let server = Server::private(&Options::default());
+    let team = Team::on(&server);
+    let tools = FAULTS.map(|fault| publish(&team, &format!("{fault:?}").to_lowercase()));
+    let bystander = publish(&team, "bystander");
+    for (tool, fault) in tools.iter().zip(FAULTS) {
+        fault.spoil(&tool.bundle, &bystander.bundle);
+        assert_eq!(tool.invoke(&team, "1.0.0").output(), tool.name, "this server has it");
+    }
+    server.signal(Signal::SIGTERM);
+    server.ended_within(std::time::Duration::from_secs(20)).expect("an end");
+    let server = server.restarted(|_| {});
+    let team = team.moved_to(server.clone());
+    for (tool, fault) in tools.iter().zip(FAULTS) {
+        tool.fails(&team, problem(fault));
+        assert_eq!(bystander.invoke(&team, "1.0.0").output(), "bystander");
+    }
+    for tool in &tools {
+        tool.heals(&team);
+        let (started, finished) = halves_of_records(server.data(), &tool.id);
+        assert_eq!((started, finished), (5, 5), "{}", tool.name);
+    }
+}
+
+/// While a server runs that has never used it.
+#[test]
+fn a_component_without_its_code_fails_in_words() {
+    let server = Server::private(&Options { has_own_cache: true, ..Options::default() });
+    let team = Team::on(&server);
+    let installer = Installer::new(&team);
+    let guest = component(include_str!("../hostile/guests/sleeps.wat"));
+    let before: BTreeSet<_> = server.artifacts().into_iter().collect();
+    let tool = installer.install("lost", &guest, Settings::default());
+    let file = server.artifacts().into_iter().find(|file| !before.contains(file)).expect("an artefact").0;
+    let aside = team.home().join("aside");
+    std::fs::rename(&file, &aside).expect("a file");
+    let failure = tool.invoke(json!({})).failure();
+    assert_eq!(failure.kind, "artifact_damaged");
+    assert!(failure.message.contains("is missing"), "{}", failure.message);
+    // Back from the backup.
+    std::fs::rename(&aside, &file).expect("a file");
+    assert_eq!(tool.invoke(json!({})).output(), "fine");
+    // Its code is enough.
+    Fault::Flipped.spoil(&file, &file);
+    assert_eq!(tool.invoke(json!({})).output(), "fine");
+}
