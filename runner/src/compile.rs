@@ -48,12 +48,14 @@ pub struct Compiler {
     codes: Codes,
     /// Until when, and why.
     refused: Arc<DashMap<Digest, (Instant, String)>>,
-    one_at_a_time: Arc<Mutex<()>>,
+    one_reads: Arc<Mutex<()>>,
+    one_compiles: Arc<Mutex<()>>,
 }
 
 impl Compiler {
     pub(crate) fn new(command: &[String], codes: Codes) -> Self {
-        Self { command: command.into(), codes, refused: Arc::default(), one_at_a_time: Arc::default() }
+        let (one_reads, one_compiles) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
+        Self { command: command.into(), codes, refused: Arc::default(), one_reads, one_compiles }
     }
 
     /// Whether this process has the component's code.
@@ -75,12 +77,12 @@ impl Compiler {
         if let Some(code) = self.codes.held(digest) {
             return Ok(code);
         }
-        let _turn = self.one_at_a_time.lock().await;
-        if let Some(code) = self.codes.held(digest) {
-            return Ok(code); // the one before us compiled it
-        }
         if let Some(code) = self.cached(digest).await {
             return Ok(code);
+        }
+        let _turn = self.one_compiles.lock().await;
+        if let Some(code) = self.codes.held(digest) {
+            return Ok(code); // the one before us compiled it
         }
         if let Some(reason) = self.refusal(digest) {
             return Err(Error::rejected(reason).into()); // or was refused
@@ -93,7 +95,11 @@ impl Compiler {
 
     /// What is in the cache, if it is of use here.
     async fn cached(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
+        let _turn = self.one_reads.lock().await;
         let codes = self.codes.clone();
+        if let Some(code) = codes.held(digest) {
+            return Some(code); // the one before us read it
+        }
         let of = *digest;
         let code = tokio::task::spawn_blocking(move || codes.read(&of)).await.ok()??;
         match self.check(&code).await {

@@ -55,7 +55,9 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
         return Outcome::failed("replay_stopped", "the replay left its tape");
     }
     let message = message(error);
-    if matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) && memory_refused {
+    // Who does not look whether there was memory writes to where there is none.
+    let starves = matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds));
+    if starves && memory_refused {
         return Outcome::failed("out_of_memory", format!("the tool aborted for want of memory: {message}"));
     }
     Outcome::failed(kind(error, &message), message)
@@ -120,11 +122,13 @@ mod tests {
         check(I32Exit(0), false, ("no_result", "the tool exited without a result"));
         check(I32Exit(9), true, ("exit", "the tool exited with a failure code"));
         check(Trap::StackOverflow, true, ("stack_overflow", "the call stack is exhausted"));
-        check(Trap::MemoryOutOfBounds, true, ("trap", "wasm trap: out of bounds memory access"));
+        let outside = "wasm trap: out of bounds memory access";
+        check(Trap::MemoryOutOfBounds, false, ("trap", outside));
         let aborted = "wasm trap: wasm `unreachable` instruction executed";
         check(Trap::UnreachableCodeReached, false, ("trap", aborted));
-        let starved = format!("the tool aborted for want of memory: {aborted}");
-        check(Trap::UnreachableCodeReached, true, ("out_of_memory", &starved));
+        let starved = |trap: &str| format!("the tool aborted for want of memory: {trap}");
+        check(Trap::UnreachableCodeReached, true, ("out_of_memory", &starved(aborted)));
+        check(Trap::MemoryOutOfBounds, true, ("out_of_memory", &starved(outside)));
         check(ResourceTableError::Full, false, ("limit_handles", "resource table has no free keys"));
         check(Error::msg("no"), false, ("trap", "no"));
         check(while_instantiated(Error::msg("no")), false, ("instantiate_failed", "no"));

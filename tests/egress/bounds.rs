@@ -239,3 +239,35 @@ fn what_is_given_up_is_counted() {
     assert!(one["sent_bytes"].as_u64() > Some(50) && one["received_bytes"].as_u64() > Some(20), "{one}");
     assert!(one["duration_ms"].as_u64() >= Some(200), "{one}");
 }
+
+/// An answer is put into memory before any code of the tool could notice that there is none.
+#[test]
+fn an_answer_that_memory_has_no_room_for_ends_the_run_by_name() {
+    let (site, server) = (Site::serve(), reaching(Options::default()));
+    let team = Team::on(&server);
+    let fills = "
+        import urllib.request
+        held = []
+        try:
+            while True:
+                held.append(bytearray(tool_input['step']))
+        except MemoryError:
+            pass
+        try:
+            return str(len(urllib.request.urlopen(tool_input['url']).read()))
+        except MemoryError:
+            held.clear()
+            return 'MemoryError'
+    ";
+    let manifest = format!("allowed_hosts = [\"{}\"]", authority(&site));
+    let tool = team.tool("full").body(fills).manifest(&manifest).published();
+    for (step, bytes) in [(1 << 20, 3 << 20), (1 << 16, 1 << 20), (1 << 12, 4 << 20)] {
+        let run = tool.invoke(json!({"step": step, "url": site.url(&format!("/bytes/{bytes}"))}));
+        match run.0["succeeded"].as_bool() {
+            Some(true) => assert_eq!(run.output(), "MemoryError", "{step}, {bytes}"),
+            _ => assert_eq!(run.failure().kind, "out_of_memory", "{step}, {bytes}: {run}"),
+        }
+    }
+    let small = tool.invoke(json!({"step": 1 << 20, "url": site.url("/bytes/10")}));
+    assert_eq!(small.output(), "10");
+}

@@ -61,7 +61,10 @@ const REQUESTS: &str = "
         except requests.ConnectionError as error:
             refused = type(error).__name__
         missing = session.get(url + '/status/404')
+        session.get(url + '/cookie/')
+        second = dict(session.get(url + '/echo').json()['headers']).get('cookie')
     return {
+        'cookies': [second, 'cookie' in dict(requests.get(url + '/echo').json()['headers'])],
         'path': echo['path'], 'body': echo['body'], 'late': late, 'refused': refused, 'missing': missing.status_code,
         'bytes': len(requests.get(url + '/bytes/100000').content),
     }
@@ -97,7 +100,7 @@ fn requests_works_as_it_is() {
     let Some(said) = run("requests", REQUESTS_LOCK, REQUESTS) else { return };
     let expected = json!({
         "path": "/echo?q=%C3%BC", "body": "{\"a\": 1}", "late": "ReadTimeout", "refused": "ConnectionError",
-        "missing": 404, "bytes": 100_000,
+        "missing": 404, "bytes": 100_000, "cookies": ["session=first", false],
     });
     assert_eq!(said, expected);
 }

@@ -118,6 +118,12 @@ fn answer(mut stream: impl Read + Write) -> Option<()> {
         "endless" => endless(&mut stream, Duration::ZERO, &[b'x'; 1 << 16]),
         "drip" => endless(&mut stream, Duration::from_secs(1), b"x"),
         "headers" => whole(&mut stream, 200, &"x: y\r\n".repeat(number), b""),
+        "cookie" => whole(
+            &mut stream,
+            200,
+            "set-cookie: session=first; Path=/\r\nset-cookie: elsewhere=no; Path=/only/here\r\n",
+            b"",
+        ),
         "garbage" => stream.write_all(b"this is no HTTP\r\n\r\n").ok(),
         "short" => stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this").ok(),
         "silent" => {

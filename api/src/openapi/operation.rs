@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
 use super::Parameter;
+use super::refusals::OF_A_BRANCH;
 
 /// The parts of the reference that operations are sorted into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +110,12 @@ impl Operation {
     /// A refusal with its codes. Those that every operation of its kind has are added by themselves.
     pub(crate) fn refuses(mut self, status: u16, codes: &'static [&'static str]) -> Self {
         self.refusals.push((status, codes));
+        self
+    }
+
+    /// Takes the tip of a branch, with all that this may be refused for.
+    pub(crate) fn builds_and_runs_a_branch(mut self) -> Self {
+        self.refusals.extend(OF_A_BRANCH);
         self
     }
 

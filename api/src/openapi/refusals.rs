@@ -23,6 +23,25 @@ type Refusal = (u16, &'static [&'static str]);
 /// What the store of a server can give beside what was asked of it.
 pub(crate) const STORE_CODES: &[&str] = &["shutting_down", "storage_failing", "database_busy", "store_closed"];
 
+/// What a branch is refused with that is to be built and run.
+pub(super) const OF_A_BRANCH: [Refusal; 3] = [
+    (
+        400,
+        &[
+            "build_failed",
+            "input_schema",
+            "unknown_branch",
+            "unknown_commit",
+            "missing_project_directory",
+            "refused_tree",
+            "component_rejected",
+            "variable_missing",
+        ],
+    ),
+    (429, &["too_many_runs", "too_many_builds"]),
+    (503, &["overloaded"]),
+];
+
 const OF_ALL: [Refusal; 6] = [
     (408, &["headers_too_slow"]),
     (414, &["uri_too_long"]),

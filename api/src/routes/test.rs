@@ -42,21 +42,7 @@ pub(crate) fn operation() -> Operation {
             request; those of a tool's own are not used. The records of these runs have the source `branch-test`.",
         )
         .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
-        .refuses(
-            400,
-            &[
-                "build_failed",
-                "input_schema",
-                "unknown_branch",
-                "unknown_commit",
-                "missing_project_directory",
-                "refused_tree",
-                "component_rejected",
-                "variable_missing",
-            ],
-        )
-        .refuses(429, &["too_many_runs", "too_many_builds"])
-        .refuses(503, &["overloaded"])
+        .builds_and_runs_a_branch()
 }
 
 pub(crate) async fn handle(

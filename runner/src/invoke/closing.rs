@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{Finished, InvocationFinished, Store};
+use registry::{Finished, InvocationFinished};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
@@ -40,7 +40,7 @@ impl Invoker {
     /// When it could not be kept. The record then says so at last.
     pub(super) async fn record_end(&self, finished: InvocationFinished) -> Result<(), Error> {
         let reduced = reduced(&finished);
-        let Err(error) = patiently(&self.store, finished).await else { return Ok(()) };
+        let Err(error) = self.finish_patiently(finished).await else { return Ok(()) };
         tracing::error!(invocation = %reduced.id, %error, "a record is written reduced");
         if let Err(error) = self.store.finish_invocations(vec![reduced.clone()]).await {
             tracing::error!(invocation = %reduced.id, %error, "a record is closed later");
@@ -49,42 +49,42 @@ impl Invoker {
         Err(error.into())
     }
 
+    /// Writes a record's second half, again and again while the database stalls.
+    async fn finish_patiently(&self, finished: InvocationFinished) -> registry::Result<()> {
+        let deadline = Instant::now() + STALL_MAX;
+        let finished: Arc<[InvocationFinished]> = vec![finished].into();
+        loop {
+            match self.store.finish_invocations(finished.clone()).await {
+                Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
+                    tracing::warn!(invocation = %finished[0].id, %error, "the end of a run waits for the database");
+                    sleep(PAUSE).await;
+                }
+                written => return written,
+            }
+        }
+    }
+
     fn close_later(&self, reduced: InvocationFinished) {
         let Ok(place) = self.unclosed.0.clone().try_acquire_owned() else {
             tracing::error!(invocation = %reduced.id, "a record stays unfinished until the next start");
             return;
         };
-        let store = self.store.clone();
+        let invoker = self.clone();
         tokio::spawn(async move {
-            close(&store, &reduced).await;
+            invoker.close(reduced).await;
             drop(place);
         });
     }
-}
 
-/// Writes a record's second half, again and again while the database stalls.
-async fn patiently(store: &Store, finished: InvocationFinished) -> registry::Result<()> {
-    let deadline = Instant::now() + STALL_MAX;
-    let finished: Arc<[InvocationFinished]> = vec![finished].into();
-    loop {
-        match store.finish_invocations(finished.clone()).await {
-            Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
-                tracing::warn!(invocation = %finished[0].id, %error, "the end of a run waits for the database");
-                sleep(PAUSE).await;
+    /// Tries until the record is closed or the store is.
+    async fn close(&self, reduced: InvocationFinished) {
+        loop {
+            sleep(LATER).await;
+            match self.store.finish_invocations(vec![reduced.clone()]).await {
+                Ok(()) => return tracing::info!(invocation = %reduced.id, "a record was closed without its outcome"),
+                Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
+                Err(error) => tracing::debug!(invocation = %reduced.id, %error, "a record cannot be closed yet"),
             }
-            written => return written,
-        }
-    }
-}
-
-/// Tries until the record is closed or the store is.
-async fn close(store: &Store, reduced: &InvocationFinished) {
-    loop {
-        sleep(LATER).await;
-        match store.finish_invocations(vec![reduced.clone()]).await {
-            Ok(()) => return tracing::info!(invocation = %reduced.id, "a record was closed without its outcome"),
-            Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
-            Err(error) => tracing::debug!(invocation = %reduced.id, %error, "a record cannot be closed yet"),
         }
     }
 }

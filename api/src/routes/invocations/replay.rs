@@ -88,25 +88,9 @@ pub(crate) fn operation() -> Operation {
             `Tool:ModifyTool`.",
         )
         .answers::<Response>(200, "What came of it.", example())
-        .refuses(
-            400,
-            &[
-                "tape_missing",
-                "tape_cut",
-                "tape_damaged",
-                "replay_subject",
-                "build_failed",
-                "input_schema",
-                "unknown_branch",
-                "unknown_commit",
-                "missing_project_directory",
-                "refused_tree",
-                "component_rejected",
-                "variable_missing",
-            ],
-        )
-        .refuses(429, &["too_many_runs", "too_many_builds"])
-        .refuses(503, &["overloaded", "artifact_damaged"])
+        .builds_and_runs_a_branch()
+        .refuses(400, &["tape_missing", "tape_cut", "tape_damaged", "replay_subject"])
+        .refuses(503, &["artifact_damaged"])
 }
 
 fn example() -> Value {
