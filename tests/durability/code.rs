@@ -57,6 +57,7 @@ fn spoiled_code_harms_nothing_that_has_it() {
         runs(&tool, "hello");
         // Builds use it, too.
         tool.test(&json!({})).expect(200);
+        // The same file again, where it is still there: what is mapped sees it.
         drop(fs::remove_dir_all(&image));
         fs::write(&image, &code).expect("what it was");
     }

@@ -17,8 +17,9 @@ pub enum Fault {
     Directory,
 }
 
+/// Those that leave the file the same one come first.
 pub const FAULTS: [Fault; 6] =
-    [Fault::Removed, Fault::Emptied, Fault::CutShort, Fault::Flipped, Fault::Exchanged, Fault::Directory];
+    [Fault::Emptied, Fault::CutShort, Fault::Flipped, Fault::Exchanged, Fault::Removed, Fault::Directory];
 
 impl Fault {
     /// Spoils a file in place, so that who has it open has it spoiled, too.
