@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
 use registry::Digest;
 use runner::{
     Code, Codes, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners,
@@ -72,9 +73,11 @@ fn main() {
 
     let rust = Code { component: rust, bundle: [].into() };
     let plain = Code { component: python, bundle: plain };
+    let with_loop = Code { component: python, bundle: with_loop };
+    let faults = [&rust, &plain, &with_loop].map(|code| runtime.block_on(page_faults(here, code)));
     let (rust, rust_apart) = runtime.block_on(measure(here, apart, &rust));
     let (plain, plain_apart) = runtime.block_on(measure(here, apart, &plain));
-    let (with_loop, _) = runtime.block_on(measure(here, apart, &Code { component: python, bundle: with_loop }));
+    let (with_loop, _) = runtime.block_on(measure(here, apart, &with_loop));
     let computing = Code { component: python, bundle: computing };
     // In turns, since the machine may have other things to do.
     let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
@@ -92,6 +95,8 @@ fn main() {
     report("the same in a runner", &plain_apart, &subprocess);
     report("python tool, async def", &with_loop, &subprocess);
     report("cpython process per call", &subprocess, &subprocess);
+    let [rust, plain, with_loop] = faults;
+    println!("page faults of a run: rust {rust:.0}, python def {plain:.0}, python async def {with_loop:.0}");
     let (on_one, on_two) = (quantile(&on_one, 0.5), quantile(&on_two, 0.5));
     let ratio = on_one / on_two;
     println!(
@@ -128,6 +133,19 @@ async fn compute(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Durat
     let outcomes = futures_util::future::join_all(runs).await;
     assert!(outcomes.iter().all(|executed| matches!(executed.outcome, Outcome::Succeeded { .. })));
     started.elapsed()
+}
+
+/// Of one run, on average. They do not depend on what else the machine does, as times do.
+async fn page_faults(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f64 {
+    let count = || getrusage(UsageWho::RUSAGE_SELF).expect("this process").minor_page_faults();
+    for _ in 0..WARM_UP {
+        once(&run, code).await;
+    }
+    let before = count();
+    for _ in 0..ROUNDS {
+        once(&run, code).await;
+    }
+    (count() - before) as f64 / ROUNDS as f64
 }
 
 /// Both in turns, so that whatever else the machine does slows both.

@@ -2,6 +2,13 @@
 //! as one WebAssembly component with one core module. This happens once per
 //! release, here, so that running Lathe needs no Python and every node runs the same image.
 
+#[path = "build/heap.rs"]
+mod heap;
+#[path = "build/immortal.rs"]
+mod immortal;
+#[path = "build/word.rs"]
+mod word;
+
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, env, fs};
 
@@ -19,6 +26,7 @@ fn main() -> Result<()> {
         println!("cargo:rerun-if-changed={}", source.display());
     }
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
 
     // The generator mounts its directories writable: give it a copy.
     let scratch = tempfile::tempdir()?;
@@ -29,7 +37,10 @@ fn main() -> Result<()> {
     generate(&sources[2], &path, &image)?;
 
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let image = flatten::flatten(&fs::read(&image)?)?;
+    let image = flatten::flatten(&fs::read(&image)?, |memory| {
+        immortal::make(memory)?;
+        heap::seal(memory)
+    })?;
     let packed = zstd::encode_all(image.as_slice(), ZSTD_LEVEL)?;
     fs::write(out.join("image.wasm.zst"), packed)?;
     Ok(())

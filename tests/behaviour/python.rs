@@ -45,6 +45,32 @@ impl Case {
     }
 }
 
+/// The image is made so that a run copies few of its pages; nobody may notice but by the time it takes.
+#[test]
+fn the_images_objects_and_memory_are_sound() {
+    let immortal = "import json, sys\nreturn [sys._is_immortal(thing) for thing in (json, json.loads, object(), [])]";
+    check(&[
+        gives_json("shares_objects", immortal, json!([true, true, false, false])),
+        gives_json("counts_its_own", "import sys\nmine = []\nreturn sys.getrefcount(mine) < 5", json!(true)),
+        gives("takes_and_gives_back_memory", TAKES_AND_GIVES_BACK, "intact"),
+    ]);
+}
+
+const TAKES_AND_GIVES_BACK: &str = "
+    import gc, random
+    kept = {}
+    for turn in range(20_000):
+        key = random.randrange(500)
+        old = kept.pop(key, b'')
+        if old != bytes([key % 251]) * len(old):
+            return f'{key} is spoilt'
+        kept[key] = bytes([key % 251]) * random.choice((1, 7, 30, 200, 1_000, 9_000, 70_000))
+        if turn % 5_000 == 0:
+            kept.clear()
+            gc.collect()
+    return 'intact'
+";
+
 #[test]
 fn a_plain_function_is_an_entry_point_too() {
     let team = Team::new();

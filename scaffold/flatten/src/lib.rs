@@ -11,6 +11,7 @@
 
 mod component;
 mod constant;
+mod memory;
 mod merge;
 mod module;
 mod plan;
@@ -21,13 +22,18 @@ mod sources;
 use anyhow::{Context, Result};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, decode, embed_component_metadata};
 
-/// The same component with one core module in place of its linked ones.
-pub fn flatten(component: &[u8]) -> Result<Vec<u8>> {
+/// The same component with one core module in place of its linked ones, and with the initial memory that `edit` makes of
+/// its own.
+///
+/// # Errors
+/// When the component is not one that linking gives, or `edit` fails.
+pub fn flatten(component: &[u8], edit: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Vec<u8>> {
     let parsed = component::Component::parse(component)?;
     let sources = sources::Sources::resolve(&parsed)?;
     let reach = reach::Reach::walk(&parsed, &sources)?;
     let plan = plan::Plan::make(&parsed, &sources, &reach)?;
-    wrap(component, merge::merge(&plan)?).context("the merged module does not make the same component")
+    let module = memory::rewrite(&merge::merge(&plan)?, edit)?;
+    wrap(component, module).context("the merged module does not make the same component")
 }
 
 /// Makes a component of `module`, with the world that `component` has.

@@ -7,6 +7,10 @@ fn linked() -> Vec<u8> {
     wat::parse_str(include_str!("linked.wat")).unwrap()
 }
 
+fn as_it_is(_memory: &mut [u8]) -> anyhow::Result<()> {
+    Ok(())
+}
+
 /// Calls `run` twice in one instance.
 fn run(component: &[u8], number: u32) -> [u32; 2] {
     let engine = Engine::default();
@@ -32,7 +36,7 @@ fn modules(component: &[u8]) -> Vec<&[u8]> {
 #[test]
 fn both_forms_answer_the_same() {
     let linked = linked();
-    let flat = flatten::flatten(&linked).unwrap();
+    let flat = flatten::flatten(&linked, as_it_is).unwrap();
     // 40 calls before, one now; twice the number and the 7 that lies in memory.
     assert_eq!(run(&linked, 5), [41 + 24, 42 + 24]);
     assert_eq!(run(&flat, 5), run(&linked, 5));
@@ -40,7 +44,7 @@ fn both_forms_answer_the_same() {
 
 #[test]
 fn one_module_is_left_and_it_has_what_is_used() {
-    let flat = flatten::flatten(&linked()).unwrap();
+    let flat = flatten::flatten(&linked(), as_it_is).unwrap();
     let modules = modules(&flat);
     assert_eq!(modules.len(), 1);
     let (mut imports, mut functions, mut tables, mut globals) = (0, 0, 0, 0);
@@ -62,6 +66,20 @@ fn one_module_is_left_and_it_has_what_is_used() {
 #[test]
 fn a_module_that_would_still_start_is_refused() {
     let text = "(component (core module (func $start) (start $start)) (core instance (instantiate 0)))";
-    let error = flatten::flatten(&wat::parse_str(text).unwrap()).unwrap_err();
+    let error = flatten::flatten(&wat::parse_str(text).unwrap(), as_it_is).unwrap_err();
     assert!(error.to_string().contains("start function"), "{error}");
+}
+
+#[test]
+fn the_memory_is_what_an_edit_makes_of_it() {
+    let place = |memory: &[u8]| memory.iter().position(|byte| *byte == 7).unwrap();
+    let edit = |memory: &mut [u8]| {
+        memory[place(memory)] = 9;
+        Ok(())
+    };
+    let (as_it_was, edited) =
+        (flatten::flatten(&linked(), as_it_is).unwrap(), flatten::flatten(&linked(), edit).unwrap());
+    assert_eq!(run(&edited, 5).map(|sum| sum - 4), run(&as_it_was, 5));
+    let refused = flatten::flatten(&linked(), |_| anyhow::bail!("no such place")).unwrap_err();
+    assert!(refused.to_string().contains("no such place"), "{refused}");
 }

@@ -37,3 +37,4 @@ def _checked(work, *arguments):
 stdlib.keep()
 warm.up(types.Context)
 _compiler.keep_names()
+warm.make_room()

@@ -9,7 +9,7 @@ import json
 import marshal
 import sys
 
-from . import bundle, loop, run
+from . import bundle, immortal, loop, run
 
 TOOL = """
 import asyncio
@@ -27,41 +27,35 @@ async def run_tool(tool_input: Input, metadata, config, conversation, send_statu
     return {"text": tool_input.text}
 """
 
-ROUNDS = 20
+PLAIN_TOOL = """
+def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
+    send_status_event("warm")
+    return {"text": tool_input["text"]}
+"""
+
+# Enough for the interpreter to have specialised what it runs every time.
+ROUNDS = 100
 
 
 def up(context_type):
     loop.install()
-    code = marshal.dumps(compile(TOOL, "warm.py", "exec", dont_inherit=True))
-    data = bundle.dumps(("warm", "run_tool"), {"warm": (False, "warm.py", code)}, {}, {})
-    for turn in range(ROUNDS):
-        _once(data, context_type, "fail" if turn == 0 else "ok")
+    for tool in (TOOL, PLAIN_TOOL):
+        code = marshal.dumps(compile(tool, "warm.py", "exec", dont_inherit=True))
+        data = bundle.dumps(("warm", "run_tool"), {"warm": (False, "warm.py", code)}, {}, {})
+        for turn in range(ROUNDS):
+            _once(data, context_type, "fail" if turn == 0 else "ok")
     gc.collect()
-    _fill_holes()
+    immortal.keep()
     gc.freeze()
 
 
-# Requests of up to 512 bytes are served from pools by size, larger ones from
-# lists of free blocks.
-SIZES_BYTES = (*range(24, 512, 8), *range(512, 16_384, 64))
-FILLERS_MAX = 20_000
-_fillers = []
+# What most runs ask for together.
+ROOM_BYTES = 1 << 20
 
 
-def _fill_holes():
-    """Takes the free places between the image's objects.
-
-    What a run allocates then lies together on fresh pages. Spread over the
-    holes it would make every run copy a page of the image for each of them.
-    """
-    top = max(id(found) for found in gc.get_objects())
-    empty = sys.getsizeof(b"")
-    for size in SIZES_BYTES:
-        for _ in range(FILLERS_MAX):
-            filler = bytes(size - empty)
-            _fillers.append(filler)
-            if id(filler) > top:
-                break
+def make_room():
+    """Leaves free memory in one piece (see `build/heap.rs`), so that most runs need not have theirs grow."""
+    bytes(ROOM_BYTES)
 
 
 def _once(data, context_type, text):
