@@ -133,9 +133,9 @@ fn what_is_kept_is_sealed_and_without_credentials() {
         tool.invoke_inputs(&json!({"inputs": [one]})).remove(0).json()
     };
     let regular = |path: &str| tool.invoke(json!({"url": site.url(path)})).json();
-    let said = regular("/cookie");
+    let said = regular("/receipt");
     assert!(said[1].to_string().contains("set-cookie"), "{said}");
-    assert_eq!(simulated("/cookie"), json!([201, ["content-length", "x-order"], "canary of an order"]));
+    assert_eq!(simulated("/receipt"), json!([201, ["content-length", "x-order"], "canary of an order"]));
     assert!(regular("/echo")[2].as_str().expect("text").contains("Bearer [redacted]"));
     assert_eq!(simulated("/echo"), json!(["simulated"]), "an answer that says a secret is not kept");
     for path in ["/bytes/70000", "/status/503"] {

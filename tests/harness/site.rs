@@ -14,7 +14,7 @@ use serde_json::json;
 const FOREVER: Duration = Duration::from_secs(60);
 
 /// What it answers, by path: `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/endless`, `/drip`,
-/// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`.
+/// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`.
 pub struct Site {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -130,7 +130,7 @@ fn answer(mut stream: impl Read + Write) -> Option<()> {
             std::thread::sleep(FOREVER);
             None
         }
-        "cookie" => {
+        "receipt" => {
             whole(&mut stream, 201, "set-cookie: sid=canary-of-a-cookie\r\nx-order: 7\r\n", b"canary of an order")
         }
         "zip" => whole(&mut stream, 200, "content-encoding: gzip\r\n", b"\x1f\x8b not unpacked"),

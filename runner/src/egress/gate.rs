@@ -133,6 +133,7 @@ impl Run {
         let mut head = Head::of(&request, &target, &self.pass.secrets)?;
         head.deepen(self.pass.depth);
         self.fits(&request)?;
+        trip.hold(request.body.len() as u64)?;
         let is_safe = head.is_safe() && request.body.is_empty();
         if let Some(simulation) = &self.pass.simulation
             && let Some((source, answer)) = simulation.answer(&request, is_safe).await
@@ -141,7 +142,6 @@ impl Run {
             return answer;
         }
         let asked = (self.pass.is_heard && !is_safe).then(|| digest(&request));
-        trip.hold(request.body.len() as u64)?;
         let _place = self.parallel.acquire().await.map_err(|_| closing())?;
         let share = self.egress.budgets.request(&self.pass.organization).await?;
         let bytes_max = self.set_aside(head.bytes + request.body.len() as u64, trip).await?;
