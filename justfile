@@ -34,6 +34,10 @@ serve *arguments:
 bench:
     cargo bench -p runner
 
+# Times and rates of calls at the HTTP door of a release build, with durable records
+load seconds='5':
+    LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load -- --nocapture
+
 # Builds the benchmark's Rust guest again (needs `rustup target add wasm32-wasip2`)
 guest:
     cd runner/benches/guests/echo && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2

@@ -13,6 +13,7 @@
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
 //! | `hostile` | tools that attack, one for each way |
 //! | `processes` | the processes that run tools: what they cannot do, and what becomes of their runs when they die |
+//! | `load` | how long calls take, and how many are answered |
 //! | `operations` | what operators see and set |
 //! | `contract` | the HTTP contract, whole and in its corners |
 //! | `doors` | the commands of `lathe` |
@@ -30,6 +31,7 @@ mod git;
 mod harness;
 mod hostile;
 mod identity;
+mod load;
 mod operations;
 mod processes;
 mod replay;

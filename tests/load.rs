@@ -1,0 +1,125 @@
+//! How long calls take, and how many a server answers, at its HTTP door.
+//!
+//! In a plain test run each figure is taken for a moment, which shows that the measurement works. `just load` takes
+//! `LATHE_LOAD_SECONDS` for each of them, with a release build. Figures are printed; none decides whether a test passes.
+
+mod client;
+mod figures;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::harness::{Options, Server, Site, Team, Tool, input};
+use crate::hostile::installed::{Installer, Settings};
+use client::Client;
+use figures::Figures;
+
+const SECONDS: f64 = 0.1;
+const CLIENTS: usize = 32;
+/// The same as in `cargo bench -p runner`.
+const RUST_TOOL: &[u8] = include_bytes!("../runner/benches/guests/echo.wasm");
+const PYTHON_TOOL: &str = "send_status_event('working')\nreturn {'text': tool_input['text'].upper()}";
+const WAITING_TOOL: &str = "
+    from amigo_tool_scaffold.http import fetch
+    answer = await fetch(tool_input['url'])
+    return str(answer.status)
+";
+/// What the other side of a waiting tool takes.
+const WAITING_MS: u64 = 50;
+/// What a record may be, in a file that is flushed for comparison.
+const FLUSHED_BYTES: usize = 4 << 10;
+const FLUSHES: usize = 200;
+
+#[test]
+fn the_door_under_load() {
+    let seconds = std::env::var("LATHE_LOAD_SECONDS").ok();
+    let seconds = seconds.map_or(SECONDS, |text| text.parse().expect("LATHE_LOAD_SECONDS is a number"));
+    let time = Duration::from_secs_f64(seconds);
+    let server = Server::private(&reaching_loopback());
+    let team = Team::on(&server);
+    let rust = Installer::new(&team).install("rust", RUST_TOOL, Settings::default());
+    let python = team.tool("python").body(PYTHON_TOOL).published();
+    let site = Site::serve();
+    let allowed = format!("allowed_hosts = ['{}']", site.address);
+    let waiting = team.tool("waiting").body(WAITING_TOOL).manifest(&allowed).published();
+    let text = input(&json!({"text": "hello"}));
+    let wait = input(&json!({"url": site.url(&format!("/wait/{WAITING_MS}"))}));
+
+    println!("one client, milliseconds");
+    let flush = flushes(server.data());
+    flush.print("flush of the disk");
+    one(time, || Client::get(&server, "/health/live")).print("health, nothing recorded");
+    let rust_once = one(time, || calling(&team, &rust, &text, 1));
+    rust_once.print("rust tool");
+    one(time, || calling(&team, &python, &text, 1)).print("python tool");
+    one(time, || calling(&team, &python, &text, 10)).print("python tool, ten inputs");
+    let waits = [1, 10].map(|inputs| one(time, || calling(&team, &waiting, &wait, inputs)));
+    waits[0].print("python tool that waits 50 ms on HTTP");
+    waits[1].print("the same, ten inputs");
+    println!("rust tool, beyond one flush: {:.3} ms", rust_once.p50() - flush.p50());
+    println!("ten inputs that wait: {:.2} times one", waits[1].p50() / waits[0].p50());
+
+    println!("{CLIENTS} clients, calls a second");
+    for (name, client) in [
+        ("health, nothing recorded", &(|| Client::get(&server, "/health/live")) as &(dyn Fn() -> Client + Sync)),
+        ("rust tool", &|| calling(&team, &rust, &text, 1)),
+        ("python tool", &|| calling(&team, &python, &text, 1)),
+    ] {
+        println!("{name:<40}{:>10.0}", together(time, client));
+    }
+    let cold = cold(&server, calling(&team, &python, &text, 1));
+    println!("first call of a python version after a restart: {:.1} ms, second {:.1} ms", cold[0], cold[1]);
+}
+
+fn reaching_loopback() -> Options {
+    let arguments = ["--egress-networks", "127.0.0.0/8"].map(str::to_owned).to_vec();
+    Options { arguments, ..Options::default() }
+}
+
+fn calling(team: &Team, tool: &Tool<'_>, input: &Value, inputs: usize) -> Client {
+    Client::new(team, tool, &json!({"inputs": vec![input; inputs]}))
+}
+
+/// What it takes to have some bytes on the disk that has the records.
+fn flushes(data: &Path) -> Figures {
+    let mut file = File::create(data.join("flushed")).expect("a file");
+    let flush = || {
+        let started = Instant::now();
+        file.write_all(&[7; FLUSHED_BYTES]).expect("room");
+        file.sync_data().expect("a flush");
+        started.elapsed()
+    };
+    std::iter::repeat_with(flush).take(FLUSHES).collect()
+}
+
+/// Calls one after the other, the first of them not counted.
+fn one(time: Duration, client: impl Fn() -> Client) -> Figures {
+    let mut client = client();
+    client.call();
+    let end = Instant::now() + time;
+    std::iter::from_fn(|| (Instant::now() < end).then(|| client.call())).collect()
+}
+
+/// Calls of many clients in a second.
+fn together(time: Duration, client: &(dyn Fn() -> Client + Sync)) -> f64 {
+    let started = Instant::now();
+    let calls: usize = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| one(time, client).count())).collect();
+        clients.into_iter().map(|client| client.join().expect("calls that are answered")).sum()
+    });
+    calls as f64 / started.elapsed().as_secs_f64()
+}
+
+/// The first two calls after a restart, in milliseconds.
+fn cold(server: &Server, client: Client) -> [f64; 2] {
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    server.ended_within(Duration::from_secs(20)).expect("an end");
+    let again = server.restarted(|_| {});
+    let mut client = client.moved_to(&again);
+    [client.call(), client.call()].map(|time| time.as_secs_f64() * 1e3)
+}
