@@ -55,6 +55,7 @@ impl Store {
         let lists = Lists::new(database.readers(config.list_connections).await?, &config);
         let boot = BootId::new(&clock);
         let writer = Writer::start(connection, database);
+        let writer = writer.map_err(|source| Error::Io { path: data.database(), source })?;
         let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
         let (keys, data_keys) = (keys.clone(), DataKeys::default());
         let inner =

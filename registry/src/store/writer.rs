@@ -1,4 +1,4 @@
-//! The writer: one task with one connection, which commits in groups.
+//! The writer: one thread with one connection, which commits in groups.
 //!
 //! A commit waits for the disk, so everything that arrives meanwhile goes into the next one. A lone write waits for
 //! nobody. Within a group every write has a savepoint of its own; each is answered only after the group's commit.
@@ -46,10 +46,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn start(connection: SqliteConnection, database: Database) -> Self {
+    /// On a thread of its own: it goes back and forth with the database's, and no other work comes between.
+    pub fn start(connection: SqliteConnection, database: Database) -> std::io::Result<Self> {
         let (queue, messages) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(run(connection, database, messages));
-        Self { queue }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let run = move || runtime.block_on(run(connection, database, messages));
+        std::thread::Builder::new().name("writer".to_owned()).spawn(run)?;
+        Ok(Self { queue })
     }
 
     pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
@@ -176,7 +179,7 @@ mod tests {
         let path = folder.path().join("lathe.db");
         let database = || Database { path: path.clone(), bytes_max: None };
         let connection = database().create(&Clock::system()).await.unwrap();
-        let writer = Writer::start(connection, database());
+        let writer = Writer::start(connection, database()).unwrap();
         let (first, second, third) = tokio::join!(insert(&writer, 101), sabotage(&writer), insert(&writer, 102));
         for result in [first, second, third] {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Unavailable);

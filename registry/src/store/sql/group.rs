@@ -27,17 +27,19 @@ pub(in crate::store) async fn commit_group(connection: &mut Connection, mut jobs
     durable
 }
 
+/// Statements between two jobs go together: each has a way to the database's thread and back.
 async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
     // Immediate: a transaction that starts by reading and then writes would be refused at once, without waiting.
-    execute(connection, "BEGIN IMMEDIATE").await?;
+    let (mut next, mut end) = ("BEGIN IMMEDIATE; SAVEPOINT job", "COMMIT");
     for job in &mut *jobs {
-        execute(connection, "SAVEPOINT job").await?;
-        if !job.apply(connection).await {
-            execute(connection, "ROLLBACK TO job").await?;
-        }
-        execute(connection, "RELEASE job").await?;
+        execute(connection, next).await?;
+        (next, end) = if job.apply(connection).await {
+            ("RELEASE job; SAVEPOINT job", "COMMIT")
+        } else {
+            ("ROLLBACK TO job", "ROLLBACK TO job; COMMIT")
+        };
     }
-    execute(connection, "COMMIT").await
+    execute(connection, end).await
 }
 
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {

@@ -25,11 +25,12 @@ const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
 
 const START: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
         conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
+    INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $15)";
 
-const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $3)";
-
-const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
+/// Nothing is open of what was finished before, or never started.
+const FINISH: &str = "DELETE FROM inv_open WHERE invocation = $2 AND organization = $1;
+    INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
     SELECT invocation, organization, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM inv_started
     WHERE organization = $1 AND invocation = $2
@@ -37,8 +38,6 @@ const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finish
     RETURNING sequence";
 
 const EFFECT: &str = "INSERT INTO inv_effects (organization, kind, name, sequence) VALUES ($1, $2, $3, $4)";
-
-const CLOSE: &str = "DELETE FROM inv_open WHERE invocation = $1";
 
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 
@@ -146,9 +145,7 @@ async fn start(connection: &mut Connection, record: &InvocationStarted, boot: &B
     let query = query.bind(record.source.interaction_id()).bind(record.source.simulation_run_id());
     let query = query.bind(record.mode.as_str()).bind(to_json(&record.input)?);
     let query = query.bind(record.started_at.as_milliseconds()).bind(boot.as_str());
-    query.execute(&mut *connection).await?;
-    let query = sqlx::query(OPEN).bind(record.id.as_str()).bind(record.organization.as_str());
-    query.bind(boot.as_str()).execute(connection).await?;
+    query.execute(connection).await?;
     Ok(())
 }
 
@@ -176,7 +173,6 @@ async fn finish(
         let query = sqlx::query(EFFECT).bind(organization.as_str()).bind(effect.kind.as_str()).bind(effect.name);
         query.bind(sequence).execute(&mut *connection).await?;
     }
-    sqlx::query(CLOSE).bind(id.as_str()).execute(connection).await?;
     Ok(None)
 }
 

@@ -35,7 +35,8 @@ impl Database {
 
     /// Opens the connections that read.
     pub async fn readers(&self, connections: u32) -> Result<SqlitePool> {
-        let pool = SqlitePoolOptions::new().max_connections(connections);
+        // A file does not hang up, so nobody asks before each use whether it did.
+        let pool = SqlitePoolOptions::new().max_connections(connections).test_before_acquire(false);
         Ok(pool.connect_with(reader_options(&self.path)).await?)
     }
 }
