@@ -71,6 +71,6 @@ fn segments(memory: &[u8]) -> Result<DataSection> {
         let start = i32::try_from(index * PAGE_BYTES)?;
         section.active(0, &ConstExpr::i32_const(start), bytes);
     }
-    ensure!(section.len() > 0, "the module has no data");
+    ensure!(!section.is_empty(), "the module has no data");
     Ok(section)
 }
