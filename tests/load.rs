@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::harness::{Options, Server, Site, Team, Tool, input};
+use crate::harness::{Options, Server, Site, Team, Tool, eventually, input};
 use crate::hostile::installed::{Installer, Settings};
 use client::Client;
 use figures::Figures;
@@ -115,11 +115,12 @@ fn together(time: Duration, client: &(dyn Fn() -> Client + Sync)) -> f64 {
     calls as f64 / started.elapsed().as_secs_f64()
 }
 
-/// The first two calls after a restart, in milliseconds.
+/// The first two calls of a server that was started again and is ready, in milliseconds.
 fn cold(server: &Server, client: Client) -> [f64; 2] {
     server.signal(nix::sys::signal::Signal::SIGTERM);
     server.ended_within(Duration::from_secs(20)).expect("an end");
     let again = server.restarted(|_| {});
+    eventually("readiness", || (again.request("GET", "/health/ready").send().status == 200).then_some(()));
     let mut client = client.moved_to(&again);
     [client.call(), client.call()].map(|time| time.as_secs_f64() * 1e3)
 }

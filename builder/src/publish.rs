@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId, Principal,
-    ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
+    Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
+    Principal, ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
 use runner::{Admission, Admitted, Compiler, Full, Maker, NativeCode};
 use tracing::Instrument;
@@ -94,6 +94,12 @@ impl Builder {
     /// When the compiling child fails.
     pub async fn prepare(&self) -> Result<Arc<NativeCode>, Error> {
         self.compiler.ready(&self.image.digest, Maker::Platform, self.image_component()).await
+    }
+
+    /// What [`Builder::prepare`] makes ready.
+    #[must_use]
+    pub const fn image_digest(&self) -> &Digest {
+        &self.image.digest
     }
 
     /// The image as this program brings it, so that one that was lost or damaged is stored anew.

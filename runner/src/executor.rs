@@ -1,5 +1,6 @@
 //! Where runs are: in processes of their own, or on one thread of this one.
 
+use registry::Digest;
 use tokio::sync::watch;
 
 use crate::codes::Codes;
@@ -23,6 +24,13 @@ impl Executor {
         match self {
             Self::Here(sandbox) => sandbox.run(execution, ports).await,
             Self::Apart(pool) => pool.run(execution, ports).await,
+        }
+    }
+
+    /// Has a component loaded before a run of it comes, where that takes time.
+    pub fn load(&self, component: &Digest) {
+        if let Self::Apart(pool) = self {
+            pool.load(component);
         }
     }
 

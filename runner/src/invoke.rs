@@ -99,6 +99,11 @@ impl Invoker {
         &self.compiler
     }
 
+    /// Has a component that is compiled loaded where runs are, so that its first run need not wait for that.
+    pub fn load_early(&self, component: &Digest) {
+        self.executor.load(component);
+    }
+
     /// How many runner processes are alive, now and later; none without such processes.
     #[must_use]
     pub fn runners_alive(&self) -> Option<watch::Receiver<usize>> {

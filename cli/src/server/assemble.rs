@@ -32,6 +32,7 @@ pub struct Assembled {
     server: Server,
     app: App,
     builder: Builder,
+    invoker: Invoker,
     runners: Option<watch::Receiver<usize>>,
     store: Store,
     clock: Clock,
@@ -47,7 +48,7 @@ impl Assembled {
 
     /// Serves until `shutdown`, then finishes and records what runs.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
-        let preparing = tokio::spawn(prepare(self.builder, self.app.readiness().clone()));
+        let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone()));
@@ -62,10 +63,12 @@ impl Assembled {
     }
 }
 
-/// Compiles the language images before the first tool needs them; until then the server answers and is not ready.
-async fn prepare(builder: Builder, readiness: Readiness) {
+/// Compiles the language images, and has them loaded, before the first tool needs them; until then the server answers and
+/// is not ready.
+async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
     match builder.prepare().await {
         Ok(_) => {
+            invoker.load_early(builder.image_digest());
             readiness.has(IMAGES);
             tracing::debug!("the language images are ready");
         }
@@ -139,7 +142,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         api::Config { connections: settings.limits.of_connections(), rate_limits: settings.rate_limits.clone() };
     let parts = Parts {
         store: store.clone(),
-        invoker,
+        invoker: invoker.clone(),
         builder: builder.clone(),
         repositories,
         git,
@@ -149,7 +152,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let runners = parts.invoker.runners_alive();
     let app = App::new(parts);
     app.readiness().lacks(IMAGES, "their code is being compiled");
-    Ok(Assembled { server, app, builder, runners, store, clock, metrics, _lock: lock })
+    Ok(Assembled { server, app, builder, invoker, runners, store, clock, metrics, _lock: lock })
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {

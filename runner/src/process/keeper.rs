@@ -40,6 +40,8 @@ const SAID_MAX: usize = 4_096;
 pub enum Request {
     Run(RunNumber, Box<Job>),
     Cancel(RunNumber),
+    /// Has the runner load a component before a run of it comes.
+    Load(Digest),
 }
 
 /// What others know of a runner.
@@ -167,6 +169,8 @@ impl Keeper {
                     None => return End::Closed,
                     Some(Request::Run(run, job)) => conversation.begin(run, *job),
                     Some(Request::Cancel(run)) => conversation.cancel(run),
+                    // What is missing is told to the run that wants it.
+                    Some(Request::Load(component)) => drop(conversation.given().load(&component)),
                 },
                 message = reader.next() => {
                     if let Err(cause) = take(message, conversation) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use registry::Digest;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::flight::Job;
@@ -53,6 +54,13 @@ impl Pool {
     #[must_use]
     pub fn alive(&self) -> watch::Receiver<usize> {
         self.0.alive.clone()
+    }
+
+    /// Has every runner load a component, so that its first run need not wait for that.
+    pub fn load(&self, component: &Digest) {
+        for place in &self.0.places {
+            drop(place.requests.send(Request::Load(*component))); // a keeper that has ended has no runs
+        }
     }
 
     /// Runs one input. How it ends is in the answer, also when its runner died; `Err` is the host's fault.
@@ -118,8 +126,6 @@ impl Drop for Taken<'_> {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use registry::Digest;
 
     use super::*;
     use crate::{Code, Compiled, Limits};
