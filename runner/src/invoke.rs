@@ -159,12 +159,10 @@ impl Invoker {
             Subject::Version { tool, constraint } => {
                 let organization = &principal.organization;
                 let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
-                let found = self.store.resolve_version(organization, &tool, &constraint).await?;
-                let version = found.ok_or_else(missing)?;
-                let tool = self.store.get_tool(organization, &tool).await?.ok_or_else(missing)?;
-                let all = self.store.tool_variables(organization, &tool.id).await?;
+                let callable = self.store.callable(organization, &tool, &constraint).await?.ok_or_else(missing)?;
+                let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
                 let variables = declared(&version.required_envvars, &version.required_secret_envvars, all)?;
-                self.resolve_version(tool.name.to_string(), &version, variables).await
+                self.resolve_version(callable.tool_name.to_string(), version, variables).await
             }
         }
     }

@@ -20,8 +20,13 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Libraries that one crate alone may use.
-const KEPT: [(&str, &str); 4] =
-    [("sqlx", "registry"), ("axum", "api"), ("clap", "cli"), ("componentize-py", "scaffold/python_image")];
+const KEPT: [(&str, &str); 5] = [
+    ("sqlx", "registry"),
+    ("rusqlite", "registry"),
+    ("axum", "api"),
+    ("clap", "cli"),
+    ("componentize-py", "scaffold/python_image"),
+];
 
 /// The only files of their crates that may touch the store.
 const SHELLS: [(&str, &str); 2] = [("runner/src/", "runner/src/invoke.rs"), ("builder/src/", "builder/src/publish.rs")];

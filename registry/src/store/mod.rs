@@ -4,6 +4,7 @@
 //! cannot write, one for lists and one for everything else ([`sql::listing`]). A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
 mod data_keys;
+mod fresh;
 mod page_tokens;
 mod sql;
 mod storage;
@@ -22,11 +23,12 @@ use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use data_keys::DataKeys;
 use page_tokens::PageTokens;
+use sql::callables::{self, Callables};
 use sql::listing::Lists;
 use sql::open::Database;
 use storage::Storage;
 use token_cache::TokenCache;
-use writer::{Work, Writer};
+use writer::{Recording, Work, Writer};
 
 /// The database of an installation; cheap to clone.
 #[derive(Clone)]
@@ -42,6 +44,7 @@ struct Inner {
     config: Config,
     boot: BootId,
     tokens: TokenCache,
+    callables: Arc<Callables>,
     page_tokens: PageTokens,
     storage: Storage,
 }
@@ -54,12 +57,25 @@ impl Store {
         let readers = database.readers(config.reader_connections).await?;
         let lists = Lists::new(database.readers(config.list_connections).await?, &config);
         let boot = BootId::new(&clock);
-        let writer = Writer::start(connection, database);
-        let writer = writer.map_err(|source| Error::Io { path: data.database(), source })?;
+        let callables = Arc::new(callables::remembered());
+        let changed = callables.clone();
+        let writer = Writer::start(connection, database, move || changed.forget_all())?;
         let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
         let (keys, data_keys) = (keys.clone(), DataKeys::default());
-        let inner =
-            Inner { readers, lists, writer, keys, data_keys, clock, config, boot, tokens, page_tokens, storage };
+        let inner = Inner {
+            readers,
+            lists,
+            writer,
+            keys,
+            data_keys,
+            clock,
+            config,
+            boot,
+            tokens,
+            callables,
+            page_tokens,
+            storage,
+        };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -93,13 +109,20 @@ impl Store {
         written
     }
 
+    /// A write into the record of runs.
+    async fn record<T: Send + 'static>(&self, recording: impl Recording<T>) -> Result<T> {
+        let written = self.0.writer.record(recording).await;
+        self.0.storage.note(&written, self.0.clock.now());
+        written
+    }
+
     /// A write that takes rights from somebody: what was checked before it counts no more, also when nobody waits for
     /// the answer any longer.
     async fn change_rights<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let store = self.clone();
         let changed = tokio::spawn(async move {
             let changed = store.write(work).await;
-            store.0.tokens.forget_all();
+            store.0.tokens.checked.forget_all();
             changed
         });
         changed.await.map_err(|_| Error::Closed)?

@@ -5,6 +5,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::dialect::Connection;
+use super::recorder::Recorder;
 use super::row::get;
 use super::tapes::APART_BYTES_MIN;
 use crate::account::OrganizationId;
@@ -108,18 +109,17 @@ pub(super) struct Keeping<'a> {
 }
 
 /// Keeps the answers of a run whose record ends in the same transaction. Beyond the bound of their tool the oldest go.
-pub(super) async fn keep(connection: &mut Connection, keeping: Keeping<'_>, answers: &NewAnswers) -> Result<()> {
+pub(super) fn keep(recorder: &Recorder, keeping: Keeping<'_>, answers: &NewAnswers) -> Result<()> {
     let (organization, tool) = (keeping.organization.as_str(), answers.tool.as_str());
-    for answer in &answers.sealed {
-        let query = sqlx::query(KEEP).bind(organization).bind(tool).bind(answer.request.as_slice());
-        let query = query.bind(answer.sealed.as_slice()).bind(answer.heard_at.as_milliseconds());
-        let expires_at = answer.heard_at.after(keeping.retention);
-        query.bind(expires_at.as_milliseconds()).execute(&mut *connection).await?;
+    for SealedAnswer { request, sealed, heard_at } in &answers.sealed {
+        let expires_at = heard_at.after(keeping.retention).as_milliseconds();
+        let heard_at = heard_at.as_milliseconds();
+        recorder.execute(KEEP, &[&organization, &tool, request, sealed, &heard_at, &expires_at])?;
     }
-    let count: i64 = sqlx::query_scalar(COUNT).bind(organization).bind(tool).fetch_one(&mut *connection).await?;
+    let count = recorder.number(COUNT, &[&organization, &tool])?.unwrap_or(0);
     let excess = count - i64::from(keeping.of_a_tool_max);
     if excess > 0 {
-        sqlx::query(FORGET_OLDEST).bind(organization).bind(tool).bind(excess).execute(&mut *connection).await?;
+        recorder.execute(FORGET_OLDEST, &[&organization, &tool, &excess])?;
     }
     Ok(())
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use rusqlite::OpenFlags;
+use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The connections, rows and statements of the database that is compiled in.
 pub(super) type Connection = sqlx::SqliteConnection;
@@ -26,6 +27,9 @@ const STATEMENTS_KEPT: usize = 256;
 
 /// The unit in which the file grows.
 const PAGE_BYTES: u32 = 4096;
+
+/// Of a result code; the others say more about it.
+const PRIMARY_BITS: u32 = 0xff;
 
 /// A write that reaches the disk and changes nothing: the number means nothing to the database or to us.
 pub(super) const TOUCH: &str = "PRAGMA user_version = 0";
@@ -60,36 +64,59 @@ macro_rules! read_through {
     };
 }
 
-/// The settings of every connection; a commit is durable when it returns.
+/// What every connection is told; a commit is durable when it returns.
+const PRAGMAS: [(&str, &str); 9] = [
+    ("journal_mode", "WAL"),
+    ("synchronous", "FULL"),
+    ("foreign_keys", "ON"),
+    ("trusted_schema", "OFF"),
+    ("cell_size_check", "ON"),
+    ("mmap_size", "0"),
+    ("temp_store", "MEMORY"),
+    ("journal_size_limit", "67108864"),
+    ("wal_autocheckpoint", "1000"),
+];
+
+/// The settings of every connection.
 fn options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
+    let options = SqliteConnectOptions::new()
         .filename(path)
         .page_size(PAGE_BYTES)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY_TIMEOUT)
-        .foreign_keys(true)
-        .statement_cache_capacity(STATEMENTS_KEPT)
-        .pragma("trusted_schema", "OFF")
-        .pragma("cell_size_check", "ON")
-        .pragma("mmap_size", "0")
-        .pragma("temp_store", "MEMORY")
-        .pragma("journal_size_limit", "67108864")
-        .pragma("wal_autocheckpoint", "1000")
+        .statement_cache_capacity(STATEMENTS_KEPT);
+    PRAGMAS.into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
 }
 
 /// The settings of the connection that writes, to a file of at most so many bytes.
 pub(super) fn writer_options(path: &Path, bytes_max: Option<u64>) -> SqliteConnectOptions {
-    let Some(bytes_max) = bytes_max else {
-        return options(path);
-    };
-    let pages_max = bytes_max / u64::from(PAGE_BYTES);
-    options(path).pragma("max_page_count", pages_max.to_string())
+    match bytes_max {
+        Some(bytes_max) => options(path).pragma("max_page_count", pages(bytes_max).to_string()),
+        None => options(path),
+    }
+}
+
+fn pages(bytes: u64) -> u64 {
+    bytes / u64::from(PAGE_BYTES)
 }
 
 /// The settings of a connection that must not write.
 pub(super) fn reader_options(path: &Path) -> SqliteConnectOptions {
     options(path).pragma("query_only", "ON")
+}
+
+/// A connection that its thread uses itself: a statement costs no way to another thread and back.
+pub(super) fn direct(path: &Path, bytes_max: Option<u64>) -> Result<rusqlite::Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = rusqlite::Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    for (name, value) in PRAGMAS {
+        connection.pragma_update(None, name, value)?;
+    }
+    if let Some(bytes_max) = bytes_max {
+        connection.pragma_update(None, "max_page_count", pages(bytes_max).cast_signed())?;
+    }
+    Ok(connection)
 }
 
 impl From<sqlx::Error> for Error {
@@ -104,8 +131,20 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-/// Folds SQLite's primary result codes.
 fn from_database(error: sqlx::Error) -> Error {
+    let detail = error.to_string();
+    from_code(primary_code(&error), detail).unwrap_or_else(|| Error::Database { source: Box::new(error) })
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        let code = error.sqlite_error().map(|failure| failure.extended_code.cast_unsigned() & PRIMARY_BITS);
+        from_code(code, error.to_string()).unwrap_or_else(|| Self::Database { source: Box::new(error) })
+    }
+}
+
+/// Folds SQLite's primary result codes.
+fn from_code(code: Option<u32>, detail: String) -> Option<Error> {
     const BUSY: u32 = 5;
     const LOCKED: u32 = 6;
     const READ_ONLY: u32 = 8;
@@ -114,12 +153,11 @@ fn from_database(error: sqlx::Error) -> Error {
     const FULL: u32 = 13;
     const CANNOT_OPEN: u32 = 14;
     const NOT_A_DATABASE: u32 = 26;
-    let detail = error.to_string();
-    match primary_code(&error) {
-        Some(BUSY | LOCKED) => Error::DatabaseBusy { detail },
-        Some(READ_ONLY | IO_ERROR | FULL | CANNOT_OPEN) => Error::StorageFailing { detail },
-        Some(CORRUPT | NOT_A_DATABASE) => Error::Corrupt { what: "database", detail },
-        _ => Error::Database { source: Box::new(error) },
+    match code? {
+        BUSY | LOCKED => Some(Error::DatabaseBusy { detail }),
+        READ_ONLY | IO_ERROR | FULL | CANNOT_OPEN => Some(Error::StorageFailing { detail }),
+        CORRUPT | NOT_A_DATABASE => Some(Error::Corrupt { what: "database", detail }),
+        _ => None,
     }
 }
 
@@ -135,7 +173,6 @@ pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
 }
 
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
-    const PRIMARY_BITS: u32 = 0xff;
     let code = error.as_database_error()?.code()?;
     code.parse::<u32>().ok().map(|code| code & PRIMARY_BITS)
 }

@@ -1,30 +1,41 @@
 //! One commit for a group of writes.
+//!
+//! Every write has a savepoint of its own, so that one which fails leaves the others of its group as they are.
 
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
 use super::dialect::Connection;
+use super::recorder::Recorder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
-use crate::store::writer::Job;
+use crate::store::writer::{Answer, Entry, Job};
 
 /// Runs the jobs in one transaction and answers them. `false` when the transaction itself failed, and with it all.
-pub(in crate::store) async fn commit_group(connection: &mut Connection, mut jobs: Vec<Box<dyn Job>>) -> bool {
+/// Whatever became of it, `changed` is called before anybody hears.
+pub(in crate::store) async fn commit_group(
+    connection: &mut Connection,
+    mut jobs: Vec<Box<dyn Job>>,
+    changed: &(dyn Fn() + Send),
+) -> bool {
     let began = Instant::now();
     let committed = transaction(connection, &mut jobs).await;
-    histogram!(COMMIT_SECONDS).record(began.elapsed());
-    histogram!(COMMIT_WRITES).record(number(jobs.len()));
-    if let Err(error) = &committed {
-        counter!(COMMITS_FAILED).increment(1);
-        tracing::error!(%error, writes = jobs.len(), "a group of writes failed");
+    changed();
+    if committed.is_err() {
         // Often nothing is left to roll back; the connection is replaced anyway.
         let _ = execute(connection, "ROLLBACK").await;
     }
-    let durable = committed.is_ok();
-    for job in jobs {
-        job.answer(committed.as_ref().copied().map_err(repeated));
+    tell(began, &committed, jobs)
+}
+
+/// As [`commit_group`], for what goes into the record of runs.
+pub(in crate::store) fn commit_entries(recorder: &Recorder, mut entries: Vec<Box<dyn Entry>>) -> bool {
+    let began = Instant::now();
+    let committed = recorded(recorder, &mut entries);
+    if committed.is_err() {
+        let _ = recorder.execute("ROLLBACK", &[]);
     }
-    durable
+    tell(began, &committed, entries)
 }
 
 /// Statements between two jobs go together: each has a way to the database's thread and back.
@@ -40,6 +51,32 @@ async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> 
         };
     }
     execute(connection, end).await
+}
+
+fn recorded(recorder: &Recorder, entries: &mut [Box<dyn Entry>]) -> Result<()> {
+    recorder.execute("BEGIN IMMEDIATE", &[])?;
+    for entry in entries {
+        recorder.execute("SAVEPOINT entry", &[])?;
+        if !entry.apply(recorder) {
+            recorder.execute("ROLLBACK TO entry", &[])?;
+        }
+        recorder.execute("RELEASE entry", &[])?;
+    }
+    recorder.execute("COMMIT", &[]).map(drop)
+}
+
+/// Answers everybody in a group, and says whether it is durable.
+fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, group: Vec<Box<A>>) -> bool {
+    histogram!(COMMIT_SECONDS).record(began.elapsed());
+    histogram!(COMMIT_WRITES).record(number(group.len()));
+    if let Err(error) = committed {
+        counter!(COMMITS_FAILED).increment(1);
+        tracing::error!(%error, writes = group.len(), "a group of writes failed");
+    }
+    for one in group {
+        one.answer(committed.as_ref().copied().map_err(repeated));
+    }
+    committed.is_ok()
 }
 
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {

@@ -1,12 +1,15 @@
 //! Recording runs. Both halves of a record are inserted once and never touched again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use metrics::counter;
+use rusqlite::types::ToSql;
 
 use super::answers::{self, Keeping};
-use super::dialect::Connection;
+use super::dialect::Row;
 use super::operations;
+use super::recorder::Recorder;
 use super::row::{get, parsed, signed, to_json};
 use super::search::index;
 use super::tapes::{self, Place};
@@ -25,12 +28,14 @@ const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
 
 const START: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
         conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
-    INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $15)";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+
+const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $3)";
 
 /// Nothing is open of what was finished before, or never started.
-const FINISH: &str = "DELETE FROM inv_open WHERE invocation = $2 AND organization = $1;
-    INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
+const CLOSE: &str = "DELETE FROM inv_open WHERE organization = $1 AND invocation = $2";
+
+const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
     SELECT invocation, organization, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM inv_started
     WHERE organization = $1 AND invocation = $2
@@ -63,17 +68,14 @@ impl Store {
         started: Vec<InvocationStarted>,
     ) -> Result<()> {
         let (boot, count) = (self.0.boot.clone(), started.len() as u64);
-        let written = self.write(move |connection| {
-            Box::pin(async move {
-                for (index, record) in started.iter().enumerate() {
-                    start(connection, record, &boot).await?;
-                    if let Some(operation) = &operation {
-                        let run = (index, record.id.as_str());
-                        operations::link_run(connection, &record.organization, operation, run).await?;
-                    }
+        let written = self.record(move |recorder| {
+            for (index, record) in started.iter().enumerate() {
+                start(recorder, record, &boot)?;
+                if let Some(operation) = &operation {
+                    operations::link_run(recorder, &record.organization, operation, (index, &record.id))?;
                 }
-                Ok(())
-            })
+            }
+            Ok(())
         });
         written.await?;
         counter!(RECORDS, "half" => "start").increment(count);
@@ -85,26 +87,18 @@ impl Store {
     pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
         let finished = finished.into();
         let (retention, of_a_tool_max) = (self.0.config.tape_retention, self.0.config.recorded_answers_max);
-        let written = self.write(move |connection| {
-            Box::pin(async move {
-                let (mut count, mut refused) = (0, None);
-                for record in &*finished {
-                    let refusal = finish(connection, &record.organization, &record.id, &record.finished).await?;
-                    if let (None, Some(tape)) = (&refusal, &record.tape) {
-                        let made_at = record.finished.at;
-                        let (organization, run) = (&record.organization, &record.id);
-                        let place = Place { organization, run, made_at, expires_at: made_at.after(retention) };
-                        tapes::insert(connection, place, tape).await?;
+        let written = self.record(move |recorder| {
+            let (mut count, mut refused) = (0, None);
+            for record in &*finished {
+                match finish(recorder, &record.organization, &record.id, &record.finished)? {
+                    Some(refusal) => refused = refused.or(Some(refusal)),
+                    None => {
+                        keep_beside(recorder, record, retention, of_a_tool_max)?;
+                        count += 1;
                     }
-                    if let (None, Some(found)) = (&refusal, &record.answers) {
-                        let keeping = Keeping { organization: &record.organization, retention, of_a_tool_max };
-                        keep_answers(connection, keeping, found).await?;
-                    }
-                    count += u64::from(refusal.is_none());
-                    refused = refused.or(refusal);
                 }
-                Ok((count, refused))
-            })
+            }
+            Ok((count, refused))
         });
         let (count, refused) = written.await?;
         counter!(RECORDS, "half" => "end").increment(count);
@@ -115,70 +109,112 @@ impl Store {
     /// just locked the data directory: whatever still seems to run died with its process.
     pub async fn close_orphans(&self) -> Result<u64> {
         let (boot, now) = (self.0.boot.clone(), self.0.clock.now());
-        self.write(move |connection| {
+        let found = self.write(move |connection| {
             Box::pin(async move {
                 operations::close(connection, &boot, now).await?;
                 sqlx::query(FREE_TOOLS).execute(&mut *connection).await?;
                 sqlx::query(FAIL_BUILDS).bind(now.as_milliseconds()).execute(&mut *connection).await?;
-                let orphans = sqlx::query(ORPHANS).bind(boot.as_str()).fetch_all(&mut *connection).await?;
-                for row in &orphans {
-                    let duration_ms = now.as_milliseconds().saturating_sub(get(row, "started_at")?);
-                    let organization = parsed(row, "organization")?;
-                    let id = parsed(row, "invocation")?;
-                    let ended = orphaned(now, u64::try_from(duration_ms).unwrap_or(0));
-                    finish(connection, &organization, &id, &ended).await?;
-                }
-                Ok(orphans.len() as u64)
+                let rows = sqlx::query(ORPHANS).bind(boot.as_str()).fetch_all(&mut *connection).await?;
+                rows.iter().map(Orphan::read).collect::<Result<Vec<_>>>()
             })
-        })
-        .await
+        });
+        let orphans = found.await?;
+        let close = move |recorder: &Recorder| {
+            for Orphan { id, organization, started_at } in &orphans {
+                let duration_ms = now.as_milliseconds().saturating_sub(*started_at);
+                let ended = orphaned(now, u64::try_from(duration_ms).unwrap_or(0));
+                finish(recorder, organization, id, &ended)?;
+            }
+            Ok(orphans.len() as u64)
+        };
+        self.record(close).await
     }
 }
 
-async fn start(connection: &mut Connection, record: &InvocationStarted, boot: &BootId) -> Result<()> {
-    let version = record.tool_version;
-    let query = sqlx::query(START).bind(record.id.as_str()).bind(record.organization.as_str());
-    let query = query.bind(record.tool.as_ref().map(|tool| tool.as_str()));
-    let query = query.bind(version.map(|v| signed(v.major))).bind(version.map(|v| signed(v.minor)));
-    let query = query.bind(version.map(|v| signed(v.patch))).bind(record.source.kind().as_str());
-    let query = query.bind(to_json(&record.source)?).bind(record.source.conversation_id());
-    let query = query.bind(record.source.interaction_id()).bind(record.source.simulation_run_id());
-    let query = query.bind(record.mode.as_str()).bind(to_json(&record.input)?);
-    let query = query.bind(record.started_at.as_milliseconds()).bind(boot.as_str());
-    query.execute(connection).await?;
-    Ok(())
+/// A run that an earlier start of the server left open.
+struct Orphan {
+    id: InvocationId,
+    organization: OrganizationId,
+    started_at: i64,
+}
+
+impl Orphan {
+    fn read(row: &Row) -> Result<Self> {
+        let (id, organization) = (parsed(row, "invocation")?, parsed(row, "organization")?);
+        Ok(Self { id, organization, started_at: get(row, "started_at")? })
+    }
+}
+
+fn start(recorder: &Recorder, record: &InvocationStarted, boot: &BootId) -> Result<()> {
+    let (id, organization, boot) = (record.id.as_str(), record.organization.as_str(), boot.as_str());
+    let tool = record.tool.as_ref().map(|tool| tool.as_str());
+    let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
+    let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
+    let (source, input) = (to_json(&record.source)?, to_json(&record.input)?);
+    let (conversation, interaction) = (record.source.conversation_id(), record.source.interaction_id());
+    recorder.execute(
+        START,
+        &[
+            &id,
+            &organization,
+            &tool,
+            &major,
+            &minor,
+            &patch,
+            &record.source.kind().as_str(),
+            &source,
+            &conversation,
+            &interaction,
+            &record.source.simulation_run_id(),
+            &record.mode.as_str(),
+            &input,
+            &record.started_at.as_milliseconds(),
+            &boot,
+        ],
+    )?;
+    recorder.execute(OPEN, &[&id, &organization, &boot]).map(drop)
 }
 
 /// Inserts the second half, or says why not.
-async fn finish(
-    connection: &mut Connection,
+fn finish(
+    recorder: &Recorder,
     organization: &OrganizationId,
     id: &InvocationId,
     finished: &Finished,
 ) -> Result<Option<Error>> {
-    let columns = Columns::of(&finished.outcome)?;
-    let query = sqlx::query(FINISH).bind(organization.as_str()).bind(id.as_str());
-    let query = query.bind(finished.at.as_milliseconds()).bind(signed(finished.duration_ms));
-    let query = query.bind(columns.succeeded).bind(columns.output).bind(columns.exception_type);
-    let query = query.bind(columns.exception_message).bind(columns.exception_stack_trace);
-    let query = query.bind(finished.persisted).bind(status_events(&finished.status_events)?);
-    let query = query.bind(finished.logs.clone().into_bytes());
-    let query = query.bind(finished.ledger.as_ref().map(to_json).transpose()?);
-    let Some(row) = query.fetch_optional(&mut *connection).await? else {
-        return refusal(connection, organization, id).await.map(Some);
+    let of = (organization.as_str(), id.as_str());
+    recorder.execute(CLOSE, &[&of.0, &of.1])?;
+    let Some(sequence) = recorder.number(FINISH, &Columns::of(finished)?.values(&of))? else {
+        return refusal(recorder, organization, id).map(Some);
     };
-    let sequence = get(&row, "sequence")?;
-    index(connection, sequence, organization, &finished.outcome).await?;
+    index(recorder, sequence, organization, &finished.outcome)?;
     for effect in finished.ledger.iter().flat_map(Ledger::effects) {
-        let query = sqlx::query(EFFECT).bind(organization.as_str()).bind(effect.kind.as_str()).bind(effect.name);
-        query.bind(sequence).execute(&mut *connection).await?;
+        recorder.execute(EFFECT, &[&of.0, &effect.kind.as_str(), &effect.name, &sequence])?;
     }
     Ok(None)
 }
 
+/// Keeps what stands beside a record in the same transaction.
+fn keep_beside(
+    recorder: &Recorder,
+    record: &InvocationFinished,
+    retention: Duration,
+    of_a_tool_max: u32,
+) -> Result<()> {
+    let (organization, run, made_at) = (&record.organization, &record.id, record.finished.at);
+    if let Some(tape) = &record.tape {
+        let place = Place { organization, run, made_at, expires_at: made_at.after(retention) };
+        tapes::insert(recorder, place, tape)?;
+    }
+    match &record.answers {
+        Some(found) => keep_answers(recorder, Keeping { organization, retention, of_a_tool_max }, found),
+        None => Ok(()),
+    }
+}
+
 /// The record of a run counts more than what simulations may have of it.
-async fn keep_answers(connection: &mut Connection, keeping: Keeping<'_>, found: &NewAnswers) -> Result<()> {
-    match answers::keep(connection, keeping, found).await {
+fn keep_answers(recorder: &Recorder, keeping: Keeping<'_>, found: &NewAnswers) -> Result<()> {
+    match answers::keep(recorder, keeping, found) {
         // Then the record cannot be kept, either.
         Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
         Err(error) => {
@@ -189,9 +225,8 @@ async fn keep_answers(connection: &mut Connection, keeping: Keeping<'_>, found: 
     }
 }
 
-async fn refusal(connection: &mut Connection, organization: &OrganizationId, id: &InvocationId) -> Result<Error> {
-    let query = sqlx::query(IS_STARTED).bind(organization.as_str()).bind(id.as_str());
-    let started = query.fetch_optional(connection).await?.is_some();
+fn refusal(recorder: &Recorder, organization: &OrganizationId, id: &InvocationId) -> Result<Error> {
+    let started = recorder.number(IS_STARTED, &[&organization.as_str(), &id.as_str()])?.is_some();
     let finished = Error::AlreadyFinished { invocation: id.clone() };
     Ok(if started { finished } else { Error::NotFound { what: "invocation" } })
 }
@@ -206,29 +241,62 @@ fn orphaned(at: Timestamp, duration_ms: u64) -> Finished {
     Finished { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
 }
 
-/// An outcome as columns. Texts are bytes, because a database may refuse some of the characters that tools write.
-#[derive(Default)]
-struct Columns {
+/// The second half as columns. Texts that a tool made are bytes, because a database may refuse some of the characters that
+/// tools write.
+struct Columns<'a> {
+    at: i64,
+    duration_ms: i64,
     succeeded: bool,
-    output: Option<Vec<u8>>,
-    exception_type: Option<Vec<u8>>,
-    exception_message: Option<Vec<u8>>,
+    output: Option<&'a [u8]>,
+    exception_type: Option<&'a [u8]>,
+    exception_message: Option<&'a [u8]>,
     exception_stack_trace: Option<Vec<u8>>,
+    persisted: bool,
+    status_events: String,
+    logs: &'a [u8],
+    ledger: Option<String>,
 }
 
-impl Columns {
-    fn of(outcome: &InvocationOutcome) -> Result<Self> {
-        Ok(match outcome {
-            InvocationOutcome::Succeeded { output } => {
-                Self { succeeded: true, output: Some(output.clone().into_bytes()), ..Self::default() }
+impl<'a> Columns<'a> {
+    fn of(finished: &'a Finished) -> Result<Self> {
+        let (succeeded, output, kind, message, trace) = match &finished.outcome {
+            InvocationOutcome::Succeeded { output } => (true, Some(output), None, None, None),
+            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+                (false, None, Some(exception_type), Some(exception_message), Some(exception_stack_trace))
             }
-            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => Self {
-                exception_type: Some(exception_type.clone().into_bytes()),
-                exception_message: Some(exception_message.clone().into_bytes()),
-                exception_stack_trace: Some(to_json(exception_stack_trace)?.into_bytes()),
-                ..Self::default()
-            },
+        };
+        Ok(Self {
+            at: finished.at.as_milliseconds(),
+            duration_ms: signed(finished.duration_ms),
+            succeeded,
+            output: output.map(String::as_bytes),
+            exception_type: kind.map(String::as_bytes),
+            exception_message: message.map(String::as_bytes),
+            exception_stack_trace: trace.map(to_json).transpose()?.map(String::into_bytes),
+            persisted: finished.persisted,
+            status_events: status_events(&finished.status_events)?,
+            logs: finished.logs.as_bytes(),
+            ledger: finished.ledger.as_ref().map(to_json).transpose()?,
         })
+    }
+
+    /// As [`FINISH`] wants them, of an organisation's run.
+    fn values<'v>(&'v self, of: &'v (&'v str, &'v str)) -> [&'v dyn ToSql; 13] {
+        [
+            &of.0,
+            &of.1,
+            &self.at,
+            &self.duration_ms,
+            &self.succeeded,
+            &self.output,
+            &self.exception_type,
+            &self.exception_message,
+            &self.exception_stack_trace,
+            &self.persisted,
+            &self.status_events,
+            &self.logs,
+            &self.ledger,
+        ]
     }
 }
 

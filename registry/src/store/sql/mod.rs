@@ -3,9 +3,11 @@
 #[macro_use]
 mod dialect;
 
+pub(super) mod callables;
 pub(super) mod group;
 pub(super) mod listing;
 pub(super) mod open;
+pub(super) mod recorder;
 
 mod answers;
 mod api_keys;

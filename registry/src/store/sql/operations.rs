@@ -1,12 +1,13 @@
 //! Operations: begun at most once per key, ended once, forgotten when their time is over.
 
 use super::dialect::{Connection, Query, Row};
+use super::recorder::Recorder;
 use super::records::{read as read_invocation, select_invocations};
 use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, BuildId, OperationId};
+use crate::ids::{BootId, BuildId, InvocationId, OperationId};
 use crate::invocation::Invocation;
 use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::principal::Principal;
@@ -176,15 +177,15 @@ impl Store {
 }
 
 /// Keeps which run an input of an operation became.
-pub(super) async fn link_run(
-    connection: &mut Connection,
+pub(super) fn link_run(
+    recorder: &Recorder,
     organization: &OrganizationId,
     operation: &OperationId,
-    (input_index, invocation): (usize, &str),
+    (input_index, run): (usize, &InvocationId),
 ) -> Result<()> {
     let input_index = i64::try_from(input_index).unwrap_or(i64::MAX);
-    of(LINK_RUN, organization, operation).bind(input_index).bind(invocation.to_owned()).execute(connection).await?;
-    Ok(())
+    let (organization, operation) = (organization.as_str(), operation.as_str());
+    recorder.execute(LINK_RUN, &[&organization, &operation, &input_index, &run.as_str()]).map(drop)
 }
 
 /// Ends the operations of earlier starts of the server, while it still shows which of their runs had not ended.

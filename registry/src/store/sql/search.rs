@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::dialect::Connection;
 use super::filters::{Filters, filtered};
 use super::record_pages::{Found, fitting, short_columns, whole};
+use super::recorder::Recorder;
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::history::{InvocationFilter, SEARCH_RESULTS_MAX, SearchField, SearchQuery};
@@ -54,25 +54,22 @@ impl Store {
 }
 
 /// Makes a finished record findable.
-pub(super) async fn index(
-    connection: &mut Connection,
+pub(super) fn index(
+    recorder: &Recorder,
     sequence: i64,
     organization: &OrganizationId,
     outcome: &InvocationOutcome,
 ) -> Result<()> {
-    let query = sqlx::query(INDEX).bind(sequence).bind(scope(organization));
-    let query = match outcome {
-        InvocationOutcome::Succeeded { output } => {
-            query.bind(searchable(output)).bind(None::<String>).bind(None::<String>).bind(None::<String>)
-        }
-        InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => query
-            .bind(None::<String>)
-            .bind(searchable(exception_message))
-            .bind(searchable(exception_type))
-            .bind(searchable(&exception_stack_trace.join("\n"))),
+    let [output, message, kind, trace] = match outcome {
+        InvocationOutcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
+        InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => [
+            None,
+            Some(searchable(exception_message)),
+            Some(searchable(exception_type)),
+            Some(searchable(&exception_stack_trace.join("\n"))),
+        ],
     };
-    query.execute(connection).await?;
-    Ok(())
+    recorder.execute(INDEX, &[&sequence, &scope(organization), &output, &message, &kind, &trace]).map(drop)
 }
 
 /// The one word of the `scope` column: an organisation's rows are found through the index, not sifted afterwards.

@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::dialect::Connection;
 use super::keys::data_key;
+use super::recorder::Recorder;
 use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
@@ -159,20 +160,17 @@ pub(super) struct Place<'a> {
 }
 
 /// Keeps the tape of a run whose record ends in the same transaction.
-pub(super) async fn insert(connection: &mut Connection, place: Place<'_>, tape: &NewTape) -> Result<()> {
+pub(super) fn insert(recorder: &Recorder, place: Place<'_>, tape: &NewTape) -> Result<()> {
     let (sealed, size, bodies) = match tape {
         NewTape::Cut => (None, 0, &[][..]),
-        NewTape::Whole(tape) => (Some(tape.sealed.as_slice()), tape.size, tape.bodies.as_slice()),
+        NewTape::Whole(tape) => (Some(&tape.sealed), tape.size, tape.bodies.as_slice()),
     };
     let (organization, run) = (place.organization.as_str(), place.run.as_str());
-    let query = sqlx::query(INSERT).bind(run).bind(organization).bind(sealed).bind(signed(size));
-    let query = query.bind(place.made_at.as_milliseconds()).bind(place.expires_at.as_milliseconds());
-    query.execute(&mut *connection).await?;
-    for body in bodies {
-        let query = sqlx::query(INSERT_BODY).bind(organization).bind(body.digest.as_slice());
-        query.bind(body.sealed.as_slice()).bind(signed(body.size)).execute(&mut *connection).await?;
-        let query = sqlx::query(INSERT_USE).bind(organization).bind(body.digest.as_slice()).bind(run);
-        query.execute(&mut *connection).await?;
+    let (made_at, expires_at) = (place.made_at.as_milliseconds(), place.expires_at.as_milliseconds());
+    recorder.execute(INSERT, &[&run, &organization, &sealed, &signed(size), &made_at, &expires_at])?;
+    for SealedBody { digest, sealed, size } in bodies {
+        recorder.execute(INSERT_BODY, &[&organization, digest, sealed, &signed(*size)])?;
+        recorder.execute(INSERT_USE, &[&organization, digest, &run])?;
     }
     Ok(())
 }

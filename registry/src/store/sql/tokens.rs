@@ -68,7 +68,7 @@ impl Store {
             return Ok(None);
         }
         let token_hash = token_hash(&self.0.keys, id_token);
-        let checked = match self.0.tokens.get(&token_hash) {
+        let checked = match self.0.tokens.checked.get(&token_hash) {
             Some(checked) => Some(checked),
             None => self.look_up(token_hash).await?,
         };
@@ -121,7 +121,7 @@ impl Store {
     }
 
     async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
-        let ticket = self.0.tokens.ticket();
+        let ticket = self.0.tokens.checked.ticket();
         let query = sqlx::query(FIND_TOKEN).bind(token_hash.to_vec());
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
@@ -131,7 +131,7 @@ impl Store {
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key_ends_at };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
-        self.0.tokens.put(&ticket, token_hash, checked.clone());
+        self.0.tokens.checked.put(&ticket, token_hash, checked.clone());
         Ok(Some(checked))
     }
 

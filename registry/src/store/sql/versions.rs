@@ -55,12 +55,7 @@ impl Store {
         constraint: &Constraint,
     ) -> Result<Option<ToolVersion>> {
         let mut connection = self.readers().acquire().await?;
-        let live = live(&mut connection, organization, tool).await?;
-        let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
-            return Ok(None);
-        };
-        let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id.as_str());
-        query.fetch_optional(&mut *connection).await?.as_ref().map(read).transpose()
+        resolve(&mut connection, organization, tool, constraint).await
     }
 
     /// The commit of the version published last, deprecated or not.
@@ -120,6 +115,20 @@ pub(super) fn read(row: &Row) -> Result<ToolVersion> {
         created_at: timestamp(row, "created_at")?,
         updated_at: timestamp(row, "updated_at")?,
     })
+}
+
+pub(super) async fn resolve(
+    connection: &mut Connection,
+    organization: &OrganizationId,
+    tool: &ToolId,
+    constraint: &Constraint,
+) -> Result<Option<ToolVersion>> {
+    let live = live(connection, organization, tool).await?;
+    let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
+        return Ok(None);
+    };
+    let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id.as_str());
+    query.fetch_optional(connection).await?.as_ref().map(read).transpose()
 }
 
 /// The live versions of a tool, highest first. Their number is bounded when they are published.

@@ -1,0 +1,47 @@
+//! The connection that records runs. Its statements run on the thread that has it, because every run waits for some of
+//! them: going through another thread for each would take longer than they do.
+
+use rusqlite::CachedStatement;
+use rusqlite::types::ToSql;
+
+use super::dialect::direct;
+use super::open::Database;
+use crate::error::Result;
+
+pub(in crate::store) struct Recorder(rusqlite::Connection);
+
+/// What is bound to a statement: the first as `$1`, and so on.
+pub(in crate::store) type Values<'a> = &'a [&'a dyn ToSql];
+
+impl Recorder {
+    /// Opens a database that is there.
+    pub fn open(database: &Database) -> Result<Self> {
+        Ok(Self(direct(&database.path, database.bytes_max)?))
+    }
+
+    /// Says how many rows were changed.
+    pub(in crate::store) fn execute(&self, statement: &'static str, values: Values<'_>) -> Result<usize> {
+        Ok(self.bound(statement, values)?.raw_execute()?)
+    }
+
+    /// The number in the first column of the first row, if there is a row.
+    pub(super) fn number(&self, statement: &'static str, values: Values<'_>) -> Result<Option<i64>> {
+        let mut statement = self.bound(statement, values)?;
+        let mut rows = statement.raw_query();
+        let number = rows.next()?.map(|row| row.get(0)).transpose()?;
+        // A statement that writes and answers has done so when it has no more rows.
+        while rows.next()?.is_some() {}
+        Ok(number)
+    }
+
+    fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
+        let mut statement = self.0.prepare_cached(statement)?;
+        for (number, value) in (1..).zip(values) {
+            // To the database `$7` is a name, and has its index from where it first stands.
+            if let Some(index) = statement.parameter_index(&format!("${number}"))? {
+                statement.raw_bind_parameter(index, value)?;
+            }
+        }
+        Ok(statement)
+    }
+}
