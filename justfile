@@ -36,12 +36,20 @@ bench:
 
 # Times and rates of calls at the HTTP door of a release build, with durable records
 load seconds='5':
-    LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load -- --nocapture
+    LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load:: -- --nocapture
 
-# Builds the benchmark's Rust guest again (needs `rustup target add wasm32-wasip2`)
-guest:
-    cd runner/benches/guests/echo && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2
-    cp runner/benches/guests/echo/target/wasm32-wasip2/release/echo.wasm runner/benches/guests/echo.wasm
+# The HTTP door beside `wasmtime serve`, workerd and CPython with an equal tool (installs them into target/peers)
+bench-peers seconds='5':
+    tests/load/peers/install.sh target/peers
+    LATHE_LOAD_PEERS="$PWD/target/peers" LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load:: -- --nocapture
+
+# Builds the benchmarks' Rust guests again (needs `rustup target add wasm32-wasip2`)
+guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "serve")
+
+[private]
+build-guest folder name:
+    cd {{ folder }}/{{ name }} && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2
+    cp {{ folder }}/{{ name }}/target/wasm32-wasip2/release/{{ name }}.wasm {{ folder }}/{{ name }}.wasm
 
 # Licences, sources, bans and advisories of the dependencies (needs `cargo install --locked cargo-deny`)
 deny:

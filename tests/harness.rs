@@ -41,6 +41,7 @@ pub use events::Event;
 pub use http::{Answer, Request, fetch};
 pub use lathe::{Lathe, Said, clean_environment};
 pub use package_index::{PackageIndex, lock_line, wheel};
+pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;
 pub use runners::runners;

@@ -5,6 +5,7 @@
 
 mod client;
 mod figures;
+mod peers;
 
 use std::fs::File;
 use std::io::Write;
@@ -16,8 +17,9 @@ use tokio::time::Instant;
 
 use crate::harness::{Options, Server, Site, Team, Tool, eventually, input};
 use crate::hostile::installed::{Installer, Settings};
-use client::Client;
+use client::{Caller, Client};
 use figures::Figures;
+use peers::Called;
 
 const SECONDS: f64 = 0.1;
 const CLIENTS: usize = 32;
@@ -70,7 +72,12 @@ fn the_door_under_load() {
         ("rust tool", &|| calling(&team, &rust, &text, 1)),
         ("python tool", &|| calling(&team, &python, &text, 1)),
     ] {
-        println!("{name:<40}{:>10.0}", together(time, client));
+        println!("{name:<40}{:>10.0}", together(time, CLIENTS, client));
+    }
+    if let Some(folder) = std::env::var_os("LATHE_LOAD_PEERS") {
+        let rust = Called::new("rust tool", || calling(&team, &rust, &text, 1));
+        let python = Called::new("python tool", || calling(&team, &python, &text, 1));
+        peers::compare(Path::new(&folder), time, vec![rust, python]);
     }
     let cold = cold(&server, calling(&team, &python, &text, 1));
     println!("first call of a python version after a restart: {:.1} ms, second {:.1} ms", cold[0], cold[1]);
@@ -98,7 +105,7 @@ fn flushes(data: &Path) -> Figures {
 }
 
 /// Calls one after the other, the first of them not counted.
-fn one(time: Duration, client: impl Fn() -> Client) -> Figures {
+fn one<C: Caller>(time: Duration, client: impl Fn() -> C) -> Figures {
     let mut client = client();
     client.call();
     let end = Instant::now() + time;
@@ -106,10 +113,10 @@ fn one(time: Duration, client: impl Fn() -> Client) -> Figures {
 }
 
 /// Calls of many clients in a second.
-fn together(time: Duration, client: &(dyn Fn() -> Client + Sync)) -> f64 {
+fn together<C: Caller>(time: Duration, count: usize, client: &(dyn Fn() -> C + Sync)) -> f64 {
     let started = Instant::now();
     let calls: usize = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| one(time, client).count())).collect();
+        let clients: Vec<_> = (0..count).map(|_| scope.spawn(|| one(time, client).count())).collect();
         clients.into_iter().map(|client| client.join().expect("calls that are answered")).sum()
     });
     calls as f64 / started.elapsed().as_secs_f64()

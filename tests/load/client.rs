@@ -1,13 +1,29 @@
 //! A client that costs little itself: one connection, one request, again and again.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::harness::{Server, Team, Tool};
+
+/// Somebody who calls, and is answered well.
+pub trait Caller {
+    /// How long it took, and what the answer was.
+    fn answered(&mut self) -> (Duration, String);
+
+    fn call(&mut self) -> Duration {
+        self.answered().0
+    }
+}
+
+impl Caller for Box<dyn Caller> {
+    fn answered(&mut self) -> (Duration, String) {
+        (**self).answered()
+    }
+}
 
 pub struct Client {
     stream: BufReader<TcpStream>,
@@ -18,36 +34,32 @@ impl Client {
     /// Calls of a tool.
     pub fn new(team: &Team, tool: &Tool<'_>, body: &Value) -> Self {
         let path = format!("/v1/{}/tool/{}/version/%3E%3D0/invoke", team.organization, tool.id());
+        let authorization = format!("authorization: Bearer {}\r\n", team.token);
+        Self::post(team.server.address(), &path, &authorization, body)
+    }
+
+    /// Calls of something else that takes JSON.
+    pub fn of_peer(address: SocketAddr, body: &Value) -> Self {
+        Self::post(address, "/", "", body)
+    }
+
+    fn post(address: SocketAddr, path: &str, header: &str, body: &Value) -> Self {
         let body = body.to_string();
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: lathe\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            team.token,
-            body.len()
+        let length = body.len();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: lathe\r\n{header}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        Self { stream: connect(&team.server), request: (head + &body).into_bytes() }
+        Self { stream: connect(address), request: request.into_bytes() }
     }
 
     pub fn get(server: &Server, path: &str) -> Self {
         let request = format!("GET {path} HTTP/1.1\r\nhost: lathe\r\n\r\n").into_bytes();
-        Self { stream: connect(server), request }
+        Self { stream: connect(server.address()), request }
     }
 
     /// The same requests to another server.
     pub fn moved_to(self, server: &Server) -> Self {
-        Self { stream: connect(server), ..self }
-    }
-
-    /// How long it took to be answered, well.
-    pub fn call(&mut self) -> Duration {
-        let started = Instant::now();
-        self.stream.get_mut().write_all(&self.request).expect("a request is taken");
-        let (head, length) = self.head();
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).expect("a body");
-        let time = started.elapsed();
-        let body = String::from_utf8_lossy(&body);
-        assert!(head.starts_with("HTTP/1.1 200") && !body.contains("\"error\":{"), "{head}{body}");
-        time
+        Self { stream: connect(server.address()), ..self }
     }
 
     fn head(&mut self) -> (String, usize) {
@@ -66,8 +78,22 @@ impl Client {
     }
 }
 
-fn connect(server: &Server) -> BufReader<TcpStream> {
-    let stream = TcpStream::connect(server.address()).expect("a connection");
+impl Caller for Client {
+    fn answered(&mut self) -> (Duration, String) {
+        let started = Instant::now();
+        self.stream.get_mut().write_all(&self.request).expect("a request is taken");
+        let (head, length) = self.head();
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).expect("a body");
+        let time = started.elapsed();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        assert!(head.starts_with("HTTP/1.1 200") && !body.contains("\"error\":{"), "{head}{body}");
+        (time, body)
+    }
+}
+
+fn connect(address: SocketAddr) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(address).expect("a connection");
     stream.set_nodelay(true).expect("an option");
     BufReader::new(stream)
 }

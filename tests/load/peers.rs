@@ -1,0 +1,106 @@
+//! The HTTP door beside others that run an equal tool, in one run and with one client.
+//!
+//! They are measured when `LATHE_LOAD_PEERS` names the folder that `peers/install.sh` filled; `just bench-peers` does both.
+
+mod python;
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::client::{Caller, Client};
+use super::{CLIENTS, one, together};
+use python::Python;
+use server::PeerServer;
+
+/// Each is measured so many times, in turn, and the middle counts: a machine's noise does not meet one of them alone.
+const ROUNDS: usize = 3;
+/// More processes at a time than cores are of no use to them.
+const PROCESSES: usize = 2;
+
+/// What is called, and how many clients it has when its rate is measured.
+pub struct Called<'a> {
+    name: &'static str,
+    clients: usize,
+    caller: Box<dyn Fn() -> Box<dyn Caller> + Sync + 'a>,
+}
+
+impl<'a> Called<'a> {
+    pub fn new<C: Caller + 'static>(name: &'static str, caller: impl Fn() -> C + Sync + 'a) -> Self {
+        Self { name, clients: CLIENTS, caller: Box::new(move || Box::new(caller())) }
+    }
+}
+
+struct Measured {
+    name: &'static str,
+    clients: usize,
+    p50_ms: f64,
+    rate: f64,
+}
+
+/// Measures tools and peers in the time of two figures each, and prints ratios between them.
+pub fn compare(folder: &Path, time: Duration, tools: Vec<Called<'_>>) {
+    let tool_count = tools.len();
+    let wasmtime = PeerServer::wasmtime(folder);
+    let workerd = PeerServer::workerd(folder);
+    let python = Python::find();
+    let body = json!({"text": "hello"});
+    let mut called = tools;
+    called.push(Called::new("wasmtime serve", || Client::of_peer(wasmtime.address, &body)));
+    called.push(Called::new("workerd", || Client::of_peer(workerd.address, &body)));
+    called.push(Called { clients: PROCESSES, ..Called::new("CPython process per call", || python.clone()) });
+    for one in &called {
+        let answer = (one.caller)().answered().1;
+        assert!(answer.contains("HELLO"), "{} is no equal: {answer}", one.name);
+    }
+    let measured = measure(&called, time / u32::try_from(ROUNDS).expect("few"));
+    print(&measured[..tool_count], &measured[tool_count..]);
+}
+
+fn measure(called: &[Called<'_>], time: Duration) -> Vec<Measured> {
+    let mut figures = vec![(Vec::new(), Vec::new()); called.len()];
+    for _ in 0..ROUNDS {
+        for (called, (p50s_ms, _)) in called.iter().zip(&mut figures) {
+            p50s_ms.push(one(time, &called.caller).p50());
+        }
+        for (called, (_, rates)) in called.iter().zip(&mut figures) {
+            rates.push(together(time, called.clients, &called.caller));
+        }
+    }
+    let both = called.iter().zip(figures);
+    both.map(|(&Called { name, clients, .. }, (p50s_ms, rates))| Measured {
+        name,
+        clients,
+        p50_ms: middle(p50s_ms),
+        rate: middle(rates),
+    })
+    .collect()
+}
+
+fn middle(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+fn print(tools: &[Measured], peers: &[Measured]) {
+    println!("beside peers: one client, p50 in milliseconds; several clients, calls a second");
+    for Measured { name, clients, p50_ms, rate } in tools.iter().chain(peers) {
+        println!("{name:<40}{p50_ms:>10.3}{clients:>10} clients{rate:>10.0}");
+    }
+    for tool in tools {
+        for peer in peers {
+            println!("{}, 1 client: {:.3} x p50 of {}", tool.name, tool.p50_ms / peer.p50_ms, peer.name);
+        }
+        for peer in peers {
+            let (ratio, clients) = (tool.rate / peer.rate, peer.clients);
+            println!("{}, {} clients: {ratio:.3} x rate of {} ({clients})", tool.name, tool.clients, peer.name);
+        }
+    }
+}
+
+/// Where the equal tools are.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("load/peers")
+}

@@ -1,0 +1,7 @@
+// The equal of the echo tool: one word in upper case.
+export default {
+  async fetch(request) {
+    const { text } = await request.json();
+    return Response.json({ text: text.toUpperCase() });
+  },
+};
