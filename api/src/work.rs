@@ -69,7 +69,7 @@ impl Reply {
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
         let (events, receiver) = self.events();
-        let work = work(Job { events: events.clone(), operation: None });
+        let work = Box::pin(work(Job { events: events.clone(), operation: None }));
         let done = app.spawn(async move {
             let answer = to_its_end(work, &self.request).await;
             events.end(&answer).await;

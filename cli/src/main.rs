@@ -26,6 +26,10 @@ use clap::Parser;
 
 use arguments::Arguments;
 
+/// A call takes and gives back some hundred pieces of memory, many of them on another thread.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     failure::exit_code(commands::run(Arguments::parse()))
 }

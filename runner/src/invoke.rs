@@ -141,7 +141,7 @@ impl Invoker {
         let runs = ids.into_iter().zip(documents).enumerate();
         let runs = runs.map(|(index, (id, documents))| {
             let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
-            run.one(index, id, documents).instrument(span)
+            Box::pin(run.one(index, id, documents).instrument(span))
         });
         join_all(runs).await.into_iter().collect()
     }

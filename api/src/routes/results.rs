@@ -73,7 +73,8 @@ pub(crate) fn example() -> Value {
 
 /// Runs a call, passing its status events on while it runs.
 pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<Answer, Error> {
-    let results = watched(events, |sender| invoker.invoke(call, sender)).await?;
+    // What it needs stays where it is; a future is copied each time it is handed on.
+    let results = watched(events, |sender| Box::pin(invoker.invoke(call, sender))).await?;
     Answer::ok(&Response { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
 }
 

@@ -29,10 +29,10 @@ pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c
 
 impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
 
-/// What goes into the record of runs, inside a transaction.
-pub(super) trait Recording<T>: FnOnce(&Recorder) -> Result<T> + Send + 'static {}
+/// What goes into the record of runs, inside a transaction; once more when that is undone because of another.
+pub(super) trait Recording<T>: Fn(&Recorder) -> Result<T> + Send + 'static {}
 
-impl<T, F> Recording<T> for F where F: FnOnce(&Recorder) -> Result<T> + Send + 'static {}
+impl<T, F> Recording<T> for F where F: Fn(&Recorder) -> Result<T> + Send + 'static {}
 
 /// Somebody who waits for a write.
 pub(super) trait Answer: Send {
@@ -49,7 +49,7 @@ pub(super) trait Job: Answer {
 
 /// A queued entry of the record, whatever its type.
 pub(super) trait Entry: Answer {
-    /// As [`Job::apply`].
+    /// As [`Job::apply`], and may be done again after it was undone.
     fn apply(&mut self, recorder: &Recorder) -> bool;
 }
 
@@ -130,7 +130,7 @@ impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
 
 impl<T: Send + 'static, F: Recording<T>> Entry for Queued<T, F> {
     fn apply(&mut self, recorder: &Recorder) -> bool {
-        let Some(work) = self.work.take() else { return false };
+        let Some(work) = &self.work else { return false };
         let result = work(recorder);
         let succeeded = result.is_ok();
         self.result = Some(result);
@@ -283,7 +283,11 @@ mod tests {
     #[tokio::test]
     async fn the_same_goes_for_entries_of_the_record() {
         let (_folder, writer) = started().await;
-        let spoilt = writer.record(|recorder| recorder.execute("ROLLBACK", &[]).map(drop));
+        // The transaction ends under the group, as it does when a disk fails.
+        let spoilt = writer.record(|recorder| {
+            recorder.execute("ROLLBACK", &[])?;
+            recorder.execute("no statement", &[]).map(drop)
+        });
         let (first, second, third) = tokio::join!(enter(&writer, 101), spoilt, enter(&writer, 102));
         for result in [first, second, third] {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Unavailable);

@@ -113,7 +113,7 @@ impl Runner {
         let (guests, mailbox) = (self.guests.clone(), self.mailbox.clone());
         let ports = Ports { events: events(self.mailbox.clone(), run), http: self.exchanges.of(run) };
         let task = tokio::spawn(async move {
-            let executed = AssertUnwindSafe(guests.execute(execution, ports)).catch_unwind().await;
+            let executed = AssertUnwindSafe(Box::pin(guests.execute(execution, ports))).catch_unwind().await;
             let panicked = || (Err(Error::internal("the host's side of the run panicked")), None);
             let (executed, rest) = executed.unwrap_or_else(|_| panicked());
             end(&mailbox, run, executed.map_err(|error| error.to_string()));
