@@ -17,10 +17,10 @@ const CONSTRAINT_BYTES_MAX: usize = 256;
 const CLAUSES_MAX: usize = 16;
 
 /// Which versions are meant. Empty means any.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint(Vec<Clause>);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Clause {
     Specifier(VersionSpecifier),
     /// `===`: the version spelled out, compared as text.

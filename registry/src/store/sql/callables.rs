@@ -16,8 +16,8 @@ use crate::store::fresh::Fresh;
 /// Callables remembered at once, some kilobytes each with its schema.
 const CALLABLES_MAX: usize = 1024;
 
-/// By what was called.
-pub(in crate::store) type Callables = Fresh<(OrganizationId, ToolId, Constraint), Arc<Callable>>;
+/// By what was called. The constraint is its text: `~=1.0` and `~=1.0.0` are equal as values, and mean different versions.
+pub(in crate::store) type Callables = Fresh<(OrganizationId, ToolId, String), Arc<Callable>>;
 
 pub(in crate::store) fn remembered() -> Callables {
     Fresh::new(CALLABLES_MAX)
@@ -34,7 +34,7 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
-        let asked = (organization.clone(), tool.clone(), constraint.clone());
+        let asked = (organization.clone(), tool.clone(), constraint.to_string());
         if let Some(found) = self.0.callables.get(&asked) {
             return Ok(Some(found));
         }

@@ -1,0 +1,68 @@
+//! What a call resolves to: remembered, and never older than the last change.
+
+use std::sync::Arc;
+
+use registry::{BumpKind, Callable, Constraint, EnvvarChanges, EnvvarInsert, Principal, SecretValue, ToolId};
+
+use crate::fixtures::{World, envvar};
+
+async fn callable(world: &World, principal: &Principal, tool: &ToolId, constraint: &str) -> Option<Arc<Callable>> {
+    let constraint = Constraint::parse(constraint).unwrap();
+    world.store.callable(&principal.organization, tool, &constraint).await.unwrap()
+}
+
+async fn version(world: &World, principal: &Principal, tool: &ToolId, constraint: &str) -> Option<String> {
+    callable(world, principal, tool, constraint).await.map(|found| found.version.version.to_string())
+}
+
+#[tokio::test]
+async fn a_change_counts_for_the_next_call() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    assert_eq!(version(&world, &acme, &tool, "").await, None);
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.0.0"));
+    world.publish(&acme, &tool, BumpKind::Minor).await;
+    assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.1.0"));
+    assert_eq!(version(&world, &acme, &tool, "<1.1").await.as_deref(), Some("1.0.0"));
+    for (constraint, expected) in [("~=1.0", "1.1.0"), ("~=1.0.0", "1.0.0")] {
+        assert_eq!(version(&world, &acme, &tool, constraint).await.as_deref(), Some(expected), "{constraint}");
+    }
+    world.store.deprecate_versions(&acme, &tool, &Constraint::parse("1.1.0").unwrap()).await.unwrap();
+    assert_eq!(version(&world, &acme, &tool, "").await.as_deref(), Some("1.0.0"));
+    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    assert_eq!(version(&world, &acme, &tool, "").await, None);
+    assert_eq!(version(&world, &acme, &tool, "<1.1").await, None);
+}
+
+#[tokio::test]
+async fn variables_are_those_of_the_call() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    for value in ["ONE", "TWO"] {
+        let before = callable(&world, &acme, &tool, "").await.unwrap();
+        let insert = EnvvarInsert { name: envvar(value), value: SecretValue::new(value.to_owned()), is_secret: true };
+        let changes = EnvvarChanges { inserts: vec![insert], ..EnvvarChanges::default() };
+        world.store.modify_envvars(&acme, &tool, changes).await.unwrap();
+        let after = callable(&world, &acme, &tool, "").await.unwrap();
+        let variables = world.store.variables_of(&after).await.unwrap();
+        assert_eq!(variables.secrets[&envvar(value)].expose(), value);
+        assert!(!world.store.variables_of(&before).await.unwrap().secrets.contains_key(&envvar(value)));
+    }
+}
+
+#[tokio::test]
+async fn calls_ask_once_until_something_changes() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    let first = callable(&world, &acme, &tool, "").await.unwrap();
+    assert!(Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()));
+    let eve = world.organization("eve").await;
+    assert!(callable(&world, &eve, &tool, "").await.is_none(), "another organisation's");
+    assert!(!Arc::ptr_eq(&first, &callable(&world, &acme, &tool, "").await.unwrap()));
+}
