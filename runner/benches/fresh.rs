@@ -37,6 +37,8 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
         total += number % 7
     return str(total)
 ";
+/// Runs under way where runs are counted.
+const AT_ONCE: usize = 8;
 /// Runs that compute, all begun at once.
 const COMPUTING_RUNS: usize = 32;
 const COMPUTING_ROUNDS: usize = 9;
@@ -75,9 +77,10 @@ fn main() {
     let plain = Code { component: python, bundle: plain };
     let with_loop = Code { component: python, bundle: with_loop };
     let faults = [&rust, &plain, &with_loop].map(|code| runtime.block_on(page_faults(here, code)));
-    let (rust, rust_apart) = runtime.block_on(measure(here, apart, &rust));
-    let (plain, plain_apart) = runtime.block_on(measure(here, apart, &plain));
-    let (with_loop, _) = runtime.block_on(measure(here, apart, &with_loop));
+    let rust = runtime.block_on(measure(here, apart, &rust));
+    let rate = runtime.block_on(rate(apart_on_two, &plain));
+    let plain = runtime.block_on(measure(here, apart, &plain));
+    let with_loop = runtime.block_on(measure(here, apart, &with_loop));
     let computing = Code { component: python, bundle: computing };
     // In turns, since the machine may have other things to do.
     let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
@@ -89,12 +92,15 @@ fn main() {
 
     println!("fresh instance and trivial run, {ROUNDS} rounds each, milliseconds");
     println!("{:<28}{:>10}{:>10}{:>12}", "", "p50", "p99", "of CPython");
-    report("rust component", &rust, &subprocess);
-    report("the same in a runner", &rust_apart, &subprocess);
-    report("python tool, def", &plain, &subprocess);
-    report("the same in a runner", &plain_apart, &subprocess);
-    report("python tool, async def", &with_loop, &subprocess);
+    for (name, times) in
+        [("rust component", &rust), ("python tool, def", &plain), ("python tool, async def", &with_loop)]
+    {
+        report(name, &times.here, &subprocess);
+        report("  in a runner", &times.apart, &subprocess);
+        report("  of it the run", &times.run, &subprocess);
+    }
     report("cpython process per call", &subprocess, &subprocess);
+    println!("python tool, def, on two runners: {rate:.0} runs a second");
     let [rust, plain, with_loop] = faults;
     println!("page faults of a run: rust {rust:.0}, python def {plain:.0}, python async def {with_loop:.0}");
     let (on_one, on_two) = (quantile(&on_one, 0.5), quantile(&on_two, 0.5));
@@ -148,29 +154,54 @@ async fn page_faults(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f
     (count() - before) as f64 / ROUNDS as f64
 }
 
+/// What runs of a tool took.
+#[derive(Default)]
+struct Times {
+    /// In this process, on the thread that runs are on.
+    here: Vec<Duration>,
+    apart: Vec<Duration>,
+    /// In the runner process, from the instance to the answer, without the ways there and back.
+    run: Vec<Duration>,
+}
+
 /// Both in turns, so that whatever else the machine does slows both.
 async fn measure(
     here: impl AsyncFn(Execution) -> Executed,
     apart: impl AsyncFn(Execution) -> Executed,
     code: &Code,
-) -> (Vec<Duration>, Vec<Duration>) {
-    let mut times = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
+) -> Times {
+    let mut times = Times::default();
     for round in 0..WARM_UP + ROUNDS {
-        let (first, second) = (once(&here, code).await, once(&apart, code).await);
+        let (first, (second, run)) = (once(&here, code).await.0, once(&apart, code).await);
         if round >= WARM_UP {
-            times.0.push(first);
-            times.1.push(second);
+            times.here.push(first);
+            times.apart.push(second);
+            times.run.push(run);
         }
     }
     times
 }
 
-async fn once(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Duration {
+/// Runs a second when some are always under way.
+async fn rate(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f64 {
+    let one_after_the_other = async || {
+        for _ in 0..ROUNDS {
+            once(&run, code).await;
+        }
+    };
+    futures_util::future::join_all((0..AT_ONCE).map(|_| async { once(&run, code).await })).await;
+    let started = Instant::now();
+    futures_util::future::join_all((0..AT_ONCE).map(|_| one_after_the_other())).await;
+    (AT_ONCE * ROUNDS) as f64 / started.elapsed().as_secs_f64()
+}
+
+/// How long it took, and how long of that the run itself.
+async fn once(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> (Duration, Duration) {
     let started = Instant::now();
     let executed = run(execution(code.clone())).await;
     let time = started.elapsed();
     assert_eq!(executed.outcome, Outcome::Succeeded { output: r#"{"text":"HELLO"}"#.into() });
-    time
+    (time, executed.duration)
 }
 
 fn execution(code: Code) -> Execution {

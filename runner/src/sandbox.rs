@@ -105,12 +105,12 @@ impl Guests {
             Err(Error::Rejected { reason }) => return (Ok(Executed::rejected(&reason)), None),
             Err(error) => return (Err(error), None),
         };
+        #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
+        let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
         let mut execution = execution;
         let mut store = store(&self.engine, &mut execution, ports);
         let _ticking = self.ticker.run();
-        #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
-        let started = Instant::now();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &prepared, execution)));
         let call = self.turns.clone().take(group, call);
