@@ -1,6 +1,7 @@
 //! Work that outlives its request: done once per key, answered later, followed as it goes, taken back.
 
 mod conversations;
+mod gate;
 mod keys;
 mod later;
 mod restarts;

@@ -7,6 +7,7 @@ mod build;
 mod component;
 mod config;
 mod error;
+pub mod gate;
 mod metrics;
 mod progress;
 mod publish;

@@ -2,6 +2,7 @@
 //! crate that touches the store, with [`branch_test`], which keeps nothing.
 
 mod branch_test;
+mod gating;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +43,8 @@ const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
     pub project_path: ProjectPath,
-    pub bump: BumpKind,
+    /// The least that the changes need, when none is named.
+    pub bump: Option<BumpKind>,
     /// The team's branch when none is named.
     pub commit_branch: Option<BranchName>,
     /// The build is remembered as that of this operation.
@@ -182,10 +184,11 @@ impl Builder {
         self.refuse_older(&repository, principal, lease, commit).await?;
         self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
+        let bump = progress.step("gate", self.bump(lease, request.bump, &built, progress)).await?;
         let digest = progress.step("store", self.store_artifacts(&built)).await?;
         let of = repository.clone();
         let version = NewVersion {
-            bump: request.bump,
+            bump,
             required_envvars: built.manifest.required_envvars,
             required_secret_envvars: built.manifest.required_secret_envvars,
             input_schema: built.input_schema,

@@ -123,7 +123,8 @@ pub struct Publication {
     pub commit: String,
     pub commit_branch: BranchName,
     pub project_path: ProjectPath,
-    pub bump: BumpKind,
+    /// Any, when none was named.
+    pub bump: Option<BumpKind>,
 }
 
 /// A stored version.

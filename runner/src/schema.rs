@@ -52,6 +52,12 @@ impl InputSchema {
         Ok(Self { validator: Arc::new(validator), cost })
     }
 
+    /// Whether one value of the author's matches, however long that takes.
+    #[must_use]
+    pub fn accepts(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
     /// Matches all inputs of a call.
     ///
     /// # Errors

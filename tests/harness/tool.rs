@@ -14,6 +14,7 @@ pub enum Bump {
     Major,
     Minor,
     Patch,
+    Auto,
 }
 
 pub struct Tool<'t> {

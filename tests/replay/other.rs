@@ -58,8 +58,9 @@ fn an_input_that_other_code_refuses_is_refused() {
     let tool = team.next_tool().published();
     let run = tool.invoke(json!({"text": 7}));
     let schema = r#"{"type": "object", "properties": {"text": {"type": "string"}}}"#;
-    let tool = tool.with_file("in.json", schema).manifest("input_schema = 'in.json'").published();
-    let refused = replay(&team, run.id(), &json!({"version": "1.1.0"}));
+    let tool = tool.with_file("in.json", schema).manifest("input_schema = 'in.json'").pushed();
+    tool.publish(Bump::Major).expect(201);
+    let refused = replay(&team, run.id(), &json!({"version": "2.0.0"}));
     assert_eq!((refused.status, refused.code()), (400, "input_schema".into()));
     drop(tool);
 }

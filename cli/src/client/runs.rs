@@ -24,6 +24,8 @@ pub enum Bump {
     Major,
     Minor,
     Patch,
+    /// The least that the changes need
+    Auto,
 }
 
 /// One input, in the contract's own shape.

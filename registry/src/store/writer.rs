@@ -11,7 +11,7 @@ use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::sql::group::{commit_entries, commit_group};
+use super::sql::group::{commit_entries, commit_group, refuse};
 use super::sql::open::{self, Database};
 use super::sql::recorder::Recorder;
 use crate::error::{Error, Result};
@@ -202,10 +202,16 @@ fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Gathered {
 impl Connections {
     /// After a failed commit a fresh connection is the surest way back.
     async fn commit(&mut self, entries: Vec<Box<dyn Entry>>, jobs: Vec<Box<dyn Job>>) {
-        if !entries.is_empty() && !commit_entries(&self.recorder, entries) {
+        if !entries.is_empty()
+            && let Err(error) = commit_entries(&self.recorder, entries)
+        {
             replace(&mut self.recorder, Recorder::open(&self.database));
+            if matches!(error, Error::DatabaseBusy { .. }) {
+                // It would keep them as long again, and those behind them.
+                return refuse(jobs, &error);
+            }
         }
-        if !jobs.is_empty() && !commit_group(&mut self.connection, jobs, &self.changed).await {
+        if !jobs.is_empty() && commit_group(&mut self.connection, jobs, &self.changed).await.is_err() {
             let old = replace(&mut self.connection, self.database.writer().await);
             if let Some(old) = old {
                 open::close(old).await;

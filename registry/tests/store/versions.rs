@@ -67,7 +67,7 @@ async fn the_same_publication_again_within_minutes_is_a_lost_answer() {
         commit: published.commit.clone(),
         commit_branch: published.commit_branch.clone(),
         project_path: published.project_path.clone(),
-        bump: BumpKind::Minor,
+        bump: Some(BumpKind::Minor),
     };
     let refused = |publication: Publication| {
         let (store, lease) = (world.store.clone(), lease.clone());
@@ -75,8 +75,9 @@ async fn the_same_publication_again_within_minutes_is_a_lost_answer() {
     };
     let found = refused(same()).await.unwrap_err();
     assert!(matches!(found, Error::PublishedAlready { version: Version::FIRST, id } if id == published.id));
+    assert!(refused(Publication { bump: None, ..same() }).await.is_err());
     for other in [
-        Publication { bump: BumpKind::Patch, ..same() },
+        Publication { bump: Some(BumpKind::Patch), ..same() },
         Publication { commit: "c".repeat(40), ..same() },
         Publication { commit_branch: "releases/other".parse().unwrap(), ..same() },
         Publication { project_path: "tools/other".parse().unwrap(), ..same() },

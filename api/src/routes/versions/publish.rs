@@ -17,8 +17,13 @@ use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
 use crate::work::{Answer, Job, Reply, Task, remembered};
 
-const BUMPS: [(&str, BumpKind); 3] =
-    [("major", BumpKind::Major), ("minor", BumpKind::Minor), ("patch", BumpKind::Patch)];
+/// `auto` is ours.
+const BUMPS: [(&str, Option<BumpKind>); 4] = [
+    ("major", Some(BumpKind::Major)),
+    ("minor", Some(BumpKind::Minor)),
+    ("patch", Some(BumpKind::Patch)),
+    ("auto", None),
+];
 
 pub(crate) struct Request(PublishRequest);
 
@@ -32,7 +37,8 @@ pub(crate) fn operation() -> Operation {
     let operation = Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
         .says(
             "Builds the tip of a branch and makes it the tool's next version; the first one is `1.0.0` whatever the \
-            bump. A commit that the last version already contains is refused, and so is a version whose variables the \
+            bump. The highest version before it is compared: whoever calls it must be able to go on after a minor or \
+            patch bump, or `build_failed` says why and which bump would do. A commit that the last version already contains is refused, and so is a version whose variables the \
             tool lacks. While another operation on the tool runs, 409 comes at once, and so it does without an \
             idempotency key when the same commit was published the same way less than ten minutes ago.",
         )
@@ -92,7 +98,10 @@ impl FromBody for Request {
             "required": ["project_path", "bump_type"],
             "properties": {
                 "project_path": project_path_form(),
-                "bump_type": form::said(form::one_of(&BUMPS), "Which part of the version to raise."),
+                "bump_type": form::said(form::one_of(&BUMPS),
+                    "Which part of the version to raise. A bump smaller than the changes need is refused; `auto` takes the \
+                    least that they need.",
+                ),
                 "commit_branch": branch,
             },
         })

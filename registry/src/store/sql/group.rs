@@ -11,13 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
 use crate::store::writer::{Answer, Entry, Job};
 
-/// Runs the jobs in one transaction and answers them. `false` when the transaction itself failed, and with it all.
+/// Runs the jobs in one transaction and answers them. An error when the transaction itself failed, and with it all.
 /// Whatever became of it, `changed` is called before anybody hears.
 pub(in crate::store) async fn commit_group(
     connection: &mut Connection,
     mut jobs: Vec<Box<dyn Job>>,
     changed: &(dyn Fn() + Send),
-) -> bool {
+) -> Result<()> {
     let began = Instant::now();
     let committed = transaction(connection, &mut jobs).await;
     changed();
@@ -25,17 +25,19 @@ pub(in crate::store) async fn commit_group(
         // Often nothing is left to roll back; the connection is replaced anyway.
         let _ = execute(connection, "ROLLBACK").await;
     }
-    tell(began, &committed, jobs)
+    tell(began, &committed, jobs);
+    committed
 }
 
 /// As [`commit_group`], for what goes into the record of runs.
-pub(in crate::store) fn commit_entries(recorder: &Recorder, mut entries: Vec<Box<dyn Entry>>) -> bool {
+pub(in crate::store) fn commit_entries(recorder: &Recorder, mut entries: Vec<Box<dyn Entry>>) -> Result<()> {
     let began = Instant::now();
     let committed = recorded(recorder, &mut entries);
     if committed.is_err() {
         let _ = recorder.execute("ROLLBACK", &[]);
     }
-    tell(began, &committed, entries)
+    tell(began, &committed, entries);
+    committed
 }
 
 /// Statements between two jobs go together: each has a way to the database's thread and back.
@@ -74,8 +76,8 @@ fn apart(recorder: &Recorder, entry: &mut dyn Entry) -> Result<()> {
     recorder.execute("RELEASE entry", &[]).map(drop)
 }
 
-/// Answers everybody in a group, and says whether it is durable.
-fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, group: Vec<Box<A>>) -> bool {
+/// Answers everybody in a group.
+fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, group: Vec<Box<A>>) {
     histogram!(COMMIT_SECONDS).record(began.elapsed());
     histogram!(COMMIT_WRITES).record(number(group.len()));
     if let Err(error) = committed {
@@ -85,7 +87,13 @@ fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, group: Vec<B
     for one in group {
         one.answer(committed.as_ref().copied().map_err(repeated));
     }
-    committed.is_ok()
+}
+
+/// Answers everybody in a group of which nothing was tried.
+pub(in crate::store) fn refuse(jobs: Vec<Box<dyn Job>>, error: &Error) {
+    for job in jobs {
+        job.answer(Err(repeated(error)));
+    }
 }
 
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {

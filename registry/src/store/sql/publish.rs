@@ -39,7 +39,7 @@ const INSERT: &str = "INSERT INTO versions (organization, version_id, tool, majo
 
 /// A version that is in use and was made the same way.
 const SAME: &str = "SELECT version_id, major, minor, patch FROM versions
-    WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND bump = $6
+    WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND ($6 IS NULL OR bump = $6)
         AND created_at > $7 AND deprecated = 0
     ORDER BY ordinal DESC LIMIT 1";
 
@@ -74,7 +74,8 @@ impl Store {
         let since = now.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let query = sqlx::query(SAME).bind(lease.organization.as_str()).bind(lease.tool.as_str());
         let query = query.bind(publication.commit.as_str()).bind(publication.commit_branch.as_str());
-        let query = query.bind(publication.project_path.as_str()).bind(publication.bump.as_str()).bind(since);
+        let query =
+            query.bind(publication.project_path.as_str()).bind(publication.bump.map(BumpKind::as_str)).bind(since);
         match query.fetch_optional(self.readers()).await? {
             Some(row) => Err(Error::PublishedAlready { version: version(&row)?, id: parsed(&row, "version_id")? }),
             None => Ok(()),

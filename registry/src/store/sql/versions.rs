@@ -17,6 +17,9 @@ use crate::version::Version;
 const GET: &str = "SELECT * FROM versions
     WHERE organization = $1 AND tool = $2 AND major = $3 AND minor = $4 AND patch = $5";
 
+const HIGHEST: &str = "SELECT * FROM versions WHERE organization = $1 AND tool = $2
+    ORDER BY major DESC, minor DESC, patch DESC LIMIT 1";
+
 const BY_ID: &str = "SELECT * FROM versions WHERE organization = $1 AND version_id = $2";
 
 const LIVE: &str = "SELECT version_id, major, minor, patch FROM versions
@@ -44,6 +47,12 @@ impl Store {
     ) -> Result<Option<ToolVersion>> {
         let query = sqlx::query(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
         let query = query.bind(signed(version.minor)).bind(signed(version.patch));
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+
+    /// The version whose number the next one follows, deprecated or not.
+    pub async fn highest_version(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<ToolVersion>> {
+        let query = sqlx::query(HIGHEST).bind(organization.as_str()).bind(tool.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 

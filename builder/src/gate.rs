@@ -1,0 +1,291 @@
+//! The semantic-version gate: what changed for those who call a tool, and the bump that says so.
+//!
+//! A version's callers are promised that what they do with it works with every later version of the same major number.
+//! So the gate compares what a caller sees of two versions: the input schema, the variables that must be set, and the
+//! hosts that may be reached. Whatever it cannot show to be compatible counts as breaking.
+
+mod arrays;
+mod kinds;
+mod numbers;
+mod objects;
+mod parts;
+mod same;
+mod schemas;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use registry::{BumpKind, EnvvarName, ToolVersion, VersionSettings};
+use serde_json::Value;
+
+use schemas::Comparison;
+
+/// What a caller sees of a version.
+#[derive(Clone, Copy)]
+pub struct Surface<'a> {
+    pub input_schema: &'a Value,
+    pub envvars: &'a [EnvvarName],
+    pub secrets: &'a [EnvvarName],
+    pub settings: &'a VersionSettings,
+}
+
+/// One difference, with the least bump that tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub bump: BumpKind,
+    pub reason: String,
+}
+
+impl<'a> From<&'a ToolVersion> for Surface<'a> {
+    fn from(version: &'a ToolVersion) -> Self {
+        Self {
+            input_schema: &version.input_schema,
+            envvars: &version.required_envvars,
+            secrets: &version.required_secret_envvars,
+            settings: &version.settings,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.bump.as_str(), self.reason)
+    }
+}
+
+/// The least bump for a list of changes.
+#[must_use]
+pub fn needed(changes: &[Change]) -> BumpKind {
+    changes.iter().map(|change| change.bump).max_by_key(|bump| weight(*bump)).unwrap_or(BumpKind::Patch)
+}
+
+/// Whether a bump says at least as much as another.
+#[must_use]
+pub const fn suffices(bump: BumpKind, needed: BumpKind) -> bool {
+    weight(bump) >= weight(needed)
+}
+
+const fn weight(bump: BumpKind) -> u8 {
+    match bump {
+        BumpKind::Patch => 0,
+        BumpKind::Minor => 1,
+        BumpKind::Major => 2,
+    }
+}
+
+/// Everything that callers of the old version may notice of the new one. What needs no more than a patch is left out.
+#[must_use]
+pub fn changes(old: Surface<'_>, new: Surface<'_>) -> Vec<Change> {
+    let mut changes = input(old.input_schema, new.input_schema);
+    changes.extend(variables("variable", old.envvars, new.envvars));
+    changes.extend(variables("secret", old.secrets, new.secrets));
+    changes.extend(hosts("host", &old.settings.allowed_hosts, &new.settings.allowed_hosts));
+    for (secret, hosts_of) in &new.settings.secret_hosts {
+        let before = old.settings.secret_hosts.get(secret).map_or(&[][..], Vec::as_slice);
+        changes.extend(hosts(&format!("host for the secret {secret}"), before, hosts_of));
+    }
+    changes
+}
+
+/// Inputs are what callers make: the new schema must take all that the old one took.
+fn input(old: &Value, new: &Value) -> Vec<Change> {
+    let refused = Comparison::new(old, new).refused();
+    if !refused.is_empty() {
+        return refused.into_iter().map(|reason| Change { bump: BumpKind::Major, reason }).collect();
+    }
+    let more = Comparison::new(new, old).refused();
+    let widened = |reason: &String| Change {
+        bump: BumpKind::Minor,
+        reason: format!("inputs are accepted that were refused before ({reason})"),
+    };
+    more.first().map(widened).into_iter().collect()
+}
+
+/// Whoever has the old version running has not set what the new one wants.
+fn variables(what: &str, old: &[EnvvarName], new: &[EnvvarName]) -> Vec<Change> {
+    let (old, new): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
+    let added = new.difference(&old);
+    let added =
+        added.map(|name| Change { bump: BumpKind::Major, reason: format!("the {what} {name} must be set now") });
+    let dropped = old.difference(&new);
+    let dropped = dropped
+        .map(|name| Change { bump: BumpKind::Minor, reason: format!("the {what} {name} is not needed any more") });
+    added.chain(dropped).collect()
+}
+
+/// Where data may go is nothing that changes in silence.
+fn hosts(what: &str, old: &[String], new: &[String]) -> Vec<Change> {
+    let added = new.iter().filter(|host| !old.contains(host));
+    added.map(|host| Change { bump: BumpKind::Minor, reason: format!("a new {what}: {host}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use runner::InputSchema;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Row {
+        name: String,
+        old: Value,
+        new: Value,
+        bump: BumpKind,
+    }
+
+    #[test]
+    fn every_change_of_the_table_needs_its_bump() {
+        let rows: Vec<Row> = serde_json::from_str(include_str!("gate/changes.json")).unwrap();
+        assert!(rows.len() >= 60);
+        let found: Vec<_> = rows.iter().map(|row| (needed(&input(&row.old, &row.new)), row)).collect();
+        let wrong = found.iter().filter(|(found, row)| *found != row.bump);
+        let wrong: Vec<_> = wrong.map(|(found, row)| format!("{}: {}", row.name, found.as_str())).collect();
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn reasons_say_where() {
+        let schema = |a: Value| json!({"type": "object", "properties": {"a": {"type": "array", "items": a}}});
+        let old = schema(json!({"type": "object", "properties": {"b": {"maximum": 9}}}));
+        let new = schema(json!({"type": "object", "properties": {"b": {"maximum": 5}}, "required": ["b"]}));
+        let reasons: Vec<_> = input(&old, &new).into_iter().map(|change| change.reason).collect();
+        assert_eq!(reasons, ["`a[].b` accepts less than before: `maximum` 5", "`a[].b` is required now"]);
+    }
+
+    #[test]
+    fn what_takes_too_long_to_compare_breaks() {
+        let branches = |kind: &str| (0..60).map(|n| json!({"type": kind, "minLength": n})).collect::<Vec<_>>();
+        let nested = |kind: &str| {
+            (0..6)
+                .fold(json!({"anyOf": branches(kind)}), |inner, _| json!({"anyOf": [inner, {"anyOf": branches(kind)}]}))
+        };
+        let changes = input(&nested("string"), &nested("array"));
+        assert_eq!(needed(&changes), BumpKind::Major);
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (-3..8_i64).prop_map(Value::from),
+            (-3..8_i64).prop_map(|number| json!(number as f64 / 2.0)),
+            "[ab]{0,3}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::btree_map("[abc]", inner, 0..3)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn schema() -> impl Strategy<Value = Value> {
+        let kind = prop_oneof![
+            Just("string"),
+            Just("integer"),
+            Just("number"),
+            Just("null"),
+            Just("object"),
+            Just("array"),
+            Just("boolean")
+        ];
+        let number = -2..6_i64;
+        let leaf = prop_oneof![
+            any::<bool>().prop_map(Value::from),
+            Just(json!({})),
+            kind.clone().prop_map(|kind| json!({"type": kind})),
+            (kind.clone(), kind.clone())
+                .prop_filter_map("twice", |(one, other)| { (one != other).then(|| json!({"type": [one, other]})) }),
+            proptest::collection::vec(value(), 1..3).prop_map(|values| json!({"enum": values})),
+            value().prop_map(|value| json!({"const": value})),
+            (number.clone(), number.clone()).prop_map(|(one, other)| json!({"minimum": one, "maximum": other})),
+            number.clone().prop_map(|bound| json!({"type": "number", "exclusiveMinimum": bound})),
+            (1..4_u8).prop_map(|step| json!({"multipleOf": step})),
+            (0..4_u8, 0..4_u8).prop_map(|(least, most)| json!({"minLength": least, "maxLength": most})),
+            (0..3_u8, 0..3_u8).prop_map(|(least, most)| json!({"minItems": least, "maxItems": most})),
+            (0..3_u8, 0..3_u8).prop_map(|(least, most)| json!({"minProperties": least, "maxProperties": most})),
+            Just(json!({"$ref": "#/$defs/one"})),
+            Just(json!({"properties": {"a": {"$ref": "#/$defs/one"}}})),
+            "[abc]".prop_map(|name| json!({"required": [name]})),
+            Just(json!({"uniqueItems": true})),
+        ];
+        leaf.prop_recursive(4, 16, 3, |inner| {
+            let list = proptest::collection::vec(inner.clone(), 1..3);
+            let by_name = proptest::collection::btree_map("[abc]", inner.clone(), 0..3);
+            prop_oneof![
+                (by_name.clone(), proptest::option::of(inner.clone()), proptest::option::of("[abc]")).prop_map(
+                    |(properties, additional, required)| {
+                        let mut schema = json!({"type": "object", "properties": properties});
+                        additional.into_iter().for_each(|additional| schema["additionalProperties"] = additional);
+                        required.into_iter().for_each(|required| schema["required"] = json!([required]));
+                        schema
+                    }
+                ),
+                (by_name, inner.clone()).prop_map(|(patterns, additional)| {
+                    json!({"patternProperties": patterns, "additionalProperties": additional})
+                }),
+                (list.clone(), inner.clone())
+                    .prop_map(|(prefix, items)| json!({"prefixItems": prefix, "items": items})),
+                inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
+                inner.clone().prop_map(|items| json!({"contains": items})),
+                list.clone().prop_map(|all| json!({"allOf": all})),
+                list.clone().prop_map(|any| json!({"anyOf": any})),
+                list.clone().prop_map(|one| json!({"oneOf": one})),
+                inner.clone().prop_map(|not| json!({"not": not})),
+                (inner.clone(), inner.clone(), inner.clone())
+                    .prop_map(|(a, b, c)| json!({"if": a, "then": b, "else": c})),
+                (inner.clone(), inner)
+                    .prop_map(|(one, other)| json!({"allOf": [one], "anyOf": [other, {"type": "string"}]})),
+            ]
+        })
+    }
+
+    /// A document, with the definition that its references lead to.
+    fn document() -> impl Strategy<Value = Value> {
+        (schema(), schema()).prop_filter_map("references lead somewhere", |(root, one)| {
+            let one = if one.get("$ref").is_some() { json!({"type": "string"}) } else { one };
+            let mut root = if root.is_object() { root } else { json!({"allOf": [root]}) };
+            root["$defs"] = json!({"one": one});
+            Some(root)
+        })
+    }
+
+    /// One that has much of the other, as versions do.
+    fn pair() -> impl Strategy<Value = (Value, Value)> {
+        let related = (document(), schema(), 0..5_u8)
+            .prop_map(|(old, other, how)| {
+                let mut new = old.clone();
+                match how {
+                    0 => new = json!({"anyOf": [old, other], "$defs": old["$defs"]}),
+                    1 => new["title"] = json!("another"),
+                    2 => new["$defs"]["one"] = other,
+                    3 => new["properties"]["a"] = other,
+                    _ => new["maximum"] = json!(3),
+                }
+                (old, new)
+            })
+            .boxed();
+        prop_oneof![(document(), document()), related.clone(), related.prop_map(|(old, new)| (new, old))]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn what_was_accepted_stays_accepted_where_the_gate_says_so(
+            (old, new) in pair(),
+            values in proptest::collection::vec(value(), 24),
+        ) {
+            let (Ok(before), Ok(after)) = (InputSchema::compile(&old), InputSchema::compile(&new)) else { return Ok(()) };
+            if Comparison::new(&old, &new).refused().is_empty() {
+                for value in values {
+                    prop_assert!(!before.accepts(&value) || after.accepts(&value), "{value}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Schemas that hold for the same values, and what together they say.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use super::kinds::Kinds;
+use super::numbers::{count, is_multiple, number};
+
+/// `{"type": …}` for each kind.
+pub(super) static OF_KIND: LazyLock<Vec<(Kinds, Map<String, Value>)>> = LazyLock::new(|| {
+    let of = |(name, kinds): &(&str, Kinds)| (*kinds, Map::from_iter([("type".to_owned(), json!(name))]));
+    Kinds::NAMES.iter().map(of).collect()
+});
+
+/// A schema that old values satisfy, but for a keyword that was taken care of.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub map: &'a Map<String, Value>,
+    pub without: &'static str,
+}
+
+impl<'a> Part<'a> {
+    pub fn get(&self, keyword: &str) -> Option<&'a Value> {
+        if keyword == self.without { None } else { self.map.get(keyword) }
+    }
+
+    pub fn place(&self) -> (usize, &'static str) {
+        (std::ptr::from_ref(self.map).addr(), self.without)
+    }
+}
+
+/// Schemas of which an old value satisfies all.
+pub(super) type Parts<'a> = Vec<Part<'a>>;
+
+pub(super) fn kinds(parts: &[Part<'_>]) -> Kinds {
+    parts.iter().map(|part| Kinds::of_map(part.map)).fold(Kinds::ALL, Kinds::and)
+}
+
+/// A whole number may be written as a float, also within others.
+pub(super) fn may_be_equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => true,
+        _ => one == other,
+    }
+}
+
+/// The only values that a schema accepts, when it lists them.
+pub(super) fn values<'a>(part: &Part<'a>) -> Option<Vec<&'a Value>> {
+    values_of(part.map)
+}
+
+pub(super) fn values_of(map: &Map<String, Value>) -> Option<Vec<&Value>> {
+    match (map.get("const"), map.get("enum")) {
+        (Some(value), _) => Some(vec![value]),
+        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
+        _ => None,
+    }
+}
+
+pub(super) fn has(old: &[Part<'_>], keyword: &str, value: &Value) -> bool {
+    old.iter().any(|part| part.get(keyword) == Some(value))
+}
+
+/// Whether a part has a count at least as strict as the new one.
+pub(super) fn implies_count(old: &[Part<'_>], new: &Map<String, Value>, keyword: &str) -> bool {
+    let Some(bound) = count(new, keyword) else { return false };
+    let is_least = keyword.starts_with("min");
+    let implies = |had: u64| if is_least { had >= bound } else { had <= bound };
+    (is_least && bound == 0) || old.iter().filter_map(|part| count(part.map, keyword)).any(implies)
+}
+
+pub(super) fn is_multiple_of(old: &[Part<'_>], new: &Map<String, Value>) -> bool {
+    let Some(wanted) = number(new, "multipleOf") else { return false };
+    let is_whole = |part: &Part<'_>| part.get("type").and_then(Value::as_str) == Some("integer");
+    (wanted.as_u64() == Some(1) && old.iter().any(is_whole))
+        || old.iter().filter_map(|part| number(part.map, "multipleOf")).any(|had| is_multiple(had, wanted))
+}
