@@ -33,8 +33,9 @@ use self::slot::{Shape, Slot};
 pub use self::stack::{STACK_BYTES_KEPT, Stacks};
 use crate::engine::Room;
 
-/// Slots of one image that wait for the next run. Each keeps the pages that runs have written to, about a megabyte.
-const IDLE_MAX: usize = 16;
+/// Slots of one image that wait for the next run. Each keeps the pages that runs have written to: about a megabyte, and
+/// five at most.
+const IDLE_MAX: usize = 8;
 /// Memories of one image at once, of each run that there may be: an answer leaves before its run's memory is dropped.
 const LIVE_PER_RUN: usize = 2;
 
@@ -143,5 +144,47 @@ impl Drop for Memory {
         if let Some(slot) = self.slot.take() {
             self.slots.put(slot);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const BYTES: usize = 64 << 10;
+
+    fn slots() -> Slots {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[5; BYTES]).unwrap();
+        // SAFETY: nobody changes either.
+        let image = unsafe { Image::new(file, 0, vec![5; BYTES].leak()) };
+        Slots::new(image, Room { runs: 1, memory_bytes: 4 * BYTES }, Pagemap::open().map(Arc::new))
+    }
+
+    fn memory(slots: &Slots, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
+        slots.new_memory(MemoryType::new(2, None), minimum, None, Some(16 * BYTES), BYTES)
+    }
+
+    #[test]
+    fn memories_are_as_many_and_as_large_as_they_may_be() {
+        let slots = slots();
+        let mut all: Vec<_> = (0..LIVE_PER_RUN).map(|_| memory(&slots, 2 * BYTES).unwrap()).collect();
+        assert!(memory(&slots, 2 * BYTES).is_err(), "more than there may be");
+        let mut one = all.remove(0);
+        assert_eq!((one.byte_size(), one.byte_capacity()), (2 * BYTES, 16 * BYTES));
+        assert!(one.grow_to(5 * BYTES).is_err() && one.grow_to(4 * BYTES).is_ok());
+        let place = one.as_ptr();
+        assert_ne!(place, all[0].as_ptr());
+        drop(one);
+        let again = memory(&slots, 2 * BYTES).unwrap();
+        assert_eq!((again.as_ptr(), again.byte_size()), (place, 2 * BYTES), "the same one, as it was");
+        drop((again, all));
+        assert_eq!(slots.state().idle.len(), LIVE_PER_RUN);
+        assert!(memory(&slots, 5 * BYTES).is_err() && memory(&slots, 0).is_err());
+        assert_eq!(slots.state().live, 0);
+        let wide = slots.new_memory(MemoryType::new64(2, None), 2 * BYTES, None, Some(16 * BYTES), BYTES);
+        assert!(wide.is_err(), "wide addresses");
     }
 }
