@@ -46,6 +46,7 @@ mod check;
 pub mod component;
 mod floor;
 mod host;
+mod image;
 pub mod installed;
 mod ledger;
 mod memory;
@@ -99,7 +100,7 @@ fn every_number_has_a_case() {
 fn every_guest_has_a_case() {
     let cases = cases();
     let mut used: BTreeSet<&str> = cases.iter().map(|case| case.guest.0).collect();
-    used.extend(process::GUESTS.iter().map(|guest| guest.0));
+    used.extend(process::GUESTS.iter().chain(&image::GUESTS).map(|guest| guest.0));
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/guests");
     let files = std::fs::read_dir(directory).expect("the guests").map(|entry| entry.expect("a guest").path());
     let unused: Vec<_> =

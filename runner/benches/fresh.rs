@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use registry::Digest;
 use runner::{
-    Code, Codes, Compiled, Config, Executed, Execution, Interpreter, Limits, Outcome, Pool, Ports, Project, Runners,
-    Sandbox, SourceFile, Taping, child_run_main, precompile,
+    Code, Codes, Compiled, Config, Executed, Execution, Interpreter, Limits, Maker, Outcome, Pool, Ports, Project,
+    Runners, Sandbox, SourceFile, Taping, child_run_main, precompile,
 };
 
 /// What this program is told when it is to be a runner.
@@ -61,11 +61,11 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
 
     let image = python_image::component().expect("the image");
-    let python = keep(&compiled, &image);
+    let python = keep(&compiled, &image, Maker::Platform);
     let plain = runtime.block_on(bundle(&compiled, &python, PYTHON_TOOL));
     let with_loop = runtime.block_on(bundle(&compiled, &python, &format!("async {}", PYTHON_TOOL.trim_start())));
     let computing = runtime.block_on(bundle(&compiled, &python, COMPUTING_TOOL));
-    let rust = keep(&compiled, RUST_GUEST);
+    let rust = keep(&compiled, RUST_GUEST, Maker::Author);
     let sandbox = Sandbox::start(&config, Codes::new(compiled.clone())).expect("the sandbox");
 
     let here = async |execution| sandbox.run(execution, Ports::closed()).await.expect("the sandbox runs");
@@ -110,9 +110,9 @@ fn main() {
     );
 }
 
-fn keep(compiled: &Compiled, component: &[u8]) -> Digest {
+fn keep(compiled: &Compiled, component: &[u8], maker: Maker) -> Digest {
     let digest = Digest::of(component);
-    compiled.keep(&digest, &precompile(component).expect("it compiles")).expect("it is kept");
+    compiled.keep(&digest, &precompile(component, maker).expect("it compiles")).expect("it is kept");
     digest
 }
 

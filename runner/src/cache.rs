@@ -15,9 +15,9 @@ use sha2::Sha256;
 
 use crate::Error;
 
-/// Changes whenever the engine's settings do, or `structure.rs` refuses more than before: what is here is not looked at
+/// Changes whenever the engine's settings do, or what `packed.rs` makes of code, or `structure.rs` refuses more than before: what is here is not looked at
 /// again. The engine's own version stands beside.
-const FORMAT: &str = "48.0.8-1";
+const FORMAT: &str = "48.0.8-2";
 
 /// The directory of compiled code.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! Compiling a component ahead of time, in a child that can be killed.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::os::fd::AsFd;
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::codes::{Codes, NativeCode};
-use crate::{Error, Limits, engine, structure};
+use crate::engine::{self, Room};
+use crate::{Error, packed, split, structure};
 
 /// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
 const IMAGE_CPU_SECONDS_MAX: u64 = 240;
@@ -194,8 +196,9 @@ fn said(output: &Output) -> String {
 /// When this release cannot load it on this machine.
 pub fn child_check_main() -> io::Result<()> {
     limit_self(IMAGE_CPU_SECONDS_MAX, IMAGE_MEMORY_BYTES_MAX)?;
+    let code = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     // SAFETY: the parent has verified the file, and nothing of it is run.
-    unsafe { engine::check(Path::new("/proc/self/fd/0")) }.map_err(io::Error::other)
+    unsafe { engine::check(&code) }.map_err(io::Error::other)
 }
 
 /// The child: a component on standard input, its code on standard output.
@@ -213,17 +216,24 @@ pub fn child_compile_main(maker: Maker) -> io::Result<()> {
         return Err(io::Error::other("the component is too large to compile"));
     }
     structure::check(&component).map_err(io::Error::other)?;
-    let code = precompile(&component).map_err(io::Error::other)?;
+    let code = precompile(&component, maker).map_err(io::Error::other)?;
     io::stdout().lock().write_all(&code)
 }
 
-/// Compiles in this process: for components that are trusted.
+/// Compiles in this process: for components that are trusted. Of an image, what its memory begins with is kept beside the
+/// code.
 ///
 /// # Errors
 /// When the component is invalid or uses a feature that is switched off.
-pub fn precompile(component: &[u8]) -> Result<Vec<u8>, Error> {
-    let engine = engine::engine(1, Limits::MAX.memory_bytes).map_err(Error::engine)?;
-    engine.precompile_component(component).map_err(|error| Error::rejected(format!("{error:#}")))
+pub fn precompile(component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
+    let engine = engine::engine(Room::new(1)).map_err(Error::engine)?;
+    let split = match maker {
+        Maker::Platform => split::split(component).map_err(|error| Error::rejected(error.to_string()))?,
+        Maker::Author => None,
+    };
+    let (component, image) = split.as_ref().map_or((component, &[][..]), |split| (&split.component, &split.image));
+    let code = engine.precompile_component(component).map_err(|error| Error::rejected(format!("{error:#}")))?;
+    Ok(packed::pack(code, image))
 }
 
 /// Bounds this process and everything it starts.
@@ -236,6 +246,8 @@ pub(crate) fn limit_self(cpu_seconds: u64, memory_bytes: u64) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::cache::Compiled;
 

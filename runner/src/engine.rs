@@ -1,12 +1,14 @@
 //! The engine: which features guests get, and how instances are allocated.
 
+use std::fs::File;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::sync::Arc;
 
-use wasmtime::component::Component;
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy};
 
-use crate::mapped;
+use crate::mapped::{self, Native};
+use crate::slots::{STACK_BYTES_KEPT, Slots, Stacks};
+use crate::{Error, Limits};
 
 /// A run deeper than this traps; the host keeps the rest of the fiber's stack.
 const WASM_STACK_BYTES: usize = 512 << 10;
@@ -21,22 +23,48 @@ const MEMORIES_PER_COMPONENT: u32 = 4;
 /// The Python image's shared table has about 6,000 elements.
 const TABLE_ELEMENTS: usize = 20_000;
 const INSTANCE_BYTES: usize = 1 << 20;
-/// What is zeroed of a stack after a run, rather than given back and faulted in again by the next.
-const STACK_BYTES_KEPT: usize = 32 << 10;
 /// Slots whose memory image stays mapped for the next run of the same component.
 const WARM_SLOTS: u32 = 16;
 
-/// Makes the engine of this process: there is one.
+/// How much an engine has to give.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// At once.
+    pub runs: u32,
+    /// Of each memory.
+    pub memory_bytes: usize,
+}
+
+impl Room {
+    /// For so many runs at once, with as much memory as a version may ask for.
+    pub fn new(runs: u32) -> Self {
+        Self { runs, memory_bytes: usize::try_from(Limits::MAX.memory_bytes).unwrap_or(usize::MAX) }
+    }
+}
+
+/// Makes the engine of all components but images: there is one in a process.
 ///
 /// # Errors
 /// When the settings do not fit the machine.
-pub fn engine(parallel_runs_max: u32, memory_bytes_max: u64) -> Result<Engine> {
+pub fn engine(room: Room) -> Result<Engine> {
     let mut config = settings();
     mapped::configure(&mut config);
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(
-        parallel_runs_max,
-        usize::try_from(memory_bytes_max)?,
-    )));
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(room)));
+    Engine::new(&config)
+}
+
+/// Makes the engine of one image: all memories of its instances begin with what the image's slots hold. Code fits both
+/// kinds of engine.
+///
+/// # Errors
+/// When the settings do not fit the machine.
+pub fn of_image(slots: Slots, stacks: Stacks) -> Result<Engine> {
+    let mut config = settings();
+    mapped::configure(&mut config);
+    config
+        .allocation_strategy(InstanceAllocationStrategy::OnDemand)
+        .with_host_memory(Arc::new(slots))
+        .with_host_stack(Arc::new(stacks));
     Engine::new(&config)
 }
 
@@ -47,9 +75,13 @@ pub fn engine(parallel_runs_max: u32, memory_bytes_max: u64) -> Result<Engine> {
 ///
 /// # Safety
 /// The file must be code that some release's compiler made.
-pub unsafe fn check(code: &Path) -> Result<()> {
+pub unsafe fn check(code: &File) -> Result<(), Error> {
+    let bytes = code.metadata().map_err(|error| Error::internal(error.to_string()))?.len();
+    let mut config = settings();
+    mapped::configure(&mut config);
+    let engine = Engine::new(&config).map_err(Error::engine)?;
     // SAFETY: the caller's promise.
-    unsafe { Component::deserialize_file(&Engine::new(&settings())?, code) }.map(drop)
+    unsafe { Native::map(code, bytes) }?.component(&engine).map(drop)
 }
 
 /// Everything that compiled code depends on.
@@ -75,7 +107,7 @@ fn settings() -> Config {
     config
 }
 
-fn pool(runs: u32, memory_bytes: usize) -> PoolingAllocationConfig {
+fn pool(Room { runs, memory_bytes }: Room) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(runs)
         .total_core_instances(runs * CORE_INSTANCES_PER_COMPONENT)

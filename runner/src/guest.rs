@@ -8,10 +8,14 @@ use registry::Digest;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
+use crate::Error;
 use crate::bindings::tool::ToolPre;
 use crate::codes::Codes;
+use crate::engine::{self, Room};
 use crate::host::{self, Host};
-use crate::{Error, mapped};
+use crate::mapped::Native;
+use crate::slots::{Image, Pagemap, Slots, Stacks};
+use crate::ticker::Ticker;
 
 /// More images than this at once would be a leak, not a working set.
 const PREPARED_MAX: usize = 256;
@@ -25,6 +29,7 @@ pub type Prepared = ToolPre<Host>;
 pub struct Components {
     engine: Engine,
     linker: Arc<Linker<Host>>,
+    images: Images,
     codes: Option<Codes>,
     prepared: Arc<DashMap<Digest, Arc<Prepared>>>,
     /// Why something that was to be loaded can be no tool.
@@ -33,10 +38,11 @@ pub struct Components {
 
 impl Components {
     /// Without a cache there is only what [`Components::load`] is given.
-    pub(crate) fn new(engine: &Engine, codes: Option<Codes>) -> Result<Self, Error> {
+    pub(crate) fn new(engine: &Engine, images: Images, codes: Option<Codes>) -> Result<Self, Error> {
         Ok(Self {
             linker: Arc::new(host::linker(engine).map_err(Error::engine)?),
             engine: engine.clone(),
+            images,
             codes,
             prepared: Arc::default(),
             rejected: Arc::default(),
@@ -58,9 +64,9 @@ impl Components {
         let codes = self.codes.as_ref().ok_or_else(|| Error::internal(format!("{digest} is not loaded")))?;
         let code = codes.get(digest)?;
         // SAFETY: this process's key signed it, in a directory that only this user can write, and it is sealed since.
-        let loaded = unsafe { mapped::component(&self.engine, code.file(), code.bytes()) };
-        let loaded = loaded.inspect_err(|error| tracing::warn!(%digest, %error, "a component cannot be loaded"))?;
-        self.keep(digest, &loaded)
+        let prepared = unsafe { self.prepare(code.file(), code.bytes()) };
+        let prepared = prepared.inspect_err(|error| tracing::warn!(%digest, %error, "a component cannot be loaded"))?;
+        Ok(self.keep(digest, prepared))
     }
 
     /// Loads code that another process has verified. What can be no tool says so to every run of it.
@@ -69,15 +75,15 @@ impl Components {
     /// As [`Components::get`].
     ///
     /// # Safety
-    /// As for [`mapped::component`].
+    /// As for [`Native::map`].
     pub(crate) unsafe fn load(&self, digest: &Digest, code: &File, bytes: u64) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        let loaded = unsafe { mapped::component(&self.engine, code, bytes) };
-        let kept = loaded.and_then(|component| self.keep(digest, &component));
-        if let Err(Error::Rejected { reason }) = &kept {
+        let prepared = unsafe { self.prepare(code, bytes) };
+        if let Err(Error::Rejected { reason }) = &prepared {
             self.rejected.insert(*digest, reason.clone());
         }
-        kept.map(drop)
+        self.keep(digest, prepared?);
+        Ok(())
     }
 
     /// Drops all that no run uses.
@@ -86,19 +92,47 @@ impl Components {
         self.rejected.clear();
     }
 
-    fn keep(&self, digest: &Digest, component: &Component) -> Result<Arc<Prepared>, Error> {
-        let prepared = Arc::new(self.prepare(component)?);
+    fn keep(&self, digest: &Digest, prepared: Prepared) -> Arc<Prepared> {
+        let prepared = Arc::new(prepared);
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }
         self.prepared.insert(*digest, prepared.clone());
-        Ok(prepared)
+        prepared
     }
 
-    fn prepare(&self, component: &Component) -> Result<Prepared, Error> {
-        let instance = self.linker.instantiate_pre(component).map_err(misfit)?;
-        ToolPre::new(instance).map_err(misfit)
+    /// # Safety
+    /// As for [`Native::map`].
+    unsafe fn prepare(&self, code: &File, bytes: u64) -> Result<Prepared, Error> {
+        // SAFETY: the caller's promise.
+        let mut native = unsafe { Native::map(code, bytes) }?;
+        let Some(image) = native.image() else { return link(&self.linker, &native.component(&self.engine)?) };
+        let engine = self.images.engine(image)?;
+        link(&host::linker(&engine).map_err(Error::engine)?, &native.component(&engine)?)
     }
+}
+
+/// Makes an engine for each image, all of one kind.
+#[derive(Clone)]
+pub struct Images {
+    pub room: Room,
+    pub pagemap: Option<Arc<Pagemap>>,
+    pub stacks: Stacks,
+    pub ticker: Ticker,
+}
+
+impl Images {
+    fn engine(&self, image: Image) -> Result<Engine, Error> {
+        let Self { room, pagemap, stacks, ticker } = self;
+        let slots = Slots::new(image, *room, pagemap.clone());
+        let engine = engine::of_image(slots, stacks.clone()).map_err(Error::engine)?;
+        ticker.add(&engine);
+        Ok(engine)
+    }
+}
+
+fn link(linker: &Linker<Host>, component: &Component) -> Result<Prepared, Error> {
+    ToolPre::new(linker.instantiate_pre(component).map_err(misfit)?).map_err(misfit)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]

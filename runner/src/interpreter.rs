@@ -3,6 +3,8 @@
 //! The author's top-level code runs here, inside the sandbox's limits, in
 //! whichever process calls this: the builder's confined child.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,10 +14,13 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::image::Image;
 use crate::bindings::image::lathe::tool::compiler as wire;
+use crate::engine::{self, Room};
 use crate::host::{self, Host};
 use crate::limits::Limits;
+use crate::mapped::Native;
 use crate::outcome::cut;
-use crate::{Error, Ports, Taping, engine, stopped, ticker::Ticker};
+use crate::slots::{Slots, Stacks};
+use crate::{Error, Ports, Taping, stopped, ticker::Ticker};
 
 /// Sources in, a bundle out: bounded by what the builder lets in.
 const HOSTCALL_BYTES: usize = 192 << 20;
@@ -70,9 +75,18 @@ impl Interpreter {
     /// # Safety
     /// The file must be code that this release's compiler made: it is executed.
     pub unsafe fn load(code: &Path) -> Result<Self, Error> {
-        let engine = engine::engine(1, Limits::MAX.memory_bytes).map_err(Error::engine)?;
+        let unreadable = |error: io::Error| Error::internal(format!("compiled code cannot be read: {error}"));
+        let file = File::open(code).map_err(unreadable)?;
         // SAFETY: the caller's promise.
-        let component = unsafe { Component::deserialize_file(&engine, code) }.map_err(Error::engine)?;
+        let mut native = unsafe { Native::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
+        let room = Room::new(1);
+        let engine = match native.image() {
+            // Two instances come and go here: nothing is gained by finding out what they wrote to.
+            Some(image) => engine::of_image(Slots::new(image, room, None), Stacks::default()),
+            None => engine::engine(room),
+        };
+        let engine = engine.map_err(Error::engine)?;
+        let component = native.component(&engine)?;
         let linker = host::linker(&engine).map_err(Error::engine)?;
         Ok(Self { engine, component, linker })
     }

@@ -14,6 +14,8 @@ use wasmtime::component::Component;
 use wasmtime::{Config, CustomCodeMemory, Engine};
 
 use crate::Error;
+use crate::packed::{self, Parts};
+use crate::slots::Image;
 
 /// Where the system does not say.
 const PAGE_BYTES: usize = 4 << 10;
@@ -23,22 +25,55 @@ pub fn configure(config: &mut Config) {
     config.with_custom_code_memory(Some(Arc::new(Mapped)));
 }
 
-/// Maps an open file of code. It takes no path, since a runner process may open none.
-///
-/// # Errors
-/// `Internal` when the file cannot be mapped, `Rejected` when the component does not fit into the engine's pool.
-///
-/// # Safety
-/// The file must be code that this release's compiler made, and must never change: it is executed.
-pub unsafe fn component(engine: &Engine, code: &File, bytes: u64) -> Result<Component, Error> {
-    let memory =
-        map(code, bytes).map_err(|error| Error::internal(format!("compiled code cannot be mapped: {error}")))?;
-    // SAFETY: the caller's promise, and the mapping is never taken away: instances may outlive the component that
-    // they were made of. What it costs is addresses: the server holds the memory as long as it lives, and clean pages
-    // of a file go when memory is short.
-    let loaded = unsafe { Component::deserialize_raw(engine, memory) };
-    // Code of this release that this node made, so it is the component that is at fault.
-    loaded.map_err(|error| Error::rejected(error.root_cause().to_string()))
+/// A file of compiled code, mapped for good: instances may outlive the component that they were made of. What it costs is
+/// addresses: the server holds the memory as long as it lives, and clean pages of a file go when memory is short.
+pub struct Native {
+    bytes: &'static [u8],
+    parts: Parts,
+    image: Option<Image>,
+}
+
+impl Native {
+    /// Maps an open file. It takes no path, since a runner process may open none.
+    ///
+    /// # Errors
+    /// `Internal` when the file cannot be mapped, or is none of compiled code.
+    ///
+    /// # Safety
+    /// The file must be code that this release's compiler made, and must never change: it is executed.
+    pub unsafe fn map(code: &File, bytes: u64) -> Result<Self, Error> {
+        // SAFETY: the caller's promise.
+        let mapped = unsafe { Self::try_map(code, bytes) };
+        mapped.map_err(|error| Error::internal(format!("compiled code cannot be mapped: {error}")))
+    }
+
+    unsafe fn try_map(code: &File, bytes: u64) -> io::Result<Self> {
+        let mapping = map(code, bytes)?;
+        // SAFETY: a mapping that is never taken away, of a file that never changes.
+        let bytes: &'static [u8] = unsafe { mapping.as_ref() };
+        let parts = packed::parts(bytes)?;
+        let (offset, initial) = (parts.image.start as u64, &bytes[parts.image.clone()]);
+        // SAFETY: the bytes are those of the file at that place.
+        let image = || Ok(unsafe { Image::new(code.try_clone()?, offset, initial) });
+        let image = (!initial.is_empty()).then(image).transpose();
+        Ok(Self { bytes, image: image.map_err(|error: io::Error| error)?, parts })
+    }
+
+    /// What the component's memory begins with, if it does not bring that along. It is there once.
+    pub const fn image(&mut self) -> Option<Image> {
+        self.image.take()
+    }
+
+    /// The component, for an engine whose memories begin with the image.
+    ///
+    /// # Errors
+    /// `Rejected` when the component does not fit into the engine's pool.
+    pub fn component(&self, engine: &Engine) -> Result<Component, Error> {
+        // SAFETY: whoever made this has promised that it is code of this release, and the mapping is never taken away.
+        let loaded = unsafe { Component::deserialize_raw(engine, NonNull::from(&self.bytes[self.parts.code.clone()])) };
+        // Code of this release that this node made, so it is the component that is at fault.
+        loaded.map_err(|error| Error::rejected(error.root_cause().to_string()))
+    }
 }
 
 fn map(code: &File, bytes: u64) -> io::Result<NonNull<[u8]>> {
@@ -71,6 +106,6 @@ impl CustomCodeMemory for Mapped {
 fn protect(start: *const u8, bytes: usize, protection: ProtFlags) -> wasmtime::Result<()> {
     let start = NonNull::new(start.cast_mut().cast::<c_void>());
     let start = start.ok_or_else(|| wasmtime::Error::msg("there is no code"))?;
-    // SAFETY: the engine gives the part of a mapping of `component` that holds code, whose pages hold nothing else.
+    // SAFETY: the engine gives the part of a mapping of `Native` that holds code, whose pages hold nothing else.
     Ok(unsafe { mprotect(start, bytes, protection) }?)
 }

@@ -8,13 +8,15 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::tool::lathe::tool::types::{Context, ToolError};
 use crate::codes::Codes;
-use crate::guest::{Components, Prepared};
+use crate::engine::{self, Room};
+use crate::guest::{Components, Images, Prepared};
 use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
+use crate::slots::{Pagemap, Stacks};
 use crate::tape::{End, Taped};
 use crate::ticker::Ticker;
 use crate::turns::Turns;
-use crate::{Config, Error, Execution, Limits, Ports, engine, stopped};
+use crate::{Config, Error, Execution, Ports, stopped};
 
 struct Job {
     execution: Execution,
@@ -38,7 +40,7 @@ impl Sandbox {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, codes: Codes) -> Result<Self, Error> {
         let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
-        let guests = Guests::new(parallel_runs_max, Some(codes))?;
+        let guests = Guests::new(parallel_runs_max, Some(codes), Pagemap::open())?;
         let (jobs, inbox) = mpsc::unbounded_channel();
         spawn(guests, inbox).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { jobs })
@@ -57,7 +59,6 @@ impl Sandbox {
 
 /// What runs of this process share. All of them are on one thread.
 pub(crate) struct Guests {
-    engine: Engine,
     pub(crate) components: Components,
     ticker: Ticker,
     turns: Arc<Turns>,
@@ -83,15 +84,18 @@ async fn serve(mut inbox: mpsc::UnboundedReceiver<Job>, guests: Arc<Guests>) {
 }
 
 impl Guests {
-    /// Makes the engine of this process, for as many runs at once.
+    /// Makes the engines of this process, for as many runs at once.
     ///
     /// # Errors
     /// When the engine's settings do not fit the machine.
-    pub(crate) fn new(parallel_runs_max: u32, codes: Option<Codes>) -> Result<Self, Error> {
-        let engine = engine::engine(parallel_runs_max, Limits::MAX.memory_bytes).map_err(Error::engine)?;
-        let components = Components::new(&engine, codes)?;
+    pub(crate) fn new(runs: u32, codes: Option<Codes>, pagemap: Option<Pagemap>) -> Result<Self, Error> {
+        let room = Room::new(runs);
+        let engine = engine::engine(room).map_err(Error::engine)?;
         let ticker = Ticker::start(&engine).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Self { engine, components, ticker, turns: Arc::default() })
+        let pagemap = pagemap.map(Arc::new);
+        let images = Images { room, pagemap, stacks: Stacks::default(), ticker: ticker.clone() };
+        let components = Components::new(&engine, images, codes)?;
+        Ok(Self { components, ticker, turns: Arc::default() })
     }
 
     /// Runs one input. What is left of it comes along, since dropping it takes time.
@@ -109,7 +113,7 @@ impl Guests {
         let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
         let mut execution = execution;
-        let mut store = store(&self.engine, &mut execution, ports);
+        let mut store = store(prepared.engine(), &mut execution, ports);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &prepared, execution)));

@@ -1,43 +1,50 @@
-//! Advances the engine's epoch once a millisecond while something runs.
+//! Advances the engines' epochs once a millisecond while something runs.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use wasmtime::Engine;
+use wasmtime::{Engine, EngineWeak};
 
 /// The grain of CPU accounting and of yielding between runs.
 pub const TICK: Duration = Duration::from_millis(1);
 
 /// Sleeps while nothing runs, so that an idle server wakes no core.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Ticker {
     running: Arc<AtomicUsize>,
+    engines: Arc<Mutex<Vec<EngineWeak>>>,
     thread: Thread,
 }
 
 impl Ticker {
-    /// Starts the thread; it ends when the engine is dropped elsewhere.
+    /// Starts the thread; it ends when nobody has the ticker any more.
     ///
     /// # Errors
     /// When the system has no thread to give.
     pub fn start(engine: &Engine) -> std::io::Result<Self> {
         let running = Arc::new(AtomicUsize::new(0));
-        let (counter, engine) = (Arc::downgrade(&running), engine.weak());
+        let engines = Arc::new(Mutex::new(vec![engine.weak()]));
+        let (counter, ticked) = (Arc::downgrade(&running), engines.clone());
         let handle = thread::Builder::new().name("epoch".into()).spawn(move || {
-            while let (Some(count), Some(engine)) = (counter.upgrade(), engine.upgrade()) {
+            while let Some(count) = counter.upgrade() {
                 if count.load(Ordering::SeqCst) == 0 {
-                    drop((count, engine));
+                    drop(count);
                     thread::park_timeout(Duration::from_secs(1));
                 } else {
-                    engine.increment_epoch();
-                    drop((count, engine));
+                    tick(&ticked);
+                    drop(count);
                     thread::sleep(TICK);
                 }
             }
         })?;
-        Ok(Self { running, thread: handle.thread().clone() })
+        Ok(Self { running, engines, thread: handle.thread().clone() })
+    }
+
+    /// Ticks for another engine, too, as long as somebody has it.
+    pub fn add(&self, engine: &Engine) {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.weak());
     }
 
     /// Ticks for as long as the guard lives.
@@ -49,7 +56,12 @@ impl Ticker {
     }
 }
 
-#[derive(Debug)]
+/// Advances the epochs of those engines that somebody still has.
+fn tick(engines: &Mutex<Vec<EngineWeak>>) {
+    let advance = |engine: &EngineWeak| engine.upgrade().map(|engine| engine.increment_epoch()).is_some();
+    engines.lock().unwrap_or_else(PoisonError::into_inner).retain(advance);
+}
+
 pub struct Running<'a>(&'a Ticker);
 
 impl Drop for Running<'_> {

@@ -38,7 +38,7 @@ async fn a_panic_of_the_host_ends_one_run() {
     let compiled = Compiled::open(directory.path(), [7; 32]).expect("a cache");
     let bytes = component(GUESTS[1].1);
     let digest = Digest::of(&bytes);
-    compiled.keep(&digest, &runner::precompile(&bytes).expect("a component")).expect("a file");
+    compiled.keep(&digest, &runner::precompile(&bytes, runner::Maker::Author).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
     let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
     let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
@@ -59,7 +59,7 @@ async fn a_panic_beside_a_runner_ends_one_run() {
     let compiled = Compiled::open(directory.path(), [7; 32]).expect("a cache");
     let bytes = component(GUESTS[1].1);
     let digest = Digest::of(&bytes);
-    compiled.keep(&digest, &runner::precompile(&bytes).expect("a component")).expect("a file");
+    compiled.keep(&digest, &runner::precompile(&bytes, runner::Maker::Author).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
     let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
     let pool = Pool::start(&config, &runners, Codes::new(compiled)).expect("a pool");

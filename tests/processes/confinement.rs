@@ -22,6 +22,8 @@ fn every_way_out_is_refused() {
     let open: Vec<_> = attempts(&confined).into_iter().filter(|(_, refused)| refused.is_null()).collect();
     assert!(open.is_empty() && attempts(&confined).len() >= 13, "{confined:#}");
     println!("confined by {}", confined["confinement"]);
+    // What a kernel tells others of their memory it tells runners of theirs, too.
+    assert_eq!(confined["knows_its_pages"], drill(&["--unconfined"])["knows_its_pages"]);
 }
 
 /// Without this the refusals would prove nothing.

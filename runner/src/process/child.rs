@@ -19,6 +19,7 @@ use super::exchanges::Exchanges;
 use super::frames::{FrameError, Mailbox, Reader, send_all};
 use super::messages::{BundleNumber, FromRunner, RunNumber, ToRunner};
 use crate::sandbox::Guests;
+use crate::slots::Pagemap;
 use crate::{Error, Executed, Execution, Ports, StatusDocument};
 
 /// Guests give way every millisecond; behind each of them the socket and the timers are looked at.
@@ -38,18 +39,20 @@ pub fn child_run_main() -> io::Result<()> {
     let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().event_interval(POLLS_BETWEEN_LOOKS).build()?;
-    let confinement = confinement::confine()?;
-    runtime.block_on(async { serve(UnixStream::from_std(socket)?, confinement).await }).map_err(io::Error::other)
+    let (confinement, pagemap) = confinement::confine()?;
+    runtime
+        .block_on(async { serve(UnixStream::from_std(socket)?, confinement, pagemap).await })
+        .map_err(io::Error::other)
 }
 
-async fn serve(socket: UnixStream, confinement: Confinement) -> Result<(), FrameError> {
+async fn serve(socket: UnixStream, confinement: Confinement, pagemap: Option<Pagemap>) -> Result<(), FrameError> {
     let socket = Arc::new(socket);
     let (mailbox, queue) = Mailbox::new();
     let mut reader = Reader::new(socket.clone(), true);
     let Some(ToRunner::Settings { parallel_runs_max }) = reader.next().await? else {
         return Ok(()); // the server has changed its mind
     };
-    let guests = Guests::new(parallel_runs_max, None).map_err(io::Error::other)?;
+    let guests = Guests::new(parallel_runs_max, None, pagemap).map_err(io::Error::other)?;
     tokio::spawn(async move { send_all(&socket, queue).await });
     mailbox.post(&FromRunner::Ready { confinement })?;
     let mut runner = Runner {

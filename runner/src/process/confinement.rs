@@ -13,8 +13,9 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use serde::{Deserialize, Serialize};
 
 use super::{file_access, namespaces, system_calls};
+use crate::slots::Pagemap;
 
-/// The socket, what the runtime waits with, the log, and two for each component that is loaded.
+/// The socket, what the runtime waits with, the log, the page map, and two for each component that is loaded.
 const DESCRIPTORS_MAX: u64 = 256;
 /// What it is called in lists of processes.
 const NAME: &CStr = c"lathe-runner";
@@ -65,24 +66,26 @@ impl Confinement {
     }
 }
 
-/// Confines this process for good. It must have one thread.
+/// Confines this process for good. It must have one thread. What it keeps is the map of its own memory's pages.
 ///
 /// # Errors
 /// When something fails that every kernel offers.
-pub fn confine() -> io::Result<Confinement> {
+pub fn confine() -> io::Result<(Confinement, Option<Pagemap>)> {
     set_name(NAME)?;
     prefer_as_victim();
     std::env::set_current_dir("/")?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     setrlimit(Resource::RLIMIT_NOFILE, DESCRIPTORS_MAX, DESCRIPTORS_MAX)?;
+    // Opened with privileges it would tell places in the machine's memory.
+    let pagemap = namespaces::without_privileges(Pagemap::open);
     let namespaces = namespaces::leave();
     // After the namespaces, since a change of credentials undoes both.
     set_pdeathsig(Signal::SIGKILL)?;
     set_dumpable(false)?;
     set_no_new_privs()?;
     let file_access = file_access::refuse();
-    let system_calls = system_calls::refuse();
-    Ok(Confinement { namespaces, file_access, system_calls })
+    let system_calls = system_calls::refuse(pagemap.as_ref());
+    Ok((Confinement { namespaces, file_access, system_calls }, pagemap))
 }
 
 /// When the machine has no memory left, the kernel ends a runner and not the server.

@@ -14,12 +14,15 @@ use nix::unistd::{ForkResult, Pid, execv, fork, getppid};
 use serde::{Deserialize, Serialize};
 
 use super::confinement::{Confinement, confine};
+use crate::slots::Pagemap;
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drill {
     /// None for a process that was not to be confined.
     pub confinement: Option<Confinement>,
+    /// Whether it can still ask which pages of its own memory were written to.
+    pub knows_its_pages: bool,
     pub attempts: Vec<Attempt>,
 }
 
@@ -63,12 +66,15 @@ pub fn drill(is_confined: bool) -> io::Result<Drill> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
     let listens = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let prey = Prey { parent: getppid(), listens };
-    let confinement = is_confined.then(confine).transpose()?;
+    let confined = is_confined.then(confine).transpose()?;
     let attempts = ATTEMPTS.into_iter().map(|(name, attempt)| {
         let refused = attempt(&prey).err().map(|error| error.to_string());
         Attempt { name: name.to_owned(), refused }
     });
-    Ok(Drill { confinement, attempts: attempts.collect() })
+    let attempts = attempts.collect();
+    let (confinement, pagemap) =
+        confined.map_or_else(|| (None, Pagemap::open()), |(layers, kept)| (Some(layers), kept));
+    Ok(Drill { confinement, knows_its_pages: pagemap.is_some_and(|pagemap| pagemap.answers()), attempts })
 }
 
 fn write() -> io::Result<()> {

@@ -55,8 +55,29 @@ fn empty_root() -> nix::Result<()> {
     mount(nothing, "/", nothing, MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | bare, nothing)
 }
 
-fn drop_capabilities() -> nix::Result<()> {
-    let (header, none) = ([CAPABILITIES_VERSION, 0], [0_u32; 6]);
+/// Does something without the privileges that this process has, which it has again afterwards. Where they cannot be laid
+/// down, it is not done.
+pub fn without_privileges<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
+    let header = [CAPABILITIES_VERSION, 0];
+    let mut held = [0_u32; 6];
     // SAFETY: the two arrays have the layout and the size that this version says.
-    Errno::result(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) }).map(drop)
+    Errno::result(unsafe { libc::syscall(libc::SYS_capget, header.as_ptr(), held.as_mut_ptr()) }).ok()?;
+    let [_, permitted, inheritable, _, more_permitted, more_inheritable] = held;
+    let laid_down = [0, permitted, inheritable, 0, more_permitted, more_inheritable];
+    set_capabilities(&laid_down).ok()?;
+    let done = work();
+    // What cannot be taken up again is missing when the namespaces are left, which is reported.
+    let _ = set_capabilities(&held);
+    done
+}
+
+fn drop_capabilities() -> nix::Result<()> {
+    set_capabilities(&[0; 6])
+}
+
+/// Three words each, of the lower capabilities and of the upper ones: effective, permitted, inheritable.
+fn set_capabilities(words: &[u32; 6]) -> nix::Result<()> {
+    let header = [CAPABILITIES_VERSION, 0];
+    // SAFETY: the two arrays have the layout and the size that this version says.
+    Errno::result(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), words.as_ptr()) }).map(drop)
 }

@@ -12,6 +12,7 @@ use seccompiler::{
 };
 
 use super::confinement::Layer;
+use crate::slots::{Pagemap, REQUEST};
 
 /// Allowed with any arguments.
 const ALLOWED: &[i64] = &[
@@ -82,17 +83,17 @@ const DESCRIPTOR_COMMANDS: [libc::c_int; 8] = [
 ];
 
 /// Allows what is listed in this file, for this thread and those that it starts.
-pub fn refuse() -> Layer {
-    match try_refuse() {
+pub fn refuse(pagemap: Option<&Pagemap>) -> Layer {
+    match try_refuse(pagemap) {
         Ok(()) => Layer::Whole,
         Err(error) => Layer::Absent(error.to_string()),
     }
 }
 
-fn try_refuse() -> Result<(), seccompiler::Error> {
+fn try_refuse(pagemap: Option<&Pagemap>) -> Result<(), seccompiler::Error> {
     // The last one is asked first, and the strictest answer counts.
     apply_filter(&without_clone3()?)?;
-    apply_filter(&listed()?)
+    apply_filter(&listed(pagemap)?)
 }
 
 /// Which flags `clone3` has cannot be seen by a filter. Told that it is not there, libraries take `clone`.
@@ -101,7 +102,7 @@ fn without_clone3() -> Result<BpfProgram, BackendError> {
     program(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), SeccompAction::Allow, missing)
 }
 
-fn listed() -> Result<BpfProgram, BackendError> {
+fn listed(pagemap: Option<&Pagemap>) -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     rules.extend(ALLOWED.iter().chain(OLDER).map(|call| (*call, Vec::new())));
     // A thread, and no process.
@@ -113,6 +114,14 @@ fn listed() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_prlimit64, vec![rule(2, SeccompCmpOp::Eq, 0)?]);
     rules.insert(libc::SYS_fcntl, one_of(1, &DESCRIPTOR_COMMANDS)?);
     rules.insert(libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME, libc::PR_SET_VMA])?);
+    // Which pages of its own memory were written to is all that a file is asked for.
+    if let Some(pagemap) = pagemap {
+        let asks = [(0, pagemap.descriptor().cast_unsigned()), (1, REQUEST)];
+        let is = |(argument, value)| {
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(value))
+        };
+        rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(asks.map(is).into_iter().collect::<Result<_, _>>()?)?]);
+    }
     program(rules, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow)
 }
 

@@ -1,0 +1,190 @@
+//! Memories of a language's image, kept from one run to the next.
+//!
+//! The engine's own pool drops a whole memory when a run ends, clean pages included, and the next run finds them again with
+//! a page fault each. Here a run's memory is a **slot**: a private mapping of the image's bytes, straight from the sealed
+//! file in which the compiled code lies, with zeros behind it. When the run ends, the pages that it wrote to are copied back
+//! from the image, and all others stay as they are; what the memory had grown by is taken away. The next run finds a memory
+//! that is what it would be if it were new, with its pages in place.
+//!
+//! That no byte of a run is left for another rests on this: a slot is reset before anybody can have it again
+//! ([`Slots::put`] is the only way back); which pages were written to is told by the kernel from its page table, and
+//! whatever it is not sure of counts (`slots/pagemap.rs` goes through the states of a page); where the kernel does not tell
+//! (before Linux 6.7, or no access), or a run has written much, everything is dropped, which is what the engine's pool
+//! does; and a slot whose reset fails in any part is given back to the system. Debug builds compare each slot with its image
+//! after each reset. A scan of the kind has a trap, in which the engine's own is caught in the releases up to 49: a page in
+//! swap is not present, and yet written to.
+//!
+//! One engine serves one image: an engine asks for a memory by its size alone, so the image is told by the engine. Memories
+//! of authors' own components stay in the engine's pool.
+
+mod area;
+mod image;
+mod pagemap;
+mod slot;
+mod stack;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
+
+pub use self::image::Image;
+pub use self::pagemap::{Pagemap, REQUEST};
+use self::slot::{Shape, Slot};
+pub use self::stack::{STACK_BYTES_KEPT, Stacks};
+use crate::engine::Room;
+
+/// Slots of one image that wait for the next run. Each keeps the pages that runs have written to: about a megabyte, and
+/// five at most.
+const IDLE_MAX: usize = 8;
+/// Memories of one image at once, of each run that there may be: an answer leaves before its run's memory is dropped.
+const LIVE_PER_RUN: usize = 2;
+
+/// The memories of one image. Clones are one.
+#[derive(Clone)]
+pub struct Slots(Arc<Shared>);
+
+struct Shared {
+    image: Arc<Image>,
+    room: Room,
+    pagemap: Option<Arc<Pagemap>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Slot>,
+    live: usize,
+}
+
+impl Slots {
+    /// Without a page map all is dropped after each run.
+    pub fn new(image: Image, room: Room, pagemap: Option<Arc<Pagemap>>) -> Self {
+        Self(Arc::new(Shared { image: Arc::new(image), room, pagemap, state: Mutex::default() }))
+    }
+
+    /// A slot with nothing in it but the image.
+    fn take(&self, shape: Shape) -> Result<Slot, String> {
+        let Shared { image, room, .. } = &*self.0;
+        let mut state = self.state();
+        if state.live >= LIVE_PER_RUN.saturating_mul(usize::try_from(room.runs).unwrap_or(usize::MAX)) {
+            return Err("there are as many memories as there may be".to_owned());
+        }
+        let idle = state.idle.pop().filter(|slot| slot.shape() == shape);
+        let slot = idle.map_or_else(|| Slot::new(image.clone(), shape), Ok).map_err(|error| error.to_string())?;
+        state.live += 1;
+        Ok(slot)
+    }
+
+    /// Takes a slot back, resets it, and keeps it when it is what it was.
+    fn put(&self, mut slot: Slot) {
+        let reset = slot.reset(self.0.pagemap.as_deref());
+        let mut state = self.state();
+        state.live = state.live.saturating_sub(1);
+        if reset.is_ok() && state.idle.len() < IDLE_MAX {
+            state.idle.push(slot);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held cannot have left a used slot among the idle ones.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// SAFETY: a memory has its addresses to itself, as many as the engine asks to be reserved, with guards around them. It
+// does not begin with zeros, as the engine expects, but with the bytes that its image was taken from.
+unsafe impl MemoryCreator for Slots {
+    fn new_memory(
+        &self,
+        memory: MemoryType,
+        minimum: usize,
+        _maximum: Option<usize>,
+        reserved: Option<usize>,
+        guard: usize,
+    ) -> Result<Box<dyn LinearMemory>, String> {
+        if memory.is_64() || memory.is_shared() || minimum > self.0.room.memory_bytes {
+            return Err("the memory is none of an image".to_owned());
+        }
+        let reserved = reserved.ok_or("the memory has no bounds")?;
+        let slot = self.take(Shape { minimum, reserved, guard })?;
+        Ok(Box::new(Memory { slot: Some(slot), slots: self.clone() }))
+    }
+}
+
+/// The memory of one run.
+struct Memory {
+    slot: Option<Slot>,
+    slots: Slots,
+}
+
+// SAFETY: as for the creator; the slot is there until the memory is dropped.
+unsafe impl LinearMemory for Memory {
+    fn byte_size(&self) -> usize {
+        self.slot.as_ref().map_or(0, Slot::accessible)
+    }
+
+    fn byte_capacity(&self) -> usize {
+        self.slot.as_ref().map_or(0, |slot| slot.shape().reserved)
+    }
+
+    fn grow_to(&mut self, bytes: usize) -> wasmtime::Result<()> {
+        if bytes > self.slots.0.room.memory_bytes {
+            return Err(wasmtime::Error::msg("no run may have so much memory"));
+        }
+        Ok(self.slot.as_mut().ok_or_else(|| wasmtime::Error::msg("the memory is gone"))?.grow(bytes)?)
+    }
+
+    fn as_ptr(&self) -> *mut u8 {
+        self.slot.as_ref().map_or(std::ptr::null_mut(), Slot::start)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.slots.put(slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const BYTES: usize = 64 << 10;
+
+    fn slots() -> Slots {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[5; BYTES]).unwrap();
+        // SAFETY: nobody changes either.
+        let image = unsafe { Image::new(file, 0, vec![5; BYTES].leak()) };
+        Slots::new(image, Room { runs: 1, memory_bytes: 4 * BYTES }, Pagemap::open().map(Arc::new))
+    }
+
+    fn memory(slots: &Slots, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
+        slots.new_memory(MemoryType::new(2, None), minimum, None, Some(16 * BYTES), BYTES)
+    }
+
+    #[test]
+    fn memories_are_as_many_and_as_large_as_they_may_be() {
+        let slots = slots();
+        let mut all: Vec<_> = (0..LIVE_PER_RUN).map(|_| memory(&slots, 2 * BYTES).unwrap()).collect();
+        assert!(memory(&slots, 2 * BYTES).is_err(), "more than there may be");
+        let mut one = all.remove(0);
+        assert_eq!((one.byte_size(), one.byte_capacity()), (2 * BYTES, 16 * BYTES));
+        assert!(one.grow_to(5 * BYTES).is_err() && one.grow_to(4 * BYTES).is_ok());
+        let place = one.as_ptr();
+        assert_ne!(place, all[0].as_ptr());
+        drop(one);
+        let again = memory(&slots, 2 * BYTES).unwrap();
+        assert_eq!((again.as_ptr(), again.byte_size()), (place, 2 * BYTES), "the same one, as it was");
+        drop((again, all));
+        assert_eq!(slots.state().idle.len(), LIVE_PER_RUN);
+        assert!(memory(&slots, 5 * BYTES).is_err() && memory(&slots, 0).is_err());
+        assert_eq!(slots.state().live, 0);
+        let wide = slots.new_memory(MemoryType::new64(2, None), 2 * BYTES, None, Some(16 * BYTES), BYTES);
+        assert!(wide.is_err(), "wide addresses");
+    }
+}

@@ -1,0 +1,218 @@
+//! Which pages of a memory were written to, as the kernel knows it: `PAGEMAP_SCAN`, Linux 6.7.
+//!
+//! A page of a private mapping that was only read is a page of the file behind it, or the one page of zeros. The first
+//! write makes it a page of this process alone, and it stays one until it is given back. So what was written to is what
+//! is there, in memory or in swap, and is neither of a file nor the page of zeros. By what is in the entry of the page
+//! table (`pagemap_page_category` in the kernel's `fs/proc/task_mmu.c`, and `pagemap_thp_category`, which says the same
+//! of huge pages):
+//!
+//! | entry | categories | counts as |
+//! |---|---|---|
+//! | none: never touched, or a page of the file that was reclaimed | none | clean |
+//! | page of the file | `PRESENT`, `FILE` | clean |
+//! | page of zeros, small or huge | `PRESENT`, `PFNZERO` | clean |
+//! | page of this process | `PRESENT` | written to |
+//! | the same in swap | `SWAPPED` | written to |
+//! | the same while it moves to another place or device | `SWAPPED` | written to |
+//! | page of the file while it moves | `SWAPPED`, `FILE` | clean |
+//! | page that broke, or another marker | `SWAPPED` | written to |
+//!
+//! `FILE` is given only to pages that the kernel knows not to be anonymous, so that nothing of a process's own has it. The
+//! kernel looks at each entry under the lock of its page table; entries change while it walks on, but from one row that
+//! is written to into another. (A page that broke kills whoever touches it. The runner dies, as it does when a guest
+//! meets such a page, and is replaced.) `WRITTEN` is not asked for: what it says depends on userfaultfd, which nobody
+//! uses here, and on the kernel's version.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, RawFd};
+
+use nix::libc;
+
+const FILE: u64 = 1 << 2;
+const PRESENT: u64 = 1 << 3;
+const SWAPPED: u64 = 1 << 4;
+const PFNZERO: u64 = 1 << 5;
+
+/// These must be absent: they are turned round, and then asked for.
+const ABSENT: u64 = FILE | PFNZERO;
+/// Of these there must be one.
+const ANY: u64 = PRESENT | SWAPPED;
+
+/// Ranges that one call gives; more take more calls.
+const REGIONS: usize = 256;
+/// `PAGEMAP_SCAN`, the one thing that is asked of this file.
+pub const REQUEST: u32 = {
+    /// A number with a sign in some libraries.
+    const REQUEST: libc::Ioctl = libc::_IOWR::<Scan>(b'f' as u32, 16);
+    REQUEST as u32
+};
+
+/// `struct pm_scan_arg`.
+#[repr(C)]
+struct Scan {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    vec: u64,
+    vec_len: u64,
+    max_pages: u64,
+    category_inverted: u64,
+    category_mask: u64,
+    category_anyof_mask: u64,
+    return_mask: u64,
+}
+
+/// `struct page_region`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Region {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+/// The open page map of this process.
+#[derive(Debug)]
+pub struct Pagemap {
+    file: File,
+    /// Whose memory it is; a process that forks has another.
+    process: u32,
+}
+
+impl Pagemap {
+    /// Opens it, where there is one.
+    #[must_use]
+    pub fn open() -> Option<Self> {
+        let file = File::open("/proc/self/pagemap").ok()?;
+        Some(Self { file, process: std::process::id() })
+    }
+
+    /// The descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// Whether the kernel says anything here.
+    #[must_use]
+    pub fn answers(&self) -> bool {
+        let here = std::ptr::from_ref(self).addr() & !0xffff;
+        self.written(here..here + 0x1_0000, usize::MAX, |_| ()).is_ok()
+    }
+
+    /// Calls `each` for the ranges within addresses that were written to, in order; `false` when they are more than
+    /// `bytes_max`, of which `each` may have seen some.
+    ///
+    /// # Errors
+    /// When the kernel does not say. Then nothing is known.
+    pub fn written(
+        &self,
+        within: Range<usize>,
+        bytes_max: usize,
+        mut each: impl FnMut(Range<usize>),
+    ) -> io::Result<bool> {
+        if self.process != std::process::id() {
+            return Err(io::Error::other("it is another process's"));
+        }
+        let mut regions = [Region { start: 0, end: 0, categories: 0 }; REGIONS];
+        let (mut from, mut bytes) = (within.start, 0_usize);
+        while from < within.end {
+            let (found, end) = self.scan(from..within.end, &mut regions)?;
+            for region in regions.iter().take(found) {
+                let region = address(region.start)?..address(region.end)?;
+                if region.start < from || region.start > region.end || region.end > within.end {
+                    return Err(io::Error::other("it speaks of other addresses"));
+                }
+                bytes = bytes.saturating_add(region.len());
+                if bytes > bytes_max {
+                    return Ok(false);
+                }
+                each(region);
+            }
+            if end <= from {
+                return Err(io::Error::other("it does not come to an end"));
+            }
+            from = end;
+        }
+        Ok(true)
+    }
+
+    /// How many ranges there are, and up to where it has looked.
+    fn scan(&self, within: Range<usize>, regions: &mut [Region; REGIONS]) -> io::Result<(usize, usize)> {
+        let mut scan = Scan {
+            size: size_of::<Scan>() as u64,
+            flags: 0,
+            start: within.start as u64,
+            end: within.end as u64,
+            walk_end: 0,
+            vec: regions.as_mut_ptr().expose_provenance() as u64,
+            vec_len: REGIONS as u64,
+            max_pages: 0,
+            category_inverted: ABSENT,
+            category_mask: ABSENT,
+            category_anyof_mask: ANY,
+            return_mask: 0,
+        };
+        // SAFETY: the kernel reads and writes the structure, and writes at most as many regions as there are.
+        let found = unsafe { libc::ioctl(self.file.as_raw_fd(), REQUEST as libc::Ioctl, &raw mut scan) };
+        let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
+        if found > REGIONS {
+            return Err(io::Error::other("it gives more than was asked for"));
+        }
+        Ok((found, address(scan.walk_end)?))
+    }
+}
+
+fn address(value: u64) -> io::Result<usize> {
+    usize::try_from(value).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `pagemap_scan_is_interesting_page` of the kernel.
+    fn is_written(categories: u64) -> bool {
+        let turned = categories ^ ABSENT;
+        turned & ABSENT == ABSENT && turned & ANY != 0
+    }
+
+    #[test]
+    fn every_state_of_a_page_that_may_hold_what_a_run_wrote_counts() {
+        const WRITTEN: u64 = 1 << 1;
+        const HUGE: u64 = 1 << 6;
+        const SOFT_DIRTY: u64 = 1 << 7;
+        const GUARD: u64 = 1 << 8;
+        for noise in [0, WRITTEN, SOFT_DIRTY, WRITTEN | SOFT_DIRTY, HUGE, HUGE | WRITTEN, 1] {
+            for (categories, expected) in [
+                (0, false),
+                (PRESENT | FILE, false),
+                (PRESENT | PFNZERO, false),
+                (SWAPPED | FILE, false),
+                (PRESENT, true),
+                (SWAPPED, true),
+                (SWAPPED | GUARD, true),
+                (PRESENT | SWAPPED, true),
+            ] {
+                assert_eq!(is_written(categories | noise), expected, "{:#x}", categories | noise);
+            }
+        }
+    }
+
+    #[test]
+    fn the_structure_is_the_kernels() {
+        assert_eq!((size_of::<Scan>(), size_of::<Region>()), (96, 24));
+        assert_eq!(u64::from(REQUEST), 0xC060_6610);
+    }
+
+    #[test]
+    fn another_process_learns_nothing() {
+        let Some(pagemap) = Pagemap::open() else { return };
+        let other = Pagemap { process: pagemap.process + 1, ..pagemap };
+        assert!(other.written(0..4096, usize::MAX, |_| ()).is_err());
+    }
+}

@@ -1,0 +1,131 @@
+//! A component that is compiled as a language's image: its memory is kept from one run to the next, and nobody notices.
+
+use std::path::Path;
+
+use registry::Digest;
+use runner::{
+    Code, Codes, Compiled, Config, Executed, Execution, Limits, Maker, Outcome, Pool, Ports, Runners, Sandbox,
+};
+
+use super::case::guest;
+use super::component::component;
+
+pub const GUESTS: [(&str, &str); 1] = [guest!("lives_on_an_image")];
+
+const CALLS: u32 = 12;
+
+/// What the guest is asked for.
+#[derive(Clone, Copy)]
+enum Ask {
+    /// Writing to every so many pages, plus one.
+    Write(u32),
+    CountWritten,
+    Sum,
+    CountFresh,
+    ReadBehind,
+    Grow,
+    WriteBefore,
+    WriteAndFail(u32),
+}
+
+impl Ask {
+    const fn number(self) -> u32 {
+        match self {
+            Self::Write(step) => 10 * step + 1,
+            Self::CountWritten => 2,
+            Self::Sum => 3,
+            Self::CountFresh => 4,
+            Self::ReadBehind => 5,
+            Self::Grow => 6,
+            Self::WriteBefore => 7,
+            Self::WriteAndFail(step) => 10 * step + 8,
+        }
+    }
+}
+
+fn code(directory: &Path, maker: Maker) -> (Digest, Compiled) {
+    let compiled = Compiled::open(directory, [7; 32]).expect("a cache");
+    let bytes = component(GUESTS[0].1);
+    let digest = Digest::of(&bytes);
+    compiled.keep(&digest, &runner::precompile(&bytes, maker).expect("a component")).expect("a file");
+    (digest, compiled)
+}
+
+fn execution(component: Digest, ask: Ask) -> Execution {
+    let nothing = || "null".to_owned();
+    Execution {
+        code: Code { component, bundle: [].into() },
+        tool_input: format!("{{\"n\":{:05}}}", ask.number()),
+        metadata: nothing(),
+        config: nothing(),
+        conversation: nothing(),
+        user_variables: nothing(),
+        limits: Limits { memory_bytes: 16 << 20, ..Limits::DEFAULT },
+        group: 0,
+        taping: runner::Taping::Off,
+    }
+}
+
+/// What a run says that no run was before.
+async fn first(maker: Maker, ask: Ask) -> Outcome {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (digest, compiled) = code(directory.path(), maker);
+    let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
+    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    sandbox.run(execution(digest, ask), Ports::closed()).await.expect("a run").outcome
+}
+
+/// Runs that write, much and little, well and badly, and after each of them runs that look.
+async fn check(digest: Digest, run: impl AsyncFn(Execution) -> Executed) {
+    let run = async |ask| run(execution(digest, ask)).await.outcome;
+    let output = |text: &str| Outcome::Succeeded { output: text.to_owned() };
+    let sum = first(Maker::Author, Ask::Sum).await;
+    assert!(matches!(sum, Outcome::Succeeded { .. }), "{sum:?}");
+    for call in 0..CALLS {
+        assert_eq!(run(Ask::Write(call % 7)).await, output("0"));
+        assert!(matches!(run(Ask::WriteAndFail(call % 5)).await, Outcome::Failed { .. }));
+        assert_eq!(run(Ask::CountWritten).await, output("0"), "call {call}");
+        assert_eq!(run(Ask::Sum).await, sum, "call {call}");
+        assert_eq!(run(Ask::CountFresh).await, output("0"), "call {call}");
+        // Several at once, each in a memory of its own.
+        let (wrote, found, summed) = tokio::join!(run(Ask::Write(0)), run(Ask::CountWritten), run(Ask::Sum));
+        assert_eq!((wrote, found, summed), (output("0"), output("0"), sum.clone()), "call {call}");
+    }
+}
+
+#[tokio::test]
+async fn an_image_is_what_it_was_whatever_runs_did() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (digest, compiled) = code(directory.path(), Maker::Platform);
+    let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
+    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    check(digest, async |execution| sandbox.run(execution, Ports::closed()).await.expect("a run")).await;
+}
+
+#[tokio::test]
+async fn an_image_in_a_runner_is_what_it_was_whatever_runs_did() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (digest, compiled) = code(directory.path(), Maker::Platform);
+    let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
+    let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
+    let pool = Pool::start(&config, &runners, Codes::new(compiled)).expect("a pool");
+    check(digest, async |execution| pool.run(execution, Ports::closed()).await.expect("a run")).await;
+}
+
+/// Where the memory ends and how far it grows is the same for both kinds of engine.
+#[tokio::test]
+async fn an_image_ends_as_any_component_does() {
+    let asks = [Ask::ReadBehind, Ask::Grow, Ask::WriteBefore, Ask::WriteAndFail(0), Ask::Sum];
+    let (directory, mut outcomes) = (tempfile::tempdir().expect("a directory"), Vec::new());
+    let (digest, compiled) = code(directory.path(), Maker::Platform);
+    let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
+    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    // Twice, since the second time it is a memory that somebody had.
+    for ask in asks.into_iter().chain(asks) {
+        let ran = sandbox.run(execution(digest, ask), Ports::closed()).await.expect("a run").outcome;
+        assert_eq!(ran, first(Maker::Author, ask).await);
+        outcomes.push(ran);
+    }
+    assert!(matches!(&outcomes[0], Outcome::Failed { exception_type, .. } if exception_type == "trap"), "{outcomes:?}");
+    assert_eq!(outcomes[1], Outcome::Succeeded { output: "256".to_owned() });
+}
