@@ -2,7 +2,9 @@
 //!
 //! A page of a private mapping that was only read is a page of the file behind it, or the one page of zeros. The first
 //! write makes it a page of this process alone, and it stays one until it is given back. So what was written to is what
-//! is there, in memory or in swap, and is neither of a file nor the page of zeros. By what is in the entry of the page
+//! is there, in memory or in swap, and is not what lies behind the mapping: a file's page, or where there is no file the
+//! page of zeros ([`Behind`]). Over a file the page of zeros counts as written to: the kernel may put it in the place of
+//! a page that holds nothing but zeros (KSM), and those were written. By what is in the entry of the page
 //! table (`pagemap_page_category` in the kernel's `fs/proc/task_mmu.c`, and `pagemap_thp_category`, which says the same
 //! of huge pages):
 //!
@@ -10,7 +12,7 @@
 //! |---|---|---|
 //! | none: never touched, or a page of the file that was reclaimed | none | clean |
 //! | page of the file | `PRESENT`, `FILE` | clean |
-//! | page of zeros, small or huge | `PRESENT`, `PFNZERO` | clean |
+//! | page of zeros, small or huge | `PRESENT`, `PFNZERO` | clean where there is no file, written to where there is one |
 //! | page of this process | `PRESENT` | written to |
 //! | the same in swap | `SWAPPED` | written to |
 //! | the same while it moves to another place or device | `SWAPPED` | written to |
@@ -35,8 +37,23 @@ const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const PFNZERO: u64 = 1 << 5;
 
-/// These must be absent: they are turned round, and then asked for.
-const ABSENT: u64 = FILE | PFNZERO;
+/// What a mapping shows where nobody wrote.
+#[derive(Debug, Clone, Copy)]
+pub enum Behind {
+    File,
+    Zeros,
+}
+
+impl Behind {
+    /// What must be absent of a page that was written to: it is turned round, and then asked for.
+    const fn absent(self) -> u64 {
+        match self {
+            Self::File => FILE,
+            Self::Zeros => PFNZERO,
+        }
+    }
+}
+
 /// Of these there must be one.
 const ANY: u64 = PRESENT | SWAPPED;
 
@@ -101,7 +118,7 @@ impl Pagemap {
     #[must_use]
     pub fn answers(&self) -> bool {
         let here = std::ptr::from_ref(self).addr() & !0xffff;
-        self.written(here..here + 0x1_0000, usize::MAX, |_| ()).is_ok()
+        self.written(here..here + 0x1_0000, Behind::Zeros, usize::MAX, |_| ()).is_ok()
     }
 
     /// Calls `each` for the ranges within addresses that were written to, in order; `false` when they are more than
@@ -112,6 +129,7 @@ impl Pagemap {
     pub fn written(
         &self,
         within: Range<usize>,
+        behind: Behind,
         bytes_max: usize,
         mut each: impl FnMut(Range<usize>),
     ) -> io::Result<bool> {
@@ -121,7 +139,7 @@ impl Pagemap {
         let mut regions = [Region { start: 0, end: 0, categories: 0 }; REGIONS];
         let (mut from, mut bytes) = (within.start, 0_usize);
         while from < within.end {
-            let (found, end) = self.scan(from..within.end, &mut regions)?;
+            let (found, end) = self.scan(from..within.end, behind, &mut regions)?;
             for region in regions.iter().take(found) {
                 let region = address(region.start)?..address(region.end)?;
                 if region.start < from || region.start > region.end || region.end > within.end {
@@ -142,7 +160,12 @@ impl Pagemap {
     }
 
     /// How many ranges there are, and up to where it has looked.
-    fn scan(&self, within: Range<usize>, regions: &mut [Region; REGIONS]) -> io::Result<(usize, usize)> {
+    fn scan(
+        &self,
+        within: Range<usize>,
+        behind: Behind,
+        regions: &mut [Region; REGIONS],
+    ) -> io::Result<(usize, usize)> {
         let mut scan = Scan {
             size: size_of::<Scan>() as u64,
             flags: 0,
@@ -152,8 +175,8 @@ impl Pagemap {
             vec: regions.as_mut_ptr().expose_provenance() as u64,
             vec_len: REGIONS as u64,
             max_pages: 0,
-            category_inverted: ABSENT,
-            category_mask: ABSENT,
+            category_inverted: behind.absent(),
+            category_mask: behind.absent(),
             category_anyof_mask: ANY,
             return_mask: 0,
         };
@@ -176,9 +199,9 @@ mod tests {
     use super::*;
 
     /// `pagemap_scan_is_interesting_page` of the kernel.
-    fn is_written(categories: u64) -> bool {
-        let turned = categories ^ ABSENT;
-        turned & ABSENT == ABSENT && turned & ANY != 0
+    fn is_written(categories: u64, behind: Behind) -> bool {
+        let turned = categories ^ behind.absent();
+        turned & behind.absent() == behind.absent() && turned & ANY != 0
     }
 
     #[test]
@@ -188,18 +211,18 @@ mod tests {
         const SOFT_DIRTY: u64 = 1 << 7;
         const GUARD: u64 = 1 << 8;
         for noise in [0, WRITTEN, SOFT_DIRTY, WRITTEN | SOFT_DIRTY, HUGE, HUGE | WRITTEN, 1] {
-            for (categories, expected) in [
-                (0, false),
-                (PRESENT | FILE, false),
-                (PRESENT | PFNZERO, false),
-                (SWAPPED | FILE, false),
-                (PRESENT, true),
-                (SWAPPED, true),
-                (SWAPPED | GUARD, true),
-                (PRESENT | SWAPPED, true),
-            ] {
-                assert_eq!(is_written(categories | noise), expected, "{:#x}", categories | noise);
+            for (categories, expected) in
+                [(0, false), (PRESENT, true), (SWAPPED, true), (SWAPPED | GUARD, true), (PRESENT | SWAPPED, true)]
+            {
+                for behind in [Behind::File, Behind::Zeros] {
+                    assert_eq!(is_written(categories | noise, behind), expected, "{:#x}", categories | noise);
+                }
             }
+            for moving in [PRESENT | FILE, SWAPPED | FILE] {
+                assert!(!is_written(moving | noise, Behind::File));
+            }
+            assert!(is_written(PRESENT | PFNZERO | noise, Behind::File), "zeros in the place of what was written");
+            assert!(!is_written(PRESENT | PFNZERO | noise, Behind::Zeros));
         }
     }
 
@@ -213,6 +236,6 @@ mod tests {
     fn another_process_learns_nothing() {
         let Some(pagemap) = Pagemap::open() else { return };
         let other = Pagemap { process: pagemap.process + 1, ..pagemap };
-        assert!(other.written(0..4096, usize::MAX, |_| ()).is_err());
+        assert!(other.written(0..4096, Behind::Zeros, usize::MAX, |_| ()).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::area::Area;
 use super::image::Image;
-use super::pagemap::Pagemap;
+use super::pagemap::{Behind, Pagemap};
 
 /// Of an image's pages that were written to, what is copied back at most; beyond that it is cheaper to have the kernel map
 /// the image anew, and the slot keeps less memory. A trivial run of Python writes less than a megabyte.
@@ -89,15 +89,21 @@ impl Slot {
         self.area.discard(grown.clone())?;
         self.area.close(grown)?;
         self.accessible = self.shape.minimum;
-        self.reset_range(0..self.image.bytes().len(), COPIED_BYTES_MAX, pagemap)?;
-        self.reset_range(self.zeros(), ZEROED_BYTES_MAX, pagemap)?;
+        self.reset_range(0..self.image.bytes().len(), Behind::File, COPIED_BYTES_MAX, pagemap)?;
+        self.reset_range(self.zeros(), Behind::Zeros, ZEROED_BYTES_MAX, pagemap)?;
         // SAFETY: nobody has this slot.
         debug_assert!(unsafe { self.is_pristine() }, "a memory is not what it was");
         Ok(())
     }
 
     /// Copies back what was written to, or, when it is much or nobody knows, drops all.
-    fn reset_range(&mut self, range: Range<usize>, bytes_max: usize, pagemap: Option<&Pagemap>) -> io::Result<()> {
+    fn reset_range(
+        &mut self,
+        range: Range<usize>,
+        behind: Behind,
+        bytes_max: usize,
+        pagemap: Option<&Pagemap>,
+    ) -> io::Result<()> {
         let within = self.within(range);
         let addresses = self.area.at(within.start).addr()..self.area.at(within.end).addr();
         let (first, area, image) = (self.start().addr(), &mut self.area, self.image.bytes());
@@ -111,7 +117,7 @@ impl Slot {
                 None => unsafe { area.zero(guard + start..guard + end) },
             }
         };
-        match pagemap.map(|pagemap| pagemap.written(addresses, bytes_max, copy_back)) {
+        match pagemap.map(|pagemap| pagemap.written(addresses, behind, bytes_max, copy_back)) {
             Some(Ok(true)) => Ok(()),
             Some(Ok(false) | Err(_)) | None => self.area.discard(within),
         }
@@ -158,9 +164,13 @@ mod tests {
     /// As far as a test lets it grow.
     const GROWN: usize = SHAPE.minimum + (8 << 20);
 
-    /// Bytes of which no two pages are alike, at an offset of their file.
     fn image() -> Arc<Image> {
-        let bytes: Vec<u8> = (0..IMAGE).map(|at| (at / 7 + at / PAGE * 13 + 1) as u8).collect();
+        image_of(IMAGE)
+    }
+
+    /// Bytes of which no two pages are alike, at an offset of their file.
+    fn image_of(bytes: usize) -> Arc<Image> {
+        let bytes: Vec<u8> = (0..bytes).map(|at| (at / 7 + at / PAGE * 13 + 1) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[vec![9; PAGE].as_slice(), &bytes].concat()).unwrap();
         // SAFETY: nobody changes either.
@@ -278,9 +288,12 @@ mod tests {
         let mut slot = new();
         let resident = |slot: &Slot| {
             let mut pages = 0;
-            let all = slot.start().addr()..slot.start().addr() + SHAPE.minimum;
-            let is_told = pagemap.written(all, usize::MAX, |range| pages += range.len() / PAGE);
-            is_told.map(|_| pages)
+            let at = |offset: usize| slot.start().addr() + offset;
+            let mut count =
+                |range, behind| pagemap.written(range, behind, usize::MAX, |range| pages += range.len() / PAGE);
+            count(at(0)..at(IMAGE), Behind::File)?;
+            count(at(IMAGE)..at(SHAPE.minimum), Behind::Zeros)?;
+            Ok::<_, io::Error>(pages)
         };
         if resident(&slot).is_err() {
             return; // an older kernel
@@ -298,6 +311,23 @@ mod tests {
         slot.reset(None).unwrap();
         assert_new(&slot);
         assert_eq!(resident(&slot).unwrap(), 0, "what is dropped is not");
+    }
+
+    /// The kernel is asked more than once, and has to go on where it stopped.
+    #[test]
+    fn many_pages_apart_are_copied_back() {
+        let Some(pagemap) = Pagemap::open() else { return };
+        let bytes = 6 << 20;
+        let mut slot = Slot::new(image_of(bytes), Shape { minimum: bytes + (2 << 20), ..SHAPE }).unwrap();
+        let written = (0..bytes / PAGE).step_by(2).chain((bytes / PAGE..).step_by(2).take(200));
+        for page in written {
+            // SAFETY: it is open.
+            unsafe { slot.area.write(SHAPE.guard + page * PAGE + 9, b"one of many") };
+        }
+        slot.reset(Some(&pagemap)).unwrap();
+        // SAFETY: nobody writes.
+        let found = unsafe { slot.area.contents(slot.within(0..bytes + (2 << 20))) };
+        assert!(&found[..bytes] == slot.image.bytes() && found[bytes..].iter().all(|byte| *byte == 0));
     }
 
     #[test]
