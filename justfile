@@ -64,4 +64,4 @@ attack:
 
 # All hostile tools at once for twenty seconds, beside a well-behaved neighbour: its times alone and with them
 neighbour:
-    LATHE_NEIGHBOUR_SECONDS=20 cargo test -p cli --test it neighbours -- --nocapture
+    LATHE_NEIGHBOUR_SECONDS=20 cargo test --release -p cli --test it neighbours -- --nocapture
