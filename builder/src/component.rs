@@ -2,7 +2,10 @@
 //! section of it. The two are stored apart and their digest is of the whole,
 //! so that the version is one file wherever it is carried.
 
+use std::sync::Arc;
+
 use registry::Digest;
+use runner::Code;
 use sha2::{Digest as _, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection, Encode};
 
@@ -30,6 +33,62 @@ impl Image {
         let mut hasher = self.hasher.clone();
         hasher.update(section(bundle));
         Digest::from_bytes(hasher.finalize().into())
+    }
+}
+
+/// What a version runs.
+#[derive(Debug, Clone)]
+pub enum Artefact {
+    /// Code for a language's image.
+    Bundle { image: Digest, image_name: &'static str, bytes: Arc<[u8]>, component: Digest },
+    /// A component of its own.
+    Component { bytes: Arc<[u8]>, digest: Digest },
+}
+
+impl Artefact {
+    #[must_use]
+    pub fn of_image(image: &Image, bundle: Vec<u8>) -> Self {
+        let component = image.component_digest(&bundle);
+        Self::Bundle { image: image.digest, image_name: image.name, bytes: bundle.into(), component }
+    }
+
+    #[must_use]
+    pub fn own(component: Vec<u8>) -> Self {
+        Self::Component { digest: Digest::of(&component), bytes: component.into() }
+    }
+
+    /// What is to be stored, and found again by its digest.
+    #[must_use]
+    pub const fn bytes(&self) -> &Arc<[u8]> {
+        match self {
+            Self::Bundle { bytes, .. } | Self::Component { bytes, .. } => bytes,
+        }
+    }
+
+    /// What a runner instantiates, with what it loads into it.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Bundle { image, bytes, .. } => Code { component: *image, bundle: bytes.clone() },
+            Self::Component { digest, .. } => Code { component: *digest, bundle: [].into() },
+        }
+    }
+
+    /// Of the author's code, if it lies apart from the component.
+    #[must_use]
+    pub fn bundle_digest(&self) -> Option<Digest> {
+        match self {
+            Self::Bundle { bytes, .. } => Some(Digest::of(bytes)),
+            Self::Component { .. } => None,
+        }
+    }
+
+    /// Of the whole, as one file.
+    #[must_use]
+    pub const fn component_digest(&self) -> Digest {
+        match self {
+            Self::Bundle { component: digest, .. } | Self::Component { digest, .. } => *digest,
+        }
     }
 }
 

@@ -3,19 +3,22 @@
 //! [`Builder`] is the shell around a store-free build; `source` is hosted git,
 //! `steps` the build itself, one file a step.
 
+mod attestation;
 mod build;
 mod component;
 mod config;
 mod error;
 pub mod gate;
+mod images;
 mod metrics;
 mod progress;
 mod publish;
 pub mod source;
 mod steps;
+mod toolchain;
 
 pub use build::Built;
-pub use component::{BUNDLE_SECTION, Image, with_bundle};
+pub use component::{Artefact, BUNDLE_SECTION, Image, with_bundle};
 pub use config::Config;
 pub use error::{Error, ErrorKind, Place};
 pub use metrics::describe_metrics;

@@ -1,6 +1,7 @@
 //! The shell of a build: lease → checkout → build → save. The only file of the
 //! crate that touches the store, with [`branch_test`], which keeps nothing.
 
+mod attesting;
 mod branch_test;
 mod gating;
 
@@ -11,18 +12,18 @@ use registry::{
     Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
     Principal, ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Compiler, Full, Maker, NativeCode};
+use runner::{Admission, Admitted, Compiler, Full, NativeCode};
 use tracing::Instrument;
 
 use crate::Config;
 use crate::build::{Built, Toolchain, build};
-use crate::component::Image;
 use crate::error::{Error, Place};
+use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
-use crate::steps::inspect;
+use attesting::Origin;
 pub use branch_test::TestRequest;
 
 /// How long a lease outlives a holder that died.
@@ -61,9 +62,8 @@ pub struct Builder {
     store: Store,
     artifacts: Artifacts,
     repositories: Repositories,
-    compiler: Compiler,
     packages: Packages,
-    image: Image,
+    images: Images,
     builds: Admission,
 }
 
@@ -80,14 +80,10 @@ impl Builder {
         repositories: Repositories,
         compiler: Compiler,
     ) -> Result<Self, Error> {
-        let component = python_image::component().map_err(Error::internal)?;
-        let image = Image::new(python_image::NAME, &component);
-        if !artifacts.contains(&image.digest).await? {
-            artifacts.put(component).await?;
-        }
+        let images = Images::store(artifacts.clone(), compiler).await?;
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
         let builds = Admission::new("builds", config.builds);
-        Ok(Self { config: Arc::new(config), store, artifacts, repositories, compiler, packages, image, builds })
+        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds })
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -95,26 +91,13 @@ impl Builder {
     /// # Errors
     /// When the compiling child fails.
     pub async fn prepare(&self) -> Result<Arc<NativeCode>, Error> {
-        self.compiler.ready(&self.image.digest, Maker::Platform, self.image_component()).await
+        self.images.python_code().await
     }
 
     /// What [`Builder::prepare`] makes ready.
     #[must_use]
     pub const fn image_digest(&self) -> &Digest {
-        &self.image.digest
-    }
-
-    /// The image as this program brings it, so that one that was lost or damaged is stored anew.
-    async fn image_component(&self) -> Result<Vec<u8>, Error> {
-        let component = blocking(|| {
-            let component = python_image::component().map_err(Error::internal)?;
-            inspect::inspect_image(&component).map(|()| component)
-        });
-        let component: Arc<[u8]> = component.await?.into();
-        if let Err(error) = self.artifacts.put(component.clone()).await {
-            tracing::warn!(%error, "the language image cannot be stored");
-        }
-        Ok(component.to_vec())
+        &self.images.python().digest
     }
 
     /// Publishes the tip of a branch as the next version.
@@ -185,7 +168,9 @@ impl Builder {
         self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
         let bump = progress.step("gate", self.bump(lease, request.bump, &built, progress)).await?;
-        let digest = progress.step("store", self.store_artifacts(&built)).await?;
+        progress.step("store", self.store_artifacts(&built)).await?;
+        let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
+        let attestation = Some(self.attest(lease, &built, origin).await?);
         let of = repository.clone();
         let version = NewVersion {
             bump,
@@ -197,21 +182,23 @@ impl Builder {
             scaffold_commit: blocking(move || scaffold_commit(&of)).await?,
             project_path: request.project_path,
             settings: built.settings,
-            image_digest: built.image_digest,
-            bundle_digest: Some(digest),
-            component_digest: built.component_digest,
+            image_digest: built.artefact.code().component,
+            bundle_digest: built.artefact.bundle_digest(),
+            component_digest: built.artefact.component_digest(),
             build_log: progress.log(),
+            attestation,
         };
         let save = self.save(lease, version, repository, commit);
         Ok(progress.step("publish", save).await?.version)
     }
 
-    /// Before anything names them; the digest is the bundle's.
-    async fn store_artifacts(&self, built: &Built) -> Result<registry::Digest, Error> {
+    /// Before anything names them.
+    async fn store_artifacts(&self, built: &Built) -> Result<(), Error> {
         if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
             self.artifacts.put(mocks).await?;
         }
-        Ok(self.artifacts.put(built.bundle.clone()).await?)
+        self.artifacts.put(built.artefact.bytes().clone()).await?;
+        Ok(())
     }
 
     /// Pins the commit, then makes the version visible. The pin stays when that
@@ -262,10 +249,8 @@ impl Builder {
         let (of, path) = (repository.clone(), project_path.clone());
         let export = blocking(move || Ok(source::export(&of, &commit, &path)?));
         let tree = progress.step("checkout", export).await?;
-        let code = progress.step("image", self.prepare()).await?;
         let toolchain = Toolchain {
-            image: &self.image,
-            code: &code,
+            images: &self.images,
             bundler: &self.config.bundler,
             packages: &self.packages,
             limits_max: &self.config.limits_max,

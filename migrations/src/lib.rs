@@ -42,6 +42,7 @@ pub const SQLITE: &[Migration] = &[
     step!(11, "0011_effects"),
     step!(12, "0012_tapes"),
     step!(13, "0013_recorded_answers"),
+    step!(14, "0014_attestations"),
 ];
 
 #[cfg(test)]

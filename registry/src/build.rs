@@ -61,6 +61,7 @@ pub struct Lease {
     pub build: BuildId,
     pub operation: Operation,
     pub holder: UserId,
+    pub acquired_at: Timestamp,
 }
 
 /// How a build ended without a version.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
+use crate::attestation::Attestation;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::digest::Digest;
@@ -22,6 +23,16 @@ pub enum Language {
     Python,
     JavaScript,
     Rust,
+}
+
+impl Language {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::JavaScript => "javascript",
+            Self::Rust => "rust",
+        }
+    }
 }
 
 /// How a version is run, from the project's manifest.
@@ -115,6 +126,8 @@ pub struct NewVersion {
     pub component_digest: Digest,
     /// The log of the build, as shown to authors.
     pub build_log: String,
+    /// What is said about it; a store does not ask for it.
+    pub attestation: Option<Attestation>,
 }
 
 /// What makes one publication of a tool the same as another.

@@ -52,7 +52,7 @@ pub fn describe_metrics() {
 
 /// Counts a run that the sandbox has ended.
 pub(crate) fn executed(run: &Executed, language: Language) {
-    let language = language_label(language);
+    let language = language.as_str();
     histogram!(RUN_SECONDS, "language" => language).record(run.duration);
     histogram!(RUN_CPU_SECONDS, "language" => language)
         .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
@@ -60,7 +60,7 @@ pub(crate) fn executed(run: &Executed, language: Language) {
 
 /// Counts a run by what its caller is told.
 pub(crate) fn ended(outcome: &Outcome, language: Language) {
-    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language_label(language)).increment(1);
+    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language.as_str()).increment(1);
 }
 
 /// The number of runners that are ready.
@@ -84,14 +84,6 @@ fn outcome_label(outcome: &Outcome) -> &'static str {
         Outcome::Failed { exception_type, .. } => {
             HOSTS_OUTCOMES.iter().find(|name| *name == exception_type).copied().unwrap_or("exception")
         }
-    }
-}
-
-const fn language_label(language: Language) -> &'static str {
-    match language {
-        Language::Python => "python",
-        Language::JavaScript => "javascript",
-        Language::Rust => "rust",
     }
 }
 

@@ -101,5 +101,6 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
         bundle_digest: None,
         component_digest: digest,
         build_log: String::new(),
+        attestation: None,
     }
 }

@@ -198,5 +198,6 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
         bundle_digest: Some(Digest::of(b"bundle")),
         component_digest: Digest::of(b"component"),
         build_log: "built\n".to_owned(),
+        attestation: None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use registry::{BranchName, EnvvarName, Principal, ProjectPath, SecretValue, ToolName, Variables};
-use runner::{Admitted, Candidate, Code, Standins};
+use runner::{Admitted, Candidate, Standins};
 use tracing::Instrument;
 
 use super::Builder;
@@ -82,7 +82,7 @@ impl Builder {
         Ok(Candidate {
             tool: tool.map(|tool| tool.id),
             tool_name: name,
-            code: Code { component: built.image_digest, bundle: built.bundle.into() },
+            code: built.artefact.code(),
             input_schema: built.validator,
             mocks: Standins::new(&built.mocks).into(),
             settings: built.settings,

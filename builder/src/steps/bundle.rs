@@ -10,12 +10,11 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
-use runner::{Bundle, CompileFailure, Interpreter, Limits, Project};
+use runner::{Bundle, CompileFailure, Interpreter, Limits, NativeCode, Project};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use crate::build::Toolchain;
 use crate::error::{Error, Place};
 
 const STAGE: &str = "compile";
@@ -43,9 +42,14 @@ type Answer = Result<Result<Bundle, CompileFailure>, String>;
 ///
 /// # Errors
 /// The author's failing check with file and line; or a child that failed.
-pub async fn bundle(toolchain: &Toolchain<'_>, project: Project, derive_schema: bool) -> Result<Bundle, Error> {
-    let mut child = child(toolchain.bundler)?;
-    let code = toolchain.code.give_to(&mut child).map_err(Error::internal)?;
+pub async fn bundle(
+    code: &NativeCode,
+    bundler: &[String],
+    project: Project,
+    derive_schema: bool,
+) -> Result<Bundle, Error> {
+    let mut child = child(bundler)?;
+    let code = code.give_to(&mut child).map_err(Error::internal)?;
     let request = Request { code, project, derive_schema };
     let request = postcard::to_allocvec(&request).map_err(Error::internal)?;
     let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))

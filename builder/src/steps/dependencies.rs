@@ -17,6 +17,7 @@ use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
 use super::wheel;
+use crate::attestation::{Hash, Package};
 use crate::error::{Error, Place};
 use crate::progress::Progress;
 
@@ -51,7 +52,7 @@ impl Packages {
         Ok(Self { client, index: index.map(Into::into), cache: cache_dir.join("wheels") })
     }
 
-    /// The files of all packages that the project's lock file pins.
+    /// All packages that the project's lock file pins, and their files.
     ///
     /// # Errors
     /// With the package and the line of the lock file.
@@ -60,15 +61,15 @@ impl Packages {
         manifest: &Manifest,
         files: &BTreeMap<String, Vec<u8>>,
         progress: &Progress,
-    ) -> Result<Vec<SourceFile>, Error> {
+    ) -> Result<(Vec<Package>, Vec<SourceFile>), Error> {
         let Some(lock) = files.get(lock::FILE) else {
             let none = manifest.dependencies.is_empty();
-            return if none { Ok(Vec::new()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
+            return if none { Ok(Default::default()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
         };
-        let (mut fetched, mut bytes) = (Vec::new(), 0);
+        let (mut packages, mut fetched, mut bytes) = (Vec::new(), Vec::new(), 0);
         for pinned in lock::parse(lock)? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
-            let files = self.package(&pinned).await?;
+            let (digest, files) = self.package(&pinned).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
             if bytes > TOTAL_BYTES_MAX {
                 return Err(refuse(
@@ -78,17 +79,23 @@ impl Packages {
                 ));
             }
             fetched.extend(files);
+            let Pinned { name, version, .. } = pinned;
+            packages.push(Package { kind: "pypi", name, version, hash: Some(Hash::sha256(digest.to_hex())) });
         }
-        Ok(fetched)
+        Ok((packages, fetched))
     }
 
-    async fn package(&self, pinned: &Pinned) -> Result<Vec<SourceFile>, Error> {
+    /// The digest of the wheel, and what is in it.
+    async fn package(&self, pinned: &Pinned) -> Result<(Digest, Vec<SourceFile>), Error> {
         let wheel = match self.cached(pinned) {
             Some(wheel) => wheel,
             None => self.download(pinned).await?,
         };
-        let unpacked = tokio::task::spawn_blocking(move || wheel::unpack(wheel)).await.map_err(Error::internal)?;
-        unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
+        let unpack = move || (Digest::of(&wheel), wheel::unpack(wheel));
+        let (digest, unpacked) = tokio::task::spawn_blocking(unpack).await.map_err(Error::internal)?;
+        unpacked
+            .map(|files| (digest, files))
+            .map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
     }
 
     fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {

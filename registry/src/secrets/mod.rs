@@ -5,6 +5,7 @@
 mod answers;
 mod data_key;
 mod key_ring;
+mod signing;
 mod tapes;
 
 pub use answers::AnswerTo;
@@ -12,3 +13,4 @@ pub(crate) use data_key::associated_data;
 pub use data_key::{DataKey, SealedFor};
 pub use key_ring::KeyRing;
 pub(crate) use key_ring::keyed_hash;
+pub use signing::{PublicKey, SigningKey};

@@ -165,6 +165,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
         bundle_digest: Some(Digest::of(b"bundle")),
         component_digest: Digest::of(b"component"),
         build_log: "compiled\n".to_owned(),
+        attestation: None,
     }
 }
 

@@ -67,6 +67,7 @@ impl Store {
         operation: Operation,
         time_to_live: Duration,
     ) -> Result<Lease> {
+        let now = self.0.clock.now();
         let asked = Lease {
             organization: principal.organization.clone(),
             tool: tool.clone(),
@@ -74,8 +75,8 @@ impl Store {
             build: BuildId::new(&self.0.clock),
             operation,
             holder: principal.user.clone(),
+            acquired_at: now,
         };
-        let now = self.0.clock.now();
         self.write(move |connection| Box::pin(async move { acquire(connection, asked, time_to_live, now).await })).await
     }
 

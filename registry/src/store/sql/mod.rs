@@ -11,6 +11,7 @@ pub(super) mod recorder;
 
 mod answers;
 mod api_keys;
+mod attestations;
 mod builds;
 mod envvars;
 mod filters;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::attestations;
 use super::dialect::Connection;
 use super::leases::release;
 use super::row::{parsed, signed, to_json, unsigned, version};
@@ -58,9 +59,12 @@ impl Store {
                 release(connection, &lease).await?;
                 check_live_versions(connection, &lease, live_max).await?;
                 check_variables(connection, &lease, &new).await?;
-                let bump = new.bump;
+                let (bump, attestation) = (new.bump, new.attestation.clone());
                 let published = next(connection, &lease, id, new, now).await?;
                 insert(connection, &published.0, &lease, bump).await?;
+                if let Some(attestation) = attestation {
+                    attestations::insert(connection, &published.0, &attestation).await?;
+                }
                 finish_build(connection, &lease, &published, now).await?;
                 Ok(published.0)
             })

@@ -1,0 +1,70 @@
+//! How a version was made: an in-toto statement with SLSA provenance, version 1.
+
+use registry::Digest;
+use serde_json::{Value, json};
+
+use super::{BUILD_TYPE, BUILDER, Facts, Package, RELEASE};
+use crate::component::Artefact;
+
+const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
+const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
+
+/// The statement; `sbom` is the document that belongs to it.
+pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
+    let component = facts.artefact.component_digest().to_hex();
+    json!({
+        "_type": STATEMENT_TYPE,
+        "subject": [{"name": format!("{}@{}", facts.tool_name, facts.version), "digest": {"sha256": component}}],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": parameters(facts),
+                "internalParameters": {"language": facts.language.as_str()},
+                "resolvedDependencies": dependencies(facts),
+            },
+            "runDetails": {
+                "builder": {"id": BUILDER, "version": {"lathe": RELEASE}},
+                "metadata": {
+                    "invocationId": facts.lease.build.as_str(),
+                    "startedOn": facts.lease.acquired_at.to_string(),
+                    "finishedOn": facts.finished_at.to_string(),
+                },
+                "byproducts": [{"name": "sbom.cdx.json", "digest": {"sha256": Digest::of(sbom).to_hex()}}],
+            },
+        },
+    })
+}
+
+/// What the caller chose.
+fn parameters(facts: &Facts<'_>) -> Value {
+    json!({
+        "organization": facts.organization().as_str(),
+        "tool_id": facts.tool().as_str(),
+        "branch": facts.branch,
+        "commit": facts.commit.to_string(),
+        "project_path": facts.project_path,
+        "bump": facts.bump.as_str(),
+    })
+}
+
+/// What went in: the commit, the interpreter, the packages.
+fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
+    let repository = format!("urn:lathe:repository:{}", facts.organization());
+    let commit = json!({"uri": repository, "digest": {"gitCommit": facts.commit.to_string()}});
+    let image = match facts.artefact {
+        Artefact::Bundle { image, image_name, .. } => {
+            Some(json!({"uri": format!("urn:lathe:image:{image_name}"), "digest": {"sha256": image.to_hex()}}))
+        }
+        Artefact::Component { .. } => None,
+    };
+    std::iter::once(commit).chain(image).chain(facts.packages.iter().map(package)).collect()
+}
+
+fn package(package: &Package) -> Value {
+    let mut value = json!({"uri": package.url()});
+    if let Some(hash) = &package.hash {
+        value["digest"] = json!({hash.algorithm: hash.hex});
+    }
+    value
+}

@@ -1,0 +1,139 @@
+//! A table of the project file, read key by key. What nobody asked for is refused.
+
+use super::node::{Entry, Node, Table, Value};
+use super::{STAGE, milliseconds};
+use crate::error::{Error, Place};
+
+/// A value with the line it stands on.
+#[derive(Debug)]
+pub struct Located<T> {
+    pub line: u32,
+    pub value: T,
+}
+
+/// The keys of a table that were not asked for yet.
+pub struct Fields {
+    file: &'static str,
+    /// Of the whole table, such as `tool.lathe`.
+    root: String,
+    /// Of this table within it: empty, or such as `limits.`.
+    prefix: String,
+    table: Table,
+}
+
+impl Fields {
+    /// # Errors
+    /// When the node is something else than a table.
+    pub fn new(file: &'static str, root: &[&str], node: Option<&Node>) -> Result<Self, Error> {
+        let root = root.join(".");
+        let table = match node {
+            None => Table::new(),
+            Some(Node { value: Value::Table(table), .. }) => table.clone(),
+            Some(Node { line, .. }) => {
+                return Err(Error::failed(STAGE, "lathe", format!("{root} must be a table"), Place::line(file, *line)));
+            }
+        };
+        Ok(Self { file, root, prefix: String::new(), table })
+    }
+
+    /// The table under a key, empty when there is none.
+    ///
+    /// # Errors
+    /// When something else is there.
+    pub fn table(&mut self, key: &str) -> Result<Self, Error> {
+        let table = match self.take(key) {
+            None => Table::new(),
+            Some(Node { value: Value::Table(table), .. }) => table,
+            Some(node) => return Err(self.refuse(key, node.line, "must be a table")),
+        };
+        let (root, prefix) = (self.root.clone(), format!("{}{key}.", self.prefix));
+        Ok(Self { file: self.file, root, prefix, table })
+    }
+
+    /// The names and values of a table whose keys are the author's.
+    pub fn into_entries(self) -> impl Iterator<Item = (String, Entry)> {
+        self.table.into_iter()
+    }
+
+    pub fn text(&mut self, key: &str) -> Result<Option<Located<String>>, Error> {
+        let text = |value| if let Value::Text(text) = value { Some(text) } else { None };
+        self.value(key, "must be text", text)
+    }
+
+    pub fn flag(&mut self, key: &str) -> Result<Option<Located<bool>>, Error> {
+        let flag = |value| if let Value::Flag(flag) = value { Some(flag) } else { None };
+        self.value(key, "must be true or false", flag)
+    }
+
+    pub fn texts(&mut self, key: &str) -> Result<Vec<Located<String>>, Error> {
+        match self.take(key) {
+            Some(node) => self.texts_of(key, node),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The strings of a list.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn texts_of(&self, key: &str, node: Node) -> Result<Vec<Located<String>>, Error> {
+        let Value::List(list) = node.value else { return Err(self.refuse(key, node.line, "must be a list of text")) };
+        let one = |Node { line, value }| match value {
+            Value::Text(value) => Ok(Located { line, value }),
+            _ => Err(self.refuse(key, line, "must be a list of text")),
+        };
+        list.into_iter().map(one).collect()
+    }
+
+    /// A whole number from 1 on.
+    pub fn number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
+        let number = |value| match value {
+            Value::Integer(number) => u64::try_from(number).ok().filter(|number| (1..=max).contains(number)),
+            _ => None,
+        };
+        let found = self.value(key, &format!("must be between 1 and {max}"), number)?;
+        Ok(found.map(|found| found.value))
+    }
+
+    /// Seconds, as milliseconds.
+    pub fn seconds(&mut self, key: &str, max_ms: u64) -> Result<Option<u64>, Error> {
+        #[expect(clippy::cast_precision_loss, reason = "seconds beyond 2^52 are refused anyway")]
+        let seconds = |value| match value {
+            Value::Float(seconds) => Some(seconds),
+            Value::Integer(seconds) => Some(seconds as f64),
+            _ => None,
+        };
+        let within = |value| seconds(value).and_then(milliseconds).filter(|found| *found <= max_ms);
+        let found = self.value(key, &format!("must be at least 0.001 and at most {}", max_ms / 1_000), within)?;
+        Ok(found.map(|found| found.value))
+    }
+
+    /// # Errors
+    /// When a key is left that nobody knows.
+    pub fn finish(self) -> Result<(), Error> {
+        match self.table.first_key_value() {
+            Some((key, entry)) => Err(self.refuse(key, entry.key_line, "is no key that Lathe knows")),
+            None => Ok(()),
+        }
+    }
+
+    pub fn refuse(&self, key: &str, line: u32, message: &str) -> Error {
+        let key = format!("{}{key}", self.prefix);
+        Error::failed(STAGE, &key, format!("{}.{key} {message}", self.root), Place::line(self.file, line))
+    }
+
+    fn value<T>(
+        &mut self,
+        key: &str,
+        otherwise: &str,
+        read: impl FnOnce(Value) -> Option<T>,
+    ) -> Result<Option<Located<T>>, Error> {
+        let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
+        let value = read(value).ok_or_else(|| self.refuse(key, line, otherwise))?;
+        Ok(Some(Located { line, value }))
+    }
+
+    fn take(&mut self, key: &str) -> Option<Node> {
+        self.table.remove(key).map(|entry| entry.node)
+    }
+}

@@ -1,0 +1,45 @@
+//! From a language's sources to what runs, one language a file.
+
+pub mod python;
+
+use std::collections::BTreeMap;
+
+use registry::Language;
+
+use crate::attestation::Package;
+use crate::build::Toolchain;
+use crate::component::Artefact;
+use crate::error::{Error, Place};
+use crate::progress::Progress;
+use crate::steps::manifest::Manifest;
+
+/// A project whose declarations were read.
+pub struct Project<'a> {
+    pub manifest: &'a Manifest,
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Whether there is no schema file, so that the code has to tell.
+    pub derive_schema: bool,
+}
+
+/// What came of it.
+pub struct Made {
+    pub artefact: Artefact,
+    /// What others wrote and is part of it.
+    pub packages: Vec<Package>,
+    /// The input's JSON Schema, when it was to be derived.
+    pub input_schema: Option<String>,
+}
+
+/// Makes what runs.
+///
+/// # Errors
+/// The first stage that refuses the project.
+pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Made, Error> {
+    match project.manifest.language {
+        Language::Python => python::make(project, toolchain, progress).await,
+        language => {
+            let message = format!("this release builds no {language:?}");
+            Err(Error::failed("manifest", "language", message, Place::default()))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What is said, and signed, about how a version came to be.
+
+use crate::clock::Timestamp;
+use crate::secrets::PublicKey;
+use crate::version::Version;
+
+/// The statements about one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attestation {
+    /// The number that they name.
+    pub version: Version,
+    pub signed_by: PublicKey,
+    /// A DSSE envelope, as JSON.
+    pub provenance: String,
+    /// A CycloneDX document, as JSON.
+    pub sbom: String,
+}
+
+/// A key that has signed versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SigningKeyInUse {
+    pub key: PublicKey,
+    pub since: Timestamp,
+}

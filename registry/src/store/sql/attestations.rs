@@ -1,0 +1,66 @@
+//! Attestations: written with their version, read by whoever wants to verify it.
+
+use super::dialect::Connection;
+use super::row::{get, timestamp};
+use crate::account::OrganizationId;
+use crate::attestation::{Attestation, SigningKeyInUse};
+use crate::error::{Error, Result};
+use crate::secrets::{PublicKey, SigningKey};
+use crate::store::Store;
+use crate::tool_version::ToolVersion;
+
+const INSERT_KEY: &str = "INSERT INTO signing_keys (organization, public_key, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT DO NOTHING";
+
+const INSERT: &str = "INSERT INTO attestations (organization, version_id, public_key, provenance, sbom)
+    VALUES ($1, $2, $3, $4, $5)";
+
+const GET: &str = "SELECT public_key, provenance, sbom FROM attestations WHERE organization = $1 AND version_id = $2";
+
+/// An organisation has one, until its data key changes.
+const KEYS: &str = "SELECT public_key, created_at FROM signing_keys WHERE organization = $1
+    ORDER BY created_at, public_key LIMIT 100";
+
+impl Store {
+    /// The key that signs what the organisation publishes.
+    pub async fn signing_key(&self, organization: &OrganizationId) -> Result<SigningKey> {
+        self.data_key(organization).await?.signing_key()
+    }
+
+    /// The keys that have signed versions of the organisation, oldest first.
+    pub async fn signing_keys(&self, organization: &OrganizationId) -> Result<Vec<SigningKeyInUse>> {
+        let rows = sqlx::query(KEYS).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let read = |row| Ok(SigningKeyInUse { key: public_key(row)?, since: timestamp(row, "created_at")? });
+        rows.iter().map(read).collect()
+    }
+
+    /// What was said about a version when it was made. Versions of early releases have nothing.
+    pub async fn attestation(&self, of: &ToolVersion) -> Result<Option<Attestation>> {
+        let query = sqlx::query(GET).bind(of.organization.as_str()).bind(of.id.as_str());
+        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        Ok(Some(Attestation {
+            version: of.version,
+            signed_by: public_key(&row)?,
+            provenance: get(&row, "provenance")?,
+            sbom: get(&row, "sbom")?,
+        }))
+    }
+}
+
+/// Together with its version. [`Error::LeaseLost`] when it speaks of another number than the version got, since only
+/// whoever lost the tool meanwhile can be mistaken about that.
+pub(super) async fn insert(connection: &mut Connection, of: &ToolVersion, attestation: &Attestation) -> Result<()> {
+    if attestation.version != of.version {
+        return Err(Error::LeaseLost);
+    }
+    let (organization, key) = (of.organization.as_str(), attestation.signed_by.as_bytes().as_slice());
+    let query = sqlx::query(INSERT_KEY).bind(organization).bind(key).bind(of.created_at.as_milliseconds());
+    query.execute(&mut *connection).await?;
+    let query = sqlx::query(INSERT).bind(organization).bind(of.id.as_str()).bind(key);
+    query.bind(attestation.provenance.as_str()).bind(attestation.sbom.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+fn public_key(row: &super::dialect::Row) -> Result<PublicKey> {
+    PublicKey::from_bytes(get(row, "public_key")?)
+}
