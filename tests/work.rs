@@ -4,6 +4,7 @@ mod conversations;
 mod gate;
 mod keys;
 mod later;
+mod provenance;
 mod restarts;
 mod streams;
 

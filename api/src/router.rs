@@ -13,8 +13,8 @@ use registry::Permission::{
 };
 
 use crate::routes::{
-    api_keys, builds, document, git, health, invocations, me, operations, reference, roles, scaffold, signin, test,
-    tools, users, versions,
+    api_keys, builds, document, git, health, invocations, me, operations, reference, roles, scaffold, signin,
+    signing_keys, test, tools, users, versions,
 };
 
 pub use build::{RouteRefused, router};
@@ -76,6 +76,10 @@ pub fn routes() -> Vec<Route> {
         get("/v1/{organization}/tool/{tool_id}/version/{version}", Some(GetTool), versions::detail::handle).described(versions::detail::operation),
         delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(DeleteTool), versions::deprecate::handle).described(versions::deprecate::operation),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation),
+        get("/v1/{organization}/tool/{tool_id}/version/{version}/provenance", Some(GetTool), versions::attestation::provenance::handle).described(versions::attestation::provenance::operation),
+        get("/v1/{organization}/tool/{tool_id}/version/{version}/sbom", Some(GetTool), versions::attestation::sbom::handle).described(versions::attestation::sbom::operation),
+        post("/v1/{organization}/tool/{tool_id}/version/{version}/verify", Some(TestTool), versions::verify::handle).described(versions::verify::operation),
+        get("/v1/{organization}/keys", Some(GetTool), signing_keys::handle).described(signing_keys::operation),
         get("/v1/{organization}/tool/{tool_id}/build/{build_id}", Some(GetTool), builds::show::handle).described(builds::show::operation),
 
         post("/v1/{organization}/tool/test", Some(TestTool), test::handle).described(test::operation),

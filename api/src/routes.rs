@@ -16,6 +16,7 @@ pub(crate) mod results;
 pub(crate) mod roles;
 pub(crate) mod scaffold;
 pub(crate) mod signin;
+pub(crate) mod signing_keys;
 mod sorting;
 pub(crate) mod test;
 pub(crate) mod tools;

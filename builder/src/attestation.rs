@@ -5,7 +5,9 @@ mod package;
 mod sbom;
 mod statement;
 
-use registry::{Attestation, BumpKind, Error, Language, Lease, OrganizationId, SigningKey, Timestamp, ToolId, Version};
+use registry::{
+    Attestation, BumpKind, Digest, Error, Language, Lease, OrganizationId, SigningKey, Timestamp, ToolId, Version,
+};
 
 use crate::component::Artefact;
 use crate::source::CommitId;
@@ -15,6 +17,13 @@ pub use package::{Hash, Package};
 const BUILDER: &str = "urn:lathe:builder";
 const BUILD_TYPE: &str = "urn:lathe:build:v1";
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
+
+/// Whether the signature is right, and what was signed speaks of this component.
+#[must_use]
+pub fn is_right(attestation: &Attestation, component: &Digest) -> bool {
+    let statement = envelope::open(&attestation.provenance, &attestation.signed_by);
+    statement.is_some_and(|found| statement::is_of(&found, component))
+}
 
 /// What is known about a build when its version gets its number.
 #[derive(Debug)]

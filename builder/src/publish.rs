@@ -4,6 +4,7 @@
 mod attesting;
 mod branch_test;
 mod gating;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
 use attesting::Origin;
 pub use branch_test::TestRequest;
+pub use verify::{Verification, VersionDifference};
 
 /// How long a lease outlives a holder that died.
 const LEASE_TTL: Duration = Duration::from_secs(30);

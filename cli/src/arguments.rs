@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{
     completions::CompletionsArguments, envvar::EnvvarCommand, git_credential::GitCredentialArguments,
     history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
-    replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand, version::VersionCommand,
 };
 use crate::demo::DemoArguments;
 use crate::server::{DataArguments, ServeArguments};
@@ -35,6 +35,9 @@ pub enum Command {
     /// Make, test, publish and run tools
     #[command(subcommand)]
     Tool(ToolCommand),
+    /// Verify versions, and see what they are made of
+    #[command(subcommand)]
+    Version(VersionCommand),
     /// Set and unset the variables of a tool
     #[command(subcommand)]
     Envvar(EnvvarCommand),

@@ -3,6 +3,7 @@
 //! A call signs in when it has no token, and once more when its token is refused. Test, publish and invoke are asked for as
 //! server-sent events and followed to their result.
 
+mod attestations;
 mod builds;
 mod connection;
 mod identity;
@@ -17,6 +18,7 @@ mod tools;
 mod versions;
 mod wire;
 
+pub use attestations::{SigningKey, Verification};
 pub use builds::Build;
 pub use connection::http_client;
 pub use identity::{ApiKey, Condition, Grant, KeysOf, Me, Role, User};

@@ -16,6 +16,7 @@ pub mod replay;
 pub mod role;
 pub mod tool;
 pub mod user;
+pub mod version;
 
 use std::time::Duration;
 
@@ -47,6 +48,7 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Org(command) => org::run(command, screen).await,
         Command::Login(arguments) => login::run(arguments, screen).await,
         Command::Tool(command) => tool::run(command, screen).await,
+        Command::Version(command) => version::run(command, screen).await,
         Command::Envvar(command) => envvar::run(command, screen).await,
         Command::User(command) => user::run(command, screen).await,
         Command::Role(command) => role::run(command, screen).await,

@@ -1,9 +1,11 @@
 //! Operations on the versions of a tool.
 
+pub(crate) mod attestation;
 mod claimed_source;
 pub(crate) mod deprecate;
 pub(crate) mod detail;
 pub(crate) mod invoke;
 pub(crate) mod list;
 pub(crate) mod publish;
+pub(crate) mod verify;
 mod wire;

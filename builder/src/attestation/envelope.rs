@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use registry::{PublicKey, SigningKey};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
@@ -18,6 +18,16 @@ pub fn seal(statement: &str, key: &SigningKey, public: &PublicKey) -> String {
     .to_string()
 }
 
+/// The statement in the envelope, if its signature is right.
+pub fn open(envelope: &str, public: &PublicKey) -> Option<Value> {
+    let envelope: Value = serde_json::from_str(envelope).ok()?;
+    let bytes = |pointer: &str| STANDARD.decode(envelope.pointer(pointer)?.as_str()?).ok();
+    let (payload, signature) = (bytes("/payload")?, bytes("/signatures/0/sig")?);
+    let payload_type = envelope["payloadType"].as_str()?;
+    let is_right = public.verifies(&signed_bytes(payload_type, &payload), &signature);
+    if is_right && payload_type == PAYLOAD_TYPE { serde_json::from_slice(&payload).ok() } else { None }
+}
+
 /// DSSE's pre-authentication encoding: type and payload, each with its length before it.
 fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
@@ -28,7 +38,6 @@ fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use registry::DataKey;
-    use serde_json::Value;
 
     #[test]
     fn what_is_signed_is_as_the_specification_has_it() {
@@ -41,11 +50,14 @@ mod tests {
     fn the_envelope_opens_with_the_public_key() {
         let key = DataKey::generate().signing_key().unwrap();
         let public = key.public_key().unwrap();
-        let envelope: Value = serde_json::from_str(&seal("{}", &key, &public)).unwrap();
-        let text = |pointer: &str| envelope.pointer(pointer).unwrap().as_str().unwrap().to_owned();
-        let (payload, signature) = (text("/payload"), text("/signatures/0/sig"));
-        let (payload, signature) = (STANDARD.decode(payload).unwrap(), STANDARD.decode(signature).unwrap());
-        assert!(public.verifies(&signed_bytes(&text("/payloadType"), &payload), &signature));
-        assert_eq!(text("/signatures/0/keyid"), public.id());
+        let envelope = seal("{\"a\":1}", &key, &public);
+        assert_eq!(open(&envelope, &public), Some(json!({"a": 1})));
+        let other = DataKey::generate().signing_key().unwrap().public_key().unwrap();
+        assert_eq!(open(&envelope, &other), None);
+        let payload = STANDARD.encode("{\"a\":1}");
+        for (found, forged) in [(payload.as_str(), STANDARD.encode("{\"a\":2}")), ("in-toto", "in-tutto".into())] {
+            assert!(envelope.contains(found), "{envelope}");
+            assert_eq!(open(&envelope.replace(found, &forged), &public), None, "{found}");
+        }
     }
 }

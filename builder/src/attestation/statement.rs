@@ -36,6 +36,11 @@ pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
     })
 }
 
+/// Whether a statement speaks of a component.
+pub fn is_of(statement: &Value, component: &Digest) -> bool {
+    statement.pointer("/subject/0/digest/sha256").and_then(Value::as_str) == Some(component.to_hex().as_str())
+}
+
 /// What the caller chose.
 fn parameters(facts: &Facts<'_>) -> Value {
     json!({

@@ -97,6 +97,13 @@ impl Client {
         Answer::read(document, &url)
     }
 
+    /// The answer as it came.
+    pub async fn text(&self, call: Call<'_>) -> anyhow::Result<String> {
+        let response = self.send(&call, Wanted::Document).await?;
+        let url = response.url().to_string();
+        Ok(response.text().await.map_err(|error| strange(&url, &error))?)
+    }
+
     /// A call whose answer has no body.
     pub async fn execute(&self, call: Call<'_>) -> anyhow::Result<()> {
         self.send(&call, Wanted::Document).await.map(drop)

@@ -27,6 +27,14 @@ impl Screen {
         Ok(())
     }
 
+    /// The answer byte for byte, for another program.
+    pub fn verbatim(self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(())
+    }
+
     /// The whole answer as one JSON document.
     pub fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
         self.line(serde_json::to_string_pretty(document)?)

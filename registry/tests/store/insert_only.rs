@@ -20,6 +20,12 @@ async fn history_and_versions_cannot_be_rewritten() {
         .await
         .unwrap();
     for statement in [
+        "INSERT INTO signing_keys VALUES ('acme', x'01', 0)",
+        "INSERT INTO attestations SELECT organization, version_id, x'01', '{}', '{}' FROM versions",
+    ] {
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+    }
+    for statement in [
         "UPDATE inv_started SET input = '{}'",
         "DELETE FROM inv_started",
         "UPDATE inv_finished SET output = x''",
@@ -29,6 +35,10 @@ async fn history_and_versions_cannot_be_rewritten() {
         "UPDATE versions SET commit_id = 'other'",
         "UPDATE versions SET component_digest = 'other'",
         "DELETE FROM versions",
+        "UPDATE attestations SET provenance = '{}'",
+        "DELETE FROM attestations",
+        "UPDATE signing_keys SET public_key = x'02'",
+        "DELETE FROM signing_keys",
     ] {
         let refused = sqlx::query(statement).execute(&mut connection).await;
         assert!(refused.is_err(), "{statement} went through");

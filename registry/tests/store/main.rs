@@ -4,6 +4,7 @@ mod accounts;
 mod answers;
 mod api_keys;
 mod artifacts;
+mod attestations;
 mod callables;
 mod conditions;
 mod constraints;

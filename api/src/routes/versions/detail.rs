@@ -31,7 +31,7 @@ pub(crate) struct Response {
 }
 
 /// One version, spelled out.
-pub(crate) struct ExactVersion(Version);
+pub(crate) struct ExactVersion(pub(super) Version);
 
 pub(crate) fn operation() -> Operation {
     Operation::new("get-tool-version", Tag::Versions, "Show a version")

@@ -1,0 +1,68 @@
+//! A version made again from its commit, and what of it is not the same.
+
+use registry::{Principal, ToolVersion};
+use tracing::Instrument;
+
+use super::Builder;
+use crate::attestation;
+use crate::build::Built;
+use crate::error::Error;
+use crate::metrics;
+use crate::progress::Progress;
+use crate::source::CommitId;
+
+/// What a second build says of a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    pub differences: Vec<VersionDifference>,
+    /// Whether the signature on the provenance is right, and speaks of this component. `None` when nothing was signed.
+    pub is_signed: Option<bool>,
+}
+
+/// Something that two builds made differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionDifference {
+    pub what: &'static str,
+    pub published: String,
+    pub rebuilt: String,
+}
+
+impl Builder {
+    /// Builds the version's commit again and compares.
+    ///
+    /// # Errors
+    /// What refused the build: a release may refuse what an earlier one took.
+    pub async fn verify(
+        &self,
+        principal: &Principal,
+        version: &ToolVersion,
+        progress: Progress,
+    ) -> Result<Verification, Error> {
+        let admitted = self.admit(principal)?;
+        let commit = CommitId::parse(&version.commit).map_err(Error::internal)?;
+        let build = async {
+            let repository = self.repository(&principal.organization)?;
+            self.build(&repository, commit, &version.project_path, &admitted, &progress).await
+        };
+        let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
+        let built = metrics::counted("verify", build.instrument(span)).await?;
+        let attestation = self.store.attestation(version).await?;
+        let is_signed = attestation.map(|found| attestation::is_right(&found, &version.component_digest));
+        Ok(Verification { differences: differences(version, &built), is_signed })
+    }
+}
+
+fn differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {
+    let image = built.artefact.code().component;
+    let bundle = |digest: Option<registry::Digest>| digest.map_or("none".to_owned(), |digest| digest.to_string());
+    let pairs = [
+        ("image_digest", version.image_digest.to_string(), image.to_string()),
+        ("bundle_digest", bundle(version.bundle_digest), bundle(built.artefact.bundle_digest())),
+        ("component_digest", version.component_digest.to_string(), built.artefact.component_digest().to_string()),
+        ("input_schema", version.input_schema.to_string(), built.input_schema.to_string()),
+    ];
+    let differs = |(what, published, rebuilt): (&'static str, String, String)| {
+        (published != rebuilt).then_some(VersionDifference { what, published, rebuilt })
+    };
+    pairs.into_iter().filter_map(differs).collect()
+}

@@ -1,0 +1,58 @@
+//! What is said and signed about versions.
+
+use reqwest::Method;
+use serde::Deserialize;
+
+use super::request::{Call, Client};
+use super::stream::Event;
+use super::wire::Answer;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Verification {
+    pub identical: bool,
+    pub differences: Vec<VersionDifference>,
+    pub signed: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct VersionDifference {
+    pub what: String,
+    pub published: String,
+    pub rebuilt: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct SigningKeys {
+    pub keys: Vec<SigningKey>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct SigningKey {
+    pub kid: String,
+    pub crv: String,
+    pub pem: String,
+    pub created_at: String,
+}
+
+impl Client {
+    /// Builds a version again on the server.
+    pub async fn verify_version(
+        &self,
+        tool_id: &str,
+        version: &str,
+        show: impl FnMut(&Event),
+    ) -> anyhow::Result<Answer<Verification>> {
+        let path = ["tool", tool_id, "version", version, "verify"];
+        let call = Call::new(Method::POST, &path);
+        self.stream(call).await?.follow(show).await
+    }
+
+    /// The provenance or the bill of materials of a version, byte for byte.
+    pub async fn attestation(&self, tool_id: &str, version: &str, document: &str) -> anyhow::Result<String> {
+        self.text(Call::new(Method::GET, &["tool", tool_id, "version", version, document])).await
+    }
+
+    pub async fn signing_keys(&self) -> anyhow::Result<Answer<SigningKeys>> {
+        self.get::<SigningKeys>(Call::new(Method::GET, &["keys"])).await
+    }
+}

@@ -1,0 +1,32 @@
+//! `lathe version keys`
+
+use clap::Args;
+
+use crate::client::Client;
+use crate::failure::Outcome;
+use crate::output::{Screen, table};
+
+#[derive(Debug, Args)]
+pub struct KeysArguments {
+    /// Print the newest key as a PEM file, for other programs
+    #[arg(long)]
+    pem: bool,
+}
+
+pub async fn run(client: &Client, arguments: &KeysArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let answer = client.signing_keys().await?;
+    if screen.is_json() {
+        screen.document(&answer.document)?;
+        return Ok(Outcome::Done);
+    }
+    let keys = &answer.body.keys;
+    match keys.last() {
+        None => screen.note("no key yet: the first published version makes one"),
+        Some(newest) if arguments.pem => screen.line(newest.pem.trim_end())?,
+        Some(_) => {
+            let row = |key: &crate::client::SigningKey| [key.kid.clone(), key.crv.clone(), key.created_at.clone()];
+            screen.line(table(["key", "kind", "since"], keys.iter().map(row)))?;
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,69 @@
+//! `lathe version verify`
+
+use anyhow::Context;
+use clap::Args;
+
+use super::VersionArguments;
+use crate::client::{Client, Verification};
+use crate::failure::Outcome;
+use crate::output::{BuildDisplay, Screen, clipped, printable};
+
+/// A value that leaves room for the others.
+const TEXT_CHARACTERS_MAX: usize = 500;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 0: the same bytes. 1: something differs, or the build was refused. 2: the command is wrong."
+)]
+pub struct VerifyArguments {
+    #[command(flatten)]
+    version: VersionArguments,
+}
+
+pub async fn run(client: &Client, arguments: &VerifyArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let VersionArguments { tool, version } = &arguments.version;
+    let tool = client.find_tool(tool).await?;
+    let display = BuildDisplay::start(&format!("building {} {version} again", tool.name));
+    let answer = client.verify_version(&tool.id, version, |event| display.show(event)).await;
+    drop(display);
+    let answer = answer.with_context(|| format!("{} {version}", tool.name))?;
+    screen.answer(&answer.document, || text(&answer.body))?;
+    let is_right = answer.body.identical && answer.body.signed != Some(false);
+    Ok(if is_right { Outcome::Done } else { Outcome::Failed })
+}
+
+fn text(found: &Verification) -> String {
+    let mut lines = vec![if found.identical { "identical" } else { "different" }.to_owned()];
+    for difference in &found.differences {
+        lines.push(difference.what.clone());
+        lines.push(format!("  published  {}", clipped(&difference.published, TEXT_CHARACTERS_MAX)));
+        lines.push(format!("  rebuilt    {}", clipped(&difference.rebuilt, TEXT_CHARACTERS_MAX)));
+    }
+    lines.push(
+        match found.signed {
+            Some(true) => "the signature on its provenance is right",
+            Some(false) => "the signature on its provenance is WRONG",
+            None => "it has no provenance: it was published by an early release",
+        }
+        .to_owned(),
+    );
+    printable(&lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn differences_stand_below_one_another() {
+        let shown = |value| text(&serde_json::from_value(value).expect("a verification"));
+        let same = json!({"identical": true, "differences": [], "signed": true});
+        assert_eq!(shown(same), "identical\nthe signature on its provenance is right");
+        let difference = json!({"what": "bundle_digest", "published": "a", "rebuilt": "b"});
+        let other = shown(json!({"identical": false, "differences": [difference], "signed": false}));
+        assert!(other.starts_with("different\nbundle_digest\n  published  a\n  rebuilt    b\n"), "{other}");
+        assert!(other.ends_with("WRONG"), "{other}");
+    }
+}

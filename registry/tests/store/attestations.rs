@@ -1,0 +1,54 @@
+//! What is said about versions: kept with them, under a key that stays known.
+
+use registry::{Attestation, BumpKind, DataKey, Error, PublicKey, Version};
+
+use crate::fixtures::{World, new_version};
+
+fn attestation(version: Version, signed_by: PublicKey) -> Attestation {
+    Attestation { version, signed_by, provenance: "{\"payload\":\"…\"}".into(), sbom: "{}".into() }
+}
+
+#[tokio::test]
+async fn what_is_said_about_a_version_is_kept_with_it_and_its_key() {
+    let world = World::new().await;
+    let (acme, other) = (world.organization("acme").await, world.organization("other").await);
+    let tool = world.tool(&acme, "lookup").await;
+    let key = world.store.signing_key(&acme.organization).await.unwrap().public_key().unwrap();
+    assert_eq!(world.store.signing_keys(&acme.organization).await.unwrap(), []);
+    for version in [Version::FIRST, Version::new(1, 1, 0)] {
+        let lease = world.lease(&acme, &tool).await;
+        let said = attestation(version, key);
+        let new = registry::NewVersion { attestation: Some(said.clone()), ..new_version(BumpKind::Minor) };
+        let published = world.store.publish_version(&lease, new).await.unwrap();
+        assert_eq!(world.store.attestation(&published).await.unwrap(), Some(said));
+    }
+    let keys = world.store.signing_keys(&acme.organization).await.unwrap();
+    assert_eq!(keys.iter().map(|used| used.key).collect::<Vec<_>>(), [key]);
+    assert_eq!(world.store.signing_keys(&other.organization).await.unwrap(), []);
+    let others = world.store.signing_key(&other.organization).await.unwrap().public_key().unwrap();
+    assert_ne!(others, key, "each organisation has its own");
+}
+
+#[tokio::test]
+async fn a_version_of_an_early_release_has_nothing_said_about_it() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let published = world.publish(&acme, &tool, BumpKind::Minor).await;
+    assert_eq!(world.store.attestation(&published).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_speaks_of_another_number_makes_no_version() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let key = DataKey::generate().signing_key().unwrap().public_key().unwrap();
+    let lease = world.lease(&acme, &tool).await;
+    let said = Some(attestation(Version::new(7, 0, 0), key));
+    let new = registry::NewVersion { attestation: said, ..new_version(BumpKind::Minor) };
+    let refused = world.store.publish_version(&lease, new).await.unwrap_err();
+    assert!(matches!(refused, Error::LeaseLost), "{refused}");
+    assert_eq!(world.store.highest_version(&acme.organization, &tool).await.unwrap(), None);
+    assert_eq!(world.store.signing_keys(&acme.organization).await.unwrap(), []);
+}

@@ -1,0 +1,167 @@
+//! What is said about a version, verified by programs that know nothing of Lathe; and versions built again.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, change_database, lock_line, wheel};
+
+fn greeting() -> Vec<u8> {
+    wheel(&[("greeting.py", "WORD = 'ave'\n"), ("greeting-1.0.dist-info/METADATA", "Name: greeting\n")])
+}
+
+/// A team on a server with an index of one package, and a published tool that uses it.
+fn team() -> (PackageIndex, Team) {
+    let index = PackageIndex::serve(&[("greeting", "greeting-1.0-py3-none-any.whl", &greeting())]);
+    let options = Options { python_index: Some(index.url.clone()), ..Options::default() };
+    let team = Team::on(&Server::private(&options));
+    (index, team)
+}
+
+fn greets(team: &Team) -> Tool<'_> {
+    let tool = team.tool("greets").with_file("requirements.lock", &lock_line("greeting", "1.0", &greeting()));
+    tool.source("import greeting", "return greeting.WORD").published()
+}
+
+/// The documents of the newest version, as files.
+struct Documents {
+    envelope: PathBuf,
+    key: PathBuf,
+    sbom: PathBuf,
+}
+
+fn documents(team: &Team, version: &str) -> Documents {
+    let keep = |name: &str, text: String| {
+        let path = team.home().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let lathe = team.lathe();
+    Documents {
+        envelope: keep("envelope.json", lathe.ok(&["version", "provenance", "greets", version])),
+        key: keep("key.pem", lathe.ok(&["version", "keys", "--pem"])),
+        sbom: keep("sbom.json", lathe.ok(&["version", "sbom", "greets", version])),
+    }
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("a document")
+}
+
+fn payload(envelope: &Value) -> Vec<u8> {
+    STANDARD.decode(envelope["payload"].as_str().expect("a payload")).expect("base64")
+}
+
+/// What `openssl` says to a signature on the envelope's statement.
+fn openssl_verifies(documents: &Documents, envelope: &Value) -> bool {
+    let (kind, statement) = (envelope["payloadType"].as_str().expect("a type"), payload(envelope));
+    let head = format!("DSSEv1 {} {kind} {} ", kind.len(), statement.len());
+    let signature = envelope["signatures"][0]["sig"].as_str().expect("a signature");
+    let [message, signed] = ["message", "signature"].map(|name| documents.key.with_file_name(name));
+    std::fs::write(&message, [head.as_bytes(), &statement].concat()).expect("a file");
+    std::fs::write(&signed, STANDARD.decode(signature).expect("base64")).expect("a file");
+    let mut command = Command::new("openssl");
+    command.args(["pkeyutl", "-verify", "-rawin", "-pubin", "-inkey"]).arg(&documents.key);
+    command.arg("-in").arg(message).arg("-sigfile").arg(signed);
+    command.output().expect("openssl runs").status.success()
+}
+
+#[test]
+fn provenance_and_bill_of_materials_are_verified_without_lathe() {
+    let (_index, team) = team();
+    let tool = greets(&team);
+    let documents = documents(&team, "1.0.0");
+    let envelope = read(&documents.envelope);
+    assert!(openssl_verifies(&documents, &envelope));
+    let mut forged = envelope.clone();
+    let text = String::from_utf8(payload(&envelope)).expect("text").replace("greets@1.0.0", "greets@9.0.0");
+    forged["payload"] = json!(STANDARD.encode(text));
+    assert!(!openssl_verifies(&documents, &forged), "a check that cannot fail");
+
+    let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    let statement: Value = serde_json::from_slice(&payload(&envelope)).expect("a statement");
+    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
+    let digest = statement["subject"][0]["digest"]["sha256"].as_str().expect("a digest");
+    assert_eq!(version["component_digest"], format!("sha256:{digest}"));
+    let definition = &statement["predicate"]["buildDefinition"];
+    assert_eq!(definition["externalParameters"]["commit"], version["tool_commit_hash"]);
+    let uses = definition["resolvedDependencies"].to_string();
+    for word in ["gitCommit", "urn:lathe:image:python-", "pkg:pypi/greeting@1.0"] {
+        assert!(uses.contains(word), "{uses} lacks {word}");
+    }
+    let sbom = read(&documents.sbom);
+    assert_eq!(sbom["components"][1]["purl"], "pkg:pypi/greeting@1.0");
+    others_verify(&documents);
+}
+
+/// With the verifiers of others, where there are any.
+fn others_verify(documents: &Documents) {
+    let Ok(python) = std::env::var("LATHE_VERIFIER_PYTHON") else {
+        eprintln!(
+            "LATHE_VERIFIER_PYTHON names no Python with tests/provenance/requirements.txt: openssl alone verified"
+        );
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/provenance/verify.py");
+    let mut command = Command::new(python);
+    let said = command.arg(script).args([&documents.envelope, &documents.key, &documents.sbom]).output();
+    let said = said.expect("Python runs");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+#[test]
+fn a_version_is_built_again_to_the_same_bytes() {
+    let (_index, team) = team();
+    let tool = greets(&team);
+    let said = team.lathe().ok(&["version", "verify", "greets", "1.0.0"]);
+    assert_eq!(said, "identical\nthe signature on its provenance is right\n");
+    // Other work between, and a branch that went on: what counts is the commit.
+    let tool = tool.body("return 'another'").pushed();
+    assert_eq!(tool.publish(Bump::Patch).status, 201);
+    for version in ["1.0.0", "1.0.1"] {
+        let found = team.post(&format!("/tool/{}/version/{version}/verify", tool.id()), &json!({})).expect(200);
+        assert_eq!(found, json!({"identical": true, "differences": [], "signed": true}));
+    }
+}
+
+#[test]
+fn what_is_not_the_same_is_named() {
+    let (_index, team) = team();
+    let tool = greets(&team);
+    // A version that nobody built: its row was written by hand.
+    let change = "UPDATE versions SET bundle_digest = component_digest, component_digest = bundle_digest";
+    let team = {
+        let id = tool.id().to_owned();
+        team.server.kill();
+        change_database(team.server.data(), &["DROP TRIGGER versions_never_rewritten", change]);
+        let server = team.server.restarted(|_| ());
+        let team = team.moved_to(server);
+        let found = team.post(&format!("/tool/{id}/version/1.0.0/verify"), &json!({})).expect(200);
+        assert_eq!(found["identical"], false);
+        assert_eq!(found["signed"], false, "the signature is on another component");
+        let differ: Vec<_> = found["differences"].as_array().expect("a list").iter().map(|one| &one["what"]).collect();
+        assert_eq!(differ, ["bundle_digest", "component_digest"]);
+        team
+    };
+    let said = team.lathe().run(&["version", "verify", "greets", "1.0.0"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("WRONG") && said.stdout.contains("component_digest\n  published  "), "{said:?}");
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let team = Team::new();
+    let tool = team.tool("plain").published();
+    for path in ["provenance", "sbom"] {
+        let address = format!("/tool/{}/version/7.0.0/{path}", tool.id());
+        assert_eq!(team.request("GET", &address).send().status, 404);
+    }
+    assert_eq!(team.post(&format!("/tool/{}/version/7.0.0/verify", tool.id()), &json!({})).status, 404);
+    let other = Team::on(&team.server);
+    let address = format!("/tool/{}/version/1.0.0/provenance", tool.id());
+    assert_eq!(other.request("GET", &address).send().status, 404, "another organisation's");
+    assert_eq!(other.get("/keys"), json!({"keys": []}), "no version, no key");
+}
