@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use git2::Oid;
 use registry::BranchName;
 
-use super::quarantine::{Inspector, ObjectRefusal, TreeLimits, inspect_objects, utf8};
+use super::quarantine::{Inspector, ObjectRefusal, Pushed, TreeLimits, inspect_objects, utf8};
 use super::tree_rules::TreeRefusal;
 
 /// The variable that names the organisation to the hook, for its messages.
@@ -85,8 +85,10 @@ pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<(), Ref
         check_reference(&update.reference, &environment.organization)?;
     }
     let pushed = environment.quarantine.as_deref().map(inspect_objects).transpose()?;
+    let Pushed { commits, large_file } = pushed.unwrap_or_default();
     let tips = updates.iter().filter_map(|update| update.new);
-    inspect_commits(environment, tips.chain(pushed.unwrap_or_default()))
+    inspect_commits(environment, tips.chain(commits))?;
+    large_file.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
 fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {

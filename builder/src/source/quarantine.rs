@@ -185,26 +185,37 @@ impl Extent {
     }
 }
 
-/// Checks the headers of all objects in a quarantine directory, reachable or not, and returns its commits.
-pub fn inspect_objects(quarantine: &Path) -> Result<Vec<Oid>, ObjectRefusal> {
+/// What a push brings.
+#[derive(Debug, Default)]
+pub struct Pushed {
+    pub commits: Vec<Oid>,
+    /// A file that is too large. The inspection of the trees, which needs its header alone, knows its path, if it has one.
+    pub large_file: Option<ObjectRefusal>,
+}
+
+/// Checks the headers of all objects in a quarantine directory, reachable or not.
+pub fn inspect_objects(quarantine: &Path) -> Result<Pushed, ObjectRefusal> {
     let unreadable = |error: git2::Error| ObjectRefusal::Unreadable { detail: error.message().to_owned() };
     let objects = open_objects(quarantine).map_err(unreadable)?;
     let ids = list(&objects)?;
-    let mut commits = Vec::new();
+    let mut pushed = Pushed::default();
     let mut sum_bytes = 0_u64;
     for id in ids {
         let (bytes, kind) = objects.read_header(id).map_err(unreadable)?;
         let bytes = bytes as u64;
-        check_object(id, kind, bytes)?;
+        match check_object(id, kind, bytes) {
+            Err(refusal) if kind == ObjectType::Blob => pushed.large_file = Some(refusal),
+            checked => checked?,
+        }
         sum_bytes += bytes;
         if sum_bytes > CONTENT_BYTES_MAX {
             return Err(ObjectRefusal::ContentTooLarge);
         }
         if kind == ObjectType::Commit {
-            commits.push(id);
+            pushed.commits.push(id);
         }
     }
-    Ok(commits)
+    Ok(pushed)
 }
 
 fn open_objects(directory: &Path) -> Result<Odb<'static>, git2::Error> {

@@ -4,50 +4,13 @@ use std::fmt::Write;
 
 use builder::source::quarantine::{DEPTH_MAX, Extent, FILE_BYTES_MAX, Inspector, TreeLimits};
 use builder::source::{Reason, TreeRefusal};
-use git2::{ObjectType, Oid, Repository};
-use tempfile::TempDir;
+use git2::Oid;
 
 use crate::client::Client;
+use crate::forge::{DIRECTORY, FILE, Forge};
 use crate::server::Server;
 
-/// A repository in which trees are written byte by byte, past every check.
-struct Forge {
-    repository: Repository,
-    _directory: TempDir,
-}
-
-const FILE: &str = "100644";
-const DIRECTORY: &str = "40000";
-
 impl Forge {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let repository = Repository::init_bare(directory.path()).expect("a repository");
-        git2::opts::strict_object_creation(false);
-        Self { repository, _directory: directory }
-    }
-
-    fn blob(&self, content: &[u8]) -> Oid {
-        self.repository.blob(content).expect("a blob")
-    }
-
-    fn tree(&self, entries: &[(&str, &[u8], Oid)]) -> Oid {
-        let mut bytes = Vec::new();
-        for (mode, name, id) in entries {
-            bytes.extend_from_slice(mode.as_bytes());
-            bytes.push(b' ');
-            bytes.extend_from_slice(name);
-            bytes.push(0);
-            bytes.extend_from_slice(id.as_bytes());
-        }
-        self.repository.odb().expect("objects").write(ObjectType::Tree, &bytes).expect("a tree")
-    }
-
-    /// `tree` inside `depth` directories named `d`.
-    fn nested(&self, tree: Oid, depth: u32) -> Oid {
-        (0..depth).fold(tree, |inner, _| self.tree(&[(DIRECTORY, b"d", inner)]))
-    }
-
     fn inspect(&self, tree: Oid) -> Result<Extent, TreeRefusal> {
         Inspector::new(&self.repository, TreeLimits::PUSHED).expect("an inspector").inspect(tree)
     }
