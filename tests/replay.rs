@@ -1,6 +1,7 @@
 //! Tapes: runs repeated over them, by the same code and by other code, and what keeps a tape from being read.
 
 mod alone;
+mod gate;
 mod http;
 mod kept;
 mod other;

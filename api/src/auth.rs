@@ -26,7 +26,7 @@ use crate::openapi::{Inputs, Reads};
 use crate::trail;
 use credentials::{Credentials, names_only};
 use permit::Subject;
-pub(crate) use permit::require_for_run;
+pub(crate) use permit::{require_for_all, require_for_run, require_for_tool};
 pub(crate) use watched::RightsEnded;
 
 /// The signed-in user of a request, with the permission of its route checked.

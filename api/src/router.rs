@@ -78,7 +78,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/provenance", Some(GetTool), versions::attestation::provenance::handle).described(versions::attestation::provenance::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/sbom", Some(GetTool), versions::attestation::sbom::handle).described(versions::attestation::sbom::operation),
-        post("/v1/{organization}/tool/{tool_id}/version/{version}/verify", Some(TestTool), versions::verify::handle).described(versions::verify::operation),
+        post("/v1/{organization}/tool/{tool_id}/version/{version}/verify", Some(ModifyTool), versions::verify::handle).described(versions::verify::operation),
         get("/v1/{organization}/keys", Some(GetTool), signing_keys::handle).described(signing_keys::operation),
         get("/v1/{organization}/tool/{tool_id}/build/{build_id}", Some(GetTool), builds::show::handle).described(builds::show::operation),
 

@@ -3,6 +3,7 @@
 pub(crate) mod api_keys;
 pub(crate) mod builds;
 pub(crate) mod document;
+mod gate;
 pub(crate) mod git;
 pub(crate) mod health;
 mod input;

@@ -23,5 +23,5 @@ pub use config::Config;
 pub use error::{Error, ErrorKind, Place};
 pub use metrics::describe_metrics;
 pub use progress::{BuildEvent, Progress, StepState};
-pub use publish::{Builder, PublishRequest, TestRequest, Verification, VersionDifference};
+pub use publish::{Builder, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
 pub use steps::bundle::child_bundle_main;

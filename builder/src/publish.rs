@@ -4,6 +4,7 @@
 mod attesting;
 mod branch_test;
 mod gating;
+mod rehearsing;
 mod verify;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use registry::{
     Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
     Principal, ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Compiler, Full, NativeCode};
+use runner::{Admission, Admitted, Full, Invoker, NativeCode};
 use tracing::Instrument;
 
 use crate::Config;
@@ -26,6 +27,7 @@ use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
 use attesting::Origin;
 pub use branch_test::TestRequest;
+pub use rehearsing::ReplayGate;
 pub use verify::{Verification, VersionDifference};
 
 /// How long a lease outlives a holder that died.
@@ -48,6 +50,8 @@ pub struct PublishRequest {
     pub project_path: ProjectPath,
     /// The least that the changes need, when none is named.
     pub bump: Option<BumpKind>,
+    /// Recorded runs that it has to answer as they were answered.
+    pub gate: Option<ReplayGate>,
     /// The team's branch when none is named.
     pub commit_branch: Option<BranchName>,
     /// The build is remembered as that of this operation.
@@ -67,6 +71,7 @@ pub struct Builder {
     packages: Packages,
     images: Images,
     builds: Admission,
+    invoker: Invoker,
 }
 
 impl Builder {
@@ -80,12 +85,12 @@ impl Builder {
         store: Store,
         artifacts: Artifacts,
         repositories: Repositories,
-        compiler: Compiler,
+        invoker: Invoker,
     ) -> Result<Self, Error> {
-        let images = Images::store(artifacts.clone(), compiler).await?;
+        let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
         let builds = Admission::new("builds", config.builds);
-        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds })
+        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds, invoker })
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -170,6 +175,10 @@ impl Builder {
         self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
         let bump = progress.step("gate", self.bump(lease, request.bump, &built, progress)).await?;
+        if let Some(gate) = request.gate {
+            let candidate = self.candidate(principal, &built, commit).await?;
+            progress.step(rehearsing::STAGE, self.rehearse(principal, &lease.tool, &candidate, gate, progress)).await?;
+        }
         progress.step("store", self.store_artifacts(&built)).await?;
         let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
         let attestation = Some(self.attest(lease, &built, origin).await?);

@@ -24,7 +24,7 @@ pub use connection::http_client;
 pub use identity::{ApiKey, Condition, Grant, KeysOf, Me, Role, User};
 pub use invocations::{Difference, HistoryFilter, ReplayRequest, Replayed, SearchField};
 pub use request::Client;
-pub use runs::{Bump, Input, Mode, PublishRequest, TestRequest};
+pub use runs::{Bump, Gate, Input, Mode, PublishRequest, TestRequest};
 pub use session::{Credentials, SecretText, TokenCache};
 pub use stream::{Event, Status, StepState};
 pub use tools::{ToolFilter, read_tool};

@@ -45,7 +45,7 @@ pub enum Subject {
 }
 
 /// A built tool that is no version.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Candidate {
     /// The live tool of the same name, when there is one.
     pub tool: Option<ToolId>,

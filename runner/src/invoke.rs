@@ -7,6 +7,7 @@
 mod answers;
 mod closing;
 mod outlet;
+mod rehearsal;
 mod replay;
 mod run;
 mod tape;
@@ -32,6 +33,7 @@ use crate::{
 };
 use closing::Unclosed;
 use outlet::Outlet;
+pub use rehearsal::{Rehearsal, Rehearsed};
 pub use replay::{Against, Replay, Replayed};
 use run::Run;
 

@@ -62,7 +62,7 @@ pub use error::{Damage, Error, ErrorKind, Misfit};
 pub use execution::{Code, Execution};
 pub use host::StatusDocument;
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
-pub use invoke::{Against, Invoker, Replay, Replayed};
+pub use invoke::{Against, Invoker, Rehearsal, Rehearsed, Replay, Replayed};
 pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use outcome::{Executed, Outcome};

@@ -54,6 +54,30 @@ pub(crate) async fn require_for_run(
     Err(Error::Forbidden { permission })
 }
 
+/// The same for an operation on a tool.
+pub(crate) async fn require_for_tool(
+    app: &App,
+    principal: &Principal,
+    permission: Permission,
+    tool: &ToolId,
+) -> Result<(), Error> {
+    if principal.may(permission) {
+        return Ok(());
+    }
+    if principal.may_for_some(permission) {
+        let tool = app.store().get_tool(&principal.organization, tool).await?;
+        if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
+            return Ok(());
+        }
+    }
+    Err(Error::Forbidden { permission })
+}
+
+/// The same where nothing says yet which tool it will be about: a grant with conditions is none.
+pub(crate) fn require_for_all(principal: &Principal, permission: Permission) -> Result<(), Error> {
+    if principal.may(permission) { Ok(()) } else { Err(Error::Forbidden { permission }) }
+}
+
 impl Subject {
     pub(crate) fn of(path: &str) -> Self {
         let names = |parameter: &str| path.split('/').any(|segment| segment == format!("{{{parameter}}}"));

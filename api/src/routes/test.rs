@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, TestRequest};
-use registry::{BranchName, EnvvarName, InvocationSource, Principal, ProjectPath, SecretValue};
+use registry::{BranchName, EnvvarName, InvocationSource, Permission, Principal, ProjectPath, SecretValue};
 use runner::{Call, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
+use super::gate::{GATE_TAKES, gate, gate_form};
 use super::input::{inputs, inputs_example, inputs_form};
 use super::names::{branch_name_form, envvar_name_form, project_path_form, stripped};
 use super::progress::reported;
 use super::results;
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{Caller, require_for_all};
 use crate::error::Error;
 use crate::extract::{Body, FromBody, Node};
 use crate::openapi::{Operation, Tag, form};
@@ -51,6 +52,11 @@ pub(crate) async fn handle(
     reply: Reply,
     Body(request): Body<Request>,
 ) -> Result<response::Response, Error> {
+    if request.test.gate.is_some() {
+        for permission in GATE_TAKES.into_iter().chain([Permission::ModifyTool]) {
+            require_for_all(&principal, permission)?;
+        }
+    }
     let test = Test { builder: app.builder().clone(), invoker: app.invoker().clone(), principal, request };
     reply.with(&app, |job| test.run(job.events)).await
 }
@@ -94,6 +100,7 @@ impl FromBody for Request {
                 "project_path": project_path_form(),
                 "required_envvars": variables(),
                 "required_secret_envvars": variables(),
+                "gate": gate_form(),
             },
         })
     }
@@ -115,8 +122,14 @@ impl FromBody for Request {
         let envvars = variables(body, "required_envvars");
         let secrets = variables(body, "required_secret_envvars");
         let secrets = secrets?.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect();
-        let test =
-            TestRequest { project_path: project_path?, commit_branch: commit_branch?, envvars: envvars?, secrets };
+        let gate = gate(body)?;
+        let test = TestRequest {
+            project_path: project_path?,
+            commit_branch: commit_branch?,
+            envvars: envvars?,
+            secrets,
+            gate,
+        };
         Some(Self { inputs: inputs?, test })
     }
 }

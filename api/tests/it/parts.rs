@@ -23,7 +23,7 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap()).unwrap();
     let builder_config = builder::Config::new(data.cache(), ABSENT);
-    let compiler = invoker.compiler().clone();
-    let builder = Builder::new(builder_config, store.clone(), artifacts, repositories.clone(), compiler).await.unwrap();
+    let builder =
+        Builder::new(builder_config, store.clone(), artifacts, repositories.clone(), invoker.clone()).await.unwrap();
     Parts { store, invoker, builder, repositories, git, clock, config }
 }

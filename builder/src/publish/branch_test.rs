@@ -6,7 +6,7 @@ use registry::{BranchName, EnvvarName, Principal, ProjectPath, SecretValue, Tool
 use runner::{Admitted, Candidate, Standins};
 use tracing::Instrument;
 
-use super::Builder;
+use super::{Builder, ReplayGate, rehearsing};
 use crate::build::Built;
 use crate::error::{Error, Place};
 use crate::metrics;
@@ -20,6 +20,8 @@ pub struct TestRequest {
     pub commit_branch: BranchName,
     pub envvars: BTreeMap<EnvvarName, String>,
     pub secrets: BTreeMap<EnvvarName, SecretValue>,
+    /// Recorded runs of the tool of the same name that it has to answer as they were answered.
+    pub gate: Option<ReplayGate>,
 }
 
 impl Builder {
@@ -54,7 +56,7 @@ impl Builder {
         let build = async {
             let (repository, commit) = self.tip(principal, commit_branch).await?;
             let built = self.build(&repository, commit, &project_path, &admitted, &progress).await?;
-            self.candidate(principal, built, commit).await
+            self.candidate(principal, &built, commit).await
         };
         metrics::counted("replay", build.instrument(span)).await
     }
@@ -69,11 +71,21 @@ impl Builder {
         let (repository, commit) = self.tip(principal, request.commit_branch).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
         let variables = given(&built.manifest, request.envvars, request.secrets)?;
-        Ok(Candidate { variables, ..self.candidate(principal, built, commit).await? })
+        let candidate = self.candidate(principal, &built, commit).await?;
+        if let Some((gate, tool)) = request.gate.zip(candidate.tool.as_ref()) {
+            let rehearse = self.rehearse(principal, tool, &candidate, gate, progress);
+            progress.step(rehearsing::STAGE, rehearse).await?;
+        }
+        Ok(Candidate { variables, ..candidate })
     }
 
     /// What was built, without variables.
-    async fn candidate(&self, principal: &Principal, built: Built, commit: CommitId) -> Result<Candidate, Error> {
+    pub(super) async fn candidate(
+        &self,
+        principal: &Principal,
+        built: &Built,
+        commit: CommitId,
+    ) -> Result<Candidate, Error> {
         let name = built.manifest.name.replace('-', "_").to_lowercase();
         let tool = match ToolName::parse(&name) {
             Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
@@ -83,12 +95,12 @@ impl Builder {
             tool: tool.map(|tool| tool.id),
             tool_name: name,
             code: built.artefact.code(),
-            input_schema: built.validator,
+            input_schema: built.validator.clone(),
             mocks: Standins::new(&built.mocks).into(),
-            settings: built.settings,
+            settings: built.settings.clone(),
             variables: Variables::default(),
-            required_envvars: built.manifest.required_envvars,
-            required_secret_envvars: built.manifest.required_secret_envvars,
+            required_envvars: built.manifest.required_envvars.clone(),
+            required_secret_envvars: built.manifest.required_secret_envvars.clone(),
             commit: commit.to_string(),
         })
     }

@@ -52,6 +52,17 @@ pub struct PublishRequest {
     pub bump_type: Bump,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+}
+
+/// Recorded runs that a version has to answer as they were answered.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Gate {
+    pub replay: u32,
+    pub different_percent_max: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower_percent_max: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

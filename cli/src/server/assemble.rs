@@ -134,7 +134,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         store.clone(),
         artifacts,
         repositories.clone(),
-        invoker.compiler().clone(),
+        invoker.clone(),
     )
     .await?;
     let git = GitServer::new(repositories.clone(), git)?;

@@ -43,6 +43,8 @@ pub struct Replayed {
     pub differences: Vec<Difference>,
     /// Whether it was compared to its end; not when time had stopped the run, whose replay ends where its tape ends.
     pub is_complete: bool,
+    /// How the run ended; `result` is how it ends now.
+    pub recorded: Outcome,
     pub result: RunResult,
     pub recorded_cost: Option<Cost>,
     pub replayed_cost: Cost,
@@ -200,6 +202,7 @@ fn compared(
     Ok(Replayed {
         differences,
         is_complete,
+        recorded,
         result: RunResult { invocation_id, outcome, duration_ms, persisted },
         recorded_cost: finished.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,

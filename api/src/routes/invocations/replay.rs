@@ -165,7 +165,7 @@ async fn path_of(store: &Store, run: &Invocation) -> Result<ProjectPath, Error> 
 
 impl From<Replayed> for Response {
     fn from(replayed: Replayed) -> Self {
-        let Replayed { differences, is_complete, result, recorded_cost, replayed_cost } = replayed;
+        let Replayed { differences, is_complete, result, recorded_cost, replayed_cost, .. } = replayed;
         Self {
             identical: differences.is_empty(),
             complete: is_complete,

@@ -9,10 +9,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{Caller, require_for_tool};
 use crate::error::Error;
 use crate::extract::{FromBody, InPath, Node, Repeatable};
 use crate::openapi::{Operation, Tag, form};
+use crate::routes::gate::{GATE_TAKES, gate, gate_form};
 use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
 use crate::work::{Answer, Job, Reply, Task, remembered};
@@ -71,6 +72,11 @@ pub(crate) async fn handle(
     reply: Reply,
     Repeatable { request: Request(request), once }: Repeatable<Request>,
 ) -> Result<response::Response, Error> {
+    if request.gate.is_some() {
+        for permission in GATE_TAKES {
+            require_for_tool(&app, &principal, permission, &tool).await?;
+        }
+    }
     let builder = app.builder().clone();
     let is_deliberate = once.is_some();
     let task = Task { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
@@ -103,6 +109,7 @@ impl FromBody for Request {
                     least that they need.",
                 ),
                 "commit_branch": branch,
+                "gate": gate_form(),
             },
         })
     }
@@ -116,7 +123,8 @@ impl FromBody for Request {
         let project_path = body.required("project_path").and_then(|node| node.parsed(ProjectPath::parse));
         let bump = body.required("bump_type").and_then(|node| node.one_of(&BUMPS));
         let commit_branch = body.optional("commit_branch").and_then(|node| node.parsed(BranchName::parse));
-        let (project_path, bump) = (project_path?, bump?);
-        Some(Self(PublishRequest { project_path, bump, commit_branch, operation: None, is_deliberate: false }))
+        let gate = gate(body);
+        let (project_path, bump, gate) = (project_path?, bump?, gate?);
+        Some(Self(PublishRequest { project_path, bump, gate, commit_branch, operation: None, is_deliberate: false }))
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::project;
-use crate::client::{Bump, Client, PublishRequest};
+use crate::client::{Bump, Client, Gate, PublishRequest};
 use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
 
@@ -16,6 +16,15 @@ pub struct PublishArguments {
     /// Which part of the version grows; the first version is 1.0.0 in any case
     #[arg(long, value_enum)]
     bump: Bump,
+    /// Publish only what answers the last recorded runs of the version in use as they were answered: replay:200
+    #[arg(long, value_name = "replay:RUNS", value_parser = gate_runs)]
+    gate: Option<u32>,
+    /// Percent of these runs that may go otherwise
+    #[arg(long, value_name = "PERCENT", requires = "gate", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    gate_different: u32,
+    /// Percent that all of them together may compute longer [default: any]
+    #[arg(long, value_name = "PERCENT", requires = "gate")]
+    gate_slower: Option<u32>,
     /// The pushed branch to build [default: the organisation's own]
     #[arg(long)]
     branch: Option<String>,
@@ -24,13 +33,33 @@ pub struct PublishArguments {
     path: Option<PathBuf>,
 }
 
+impl PublishArguments {
+    fn gate(&self) -> Option<Gate> {
+        let gate =
+            |replay| Gate { replay, different_percent_max: self.gate_different, slower_percent_max: self.gate_slower };
+        self.gate.map(gate)
+    }
+}
+
+/// `replay:200`.
+fn gate_runs(text: &str) -> Result<u32, String> {
+    let runs =
+        text.strip_prefix("replay:").and_then(|runs| runs.parse().ok()).filter(|runs| (1..=1_000).contains(runs));
+    runs.ok_or_else(|| "must be replay: and a number of runs from 1 to 1000, such as replay:200".to_owned())
+}
+
 pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
     let project_path = match &arguments.path {
         Some(path) => project::project_path(Some(path))?,
         None => format!("tools/{}", tool.name),
     };
-    let request = PublishRequest { project_path, bump_type: arguments.bump, commit_branch: arguments.branch.clone() };
+    let request = PublishRequest {
+        project_path,
+        bump_type: arguments.bump,
+        commit_branch: arguments.branch.clone(),
+        gate: arguments.gate(),
+    };
     let display = BuildDisplay::start(&format!("publishing {}", tool.name));
     let answer = client.publish(&tool.id, &request, |event| display.show(event)).await;
     drop(display);

@@ -24,7 +24,8 @@ pub async fn publish_second(stage: &Stage, tool_id: &str) -> anyhow::Result<Told
 }
 
 async fn publish(stage: &Stage, tool_id: &str, bump: Bump, expected: &str) -> anyhow::Result<Told<()>> {
-    let request = PublishRequest { project_path: project_path(), bump_type: bump, commit_branch: Some(branch()) };
+    let request =
+        PublishRequest { project_path: project_path(), bump_type: bump, commit_branch: Some(branch()), gate: None };
     let display = BuildDisplay::start("building");
     let answer = stage.client()?.publish(tool_id, &request, |event| display.show(event)).await?;
     drop(display);

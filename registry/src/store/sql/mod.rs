@@ -33,6 +33,7 @@ mod records;
 mod roles;
 mod row;
 mod search;
+mod taped_runs;
 mod tapes;
 mod tokens;
 mod tools;
