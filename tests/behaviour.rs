@@ -5,6 +5,7 @@ mod endings;
 mod inputs;
 mod isolation;
 mod ledger;
+mod output_schema;
 mod outputs;
 mod python;
 mod secrets;

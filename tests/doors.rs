@@ -2,6 +2,7 @@
 
 mod commands;
 mod git_credential;
+mod local;
 mod machine;
 mod organizations;
 mod reference;

@@ -45,7 +45,7 @@ pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;
 pub use runners::runners;
-pub use server::{Options, Server};
+pub use server::{Options, Server, local_cache};
 pub use site::Site;
 pub use team::Team;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};

@@ -123,7 +123,7 @@ fn status_events_arrive_before_the_result(tool: &Tool<'_>) {
     assert_eq!(names.last(), Some(&"done"), "{names:?}");
     let steps = events.iter().filter(|event| event.name == "step" && event.data["state"] == "finished");
     let steps: Vec<&str> = steps.filter_map(|event| event.data["name"].as_str()).collect();
-    assert_eq!(steps, ["checkout", "image", "manifest", "dependencies", "compile"]);
+    assert_eq!(steps, ["checkout", "manifest", "image", "dependencies", "compile", "checks"]);
 }
 
 fn versions_go_out_of_use(team: &Team, tool: &Tool<'_>) {

@@ -1,5 +1,6 @@
 //! Work that outlives its request: done once per key, answered later, followed as it goes, taken back.
 
+mod checks;
 mod conversations;
 mod gate;
 mod keys;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Digest, VersionSettings};
+use registry::{Digest, OrganizationId, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
 use crate::attestation::Package;
+use crate::checks::{CheckFiles, Subject};
 use crate::component::Artefact;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
-use crate::source::SourceTree;
 use crate::steps::dependencies::Packages;
 use crate::steps::manifest::Manifest;
 use crate::steps::{mocks, schema};
@@ -33,26 +33,56 @@ pub struct Built {
     pub input_schema: Value,
     pub validator: InputSchema,
     pub mocks: Mocks,
+    /// Not read yet: a version is built again whatever its checks say.
+    pub checks: CheckFiles,
     pub artefact: Artefact,
     pub packages: Vec<Package>,
 }
 
-/// Builds a project.
+impl Built {
+    /// The name that the tool would have.
+    #[must_use]
+    pub fn tool_name(&self) -> String {
+        self.manifest.name.replace('-', "_").to_lowercase()
+    }
+
+    /// What checks run.
+    pub(crate) fn subject<'a>(&'a self, organization: &'a OrganizationId) -> Subject<'a> {
+        Subject {
+            organization,
+            tool_name: self.tool_name(),
+            code: self.artefact.code(),
+            settings: &self.settings,
+            input_schema: &self.validator,
+            mocks: &self.mocks,
+            required_envvars: &self.manifest.required_envvars,
+            required_secret_envvars: &self.manifest.required_secret_envvars,
+        }
+    }
+}
+
+/// Builds a project out of its files.
 ///
 /// # Errors
 /// The first stage that refuses it.
-pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Built, Error> {
-    let files = tree.files;
-    let (manifest, author_schema, mocks) = progress.step("manifest", async { read_declarations(&files) }).await?;
-    let project = Project { manifest: &manifest, files, derive_schema: author_schema.is_none() };
+pub async fn build(
+    files: BTreeMap<String, Vec<u8>>,
+    toolchain: &Toolchain<'_>,
+    progress: &Progress,
+) -> Result<Built, Error> {
+    let declared = progress.step("manifest", async { read_declarations(&files) }).await?;
+    let Declarations { manifest, input_schema, output_schema, mocks } = declared;
+    let checks = CheckFiles::among(&files);
+    let project = Project { manifest: &manifest, files, derive_schema: input_schema.is_none() };
     let made = toolchain::make(project, toolchain, progress).await?;
-    let input_schema = match author_schema {
+    let input_schema = match input_schema {
         Some(schema) => schema,
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
     };
     Ok(Built {
-        settings: settings(&manifest, &mocks, toolchain.limits_max)?,
+        settings: settings(&manifest, &mocks, output_schema, toolchain.limits_max)?,
         mocks,
+        checks,
         validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
         input_schema,
         manifest,
@@ -61,20 +91,36 @@ pub async fn build(tree: SourceTree, toolchain: &Toolchain<'_>, progress: &Progr
     })
 }
 
-/// The manifest, the schema file that it may name, and the answers for simulations.
-fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<(Manifest, Option<Value>, Mocks), Error> {
+/// What the project says of itself.
+struct Declarations {
+    manifest: Manifest,
+    input_schema: Option<Value>,
+    output_schema: Option<Value>,
+    mocks: Mocks,
+}
+
+fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<Declarations, Error> {
     let manifest = Manifest::read(files)?;
-    let schema = manifest.input_schema.as_deref().map(|path| schema::read(files, path)).transpose()?;
-    Ok((manifest, schema, mocks::read(files)?))
+    let input_schema =
+        manifest.input_schema.as_deref().map(|path| schema::read(files, path, schema::INPUT)).transpose()?;
+    let output_schema =
+        manifest.output_schema.as_deref().map(|path| schema::read(files, path, schema::OUTPUT)).transpose()?;
+    Ok(Declarations { mocks: mocks::read(files)?, manifest, input_schema, output_schema })
 }
 
 /// The author's settings below the operator's caps.
-fn settings(manifest: &Manifest, mocks: &Mocks, limits_max: &Limits) -> Result<VersionSettings, Error> {
+fn settings(
+    manifest: &Manifest,
+    mocks: &Mocks,
+    output_schema: Option<Value>,
+    limits_max: &Limits,
+) -> Result<VersionSettings, Error> {
     let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
     let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));
     Ok(VersionSettings {
         language: manifest.language,
         entry_point: manifest.entry_point.clone(),
+        output_schema,
         allowed_hosts: manifest.allowed_hosts.clone(),
         secret_hosts: manifest.secret_hosts.clone(),
         timeout_ms: limits.wall_ms,

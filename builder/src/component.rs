@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use registry::Digest;
-use runner::Code;
+use runner::{Code, Compiler, Maker};
 use sha2::{Digest as _, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection, Encode};
+
+use crate::error::Error;
 
 /// The custom section's name.
 pub const BUNDLE_SECTION: &str = "lathe:bundle";
@@ -71,6 +73,20 @@ impl Artefact {
         match self {
             Self::Bundle { image, bytes, .. } => Code { component: *image, bundle: bytes.clone() },
             Self::Component { digest, .. } => Code { component: *digest, bundle: [].into() },
+        }
+    }
+
+    /// Has the code compiled that runs will need. That of an image was compiled when the image compiled the bundle.
+    ///
+    /// # Errors
+    /// When the author's component is refused.
+    pub async fn make_ready(&self, compiler: &Compiler) -> Result<(), Error> {
+        match self {
+            Self::Bundle { .. } => Ok(()),
+            Self::Component { bytes, digest } => {
+                let component = async { Ok::<_, Error>(bytes.to_vec()) };
+                compiler.ready(digest, Maker::Author, component).await.map(drop)
+            }
         }
     }
 

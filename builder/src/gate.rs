@@ -77,6 +77,7 @@ const fn weight(bump: BumpKind) -> u8 {
 #[must_use]
 pub fn changes(old: Surface<'_>, new: Surface<'_>) -> Vec<Change> {
     let mut changes = input(old.input_schema, new.input_schema);
+    changes.extend(output(old.settings.output_schema.as_ref(), new.settings.output_schema.as_ref()));
     changes.extend(variables("variable", old.envvars, new.envvars));
     changes.extend(variables("secret", old.secrets, new.secrets));
     changes.extend(hosts("host", &old.settings.allowed_hosts, &new.settings.allowed_hosts));
@@ -99,6 +100,28 @@ fn input(old: &Value, new: &Value) -> Vec<Change> {
         reason: format!("inputs are accepted that were refused before ({reason})"),
     };
     more.first().map(widened).into_iter().collect()
+}
+
+/// Outputs are what callers rely on: the new version must return nothing that the old one could not.
+fn output(old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
+    let change = |bump, reason: &str| vec![Change { bump, reason: reason.to_owned() }];
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) => (old, new),
+        (Some(_), None) => return change(BumpKind::Major, "outputs are not described any more"),
+        (None, Some(_)) => return change(BumpKind::Minor, "outputs are described now"),
+        (None, None) => return Vec::new(),
+    };
+    let beyond = Comparison::new(new, old).refused();
+    if !beyond.is_empty() {
+        let reason = |reason| format!("outputs may be what they could not be (of the schema before: {reason})");
+        return beyond.into_iter().map(|each| Change { bump: BumpKind::Major, reason: reason(each) }).collect();
+    }
+    let narrower = Comparison::new(old, new).refused();
+    let narrowed = |reason: &String| Change {
+        bump: BumpKind::Minor,
+        reason: format!("outputs are described more exactly ({reason})"),
+    };
+    narrower.first().map(narrowed).into_iter().collect()
 }
 
 /// Whoever has the old version running has not set what the new one wants.
@@ -144,6 +167,26 @@ mod tests {
         let wrong = found.iter().filter(|(found, row)| *found != row.bump);
         let wrong: Vec<_> = wrong.map(|(found, row)| format!("{}: {}", row.name, found.as_str())).collect();
         assert_eq!(wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn outputs_may_become_fewer_and_not_others() {
+        let number = |minimum: i64, maximum: i64| json!({"type": "integer", "minimum": minimum, "maximum": maximum});
+        let rows = [
+            (None, None, BumpKind::Patch),
+            (None, Some(number(0, 9)), BumpKind::Minor),
+            (Some(number(0, 9)), None, BumpKind::Major),
+            (Some(number(0, 9)), Some(number(0, 9)), BumpKind::Patch),
+            (Some(number(0, 9)), Some(number(1, 8)), BumpKind::Minor),
+            (Some(number(0, 9)), Some(number(0, 10)), BumpKind::Major),
+            (Some(number(0, 9)), Some(json!({"type": "string"})), BumpKind::Major),
+            (Some(json!({})), Some(json!({"title": "any"})), BumpKind::Patch),
+        ];
+        for (old, new, bump) in rows {
+            assert_eq!(needed(&output(old.as_ref(), new.as_ref())), bump, "{old:?} {new:?}");
+        }
+        let changes = output(Some(&number(0, 9)), Some(&number(0, 10)));
+        assert!(changes[0].reason.contains("outputs may be what they could not be"), "{changes:?}");
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::steps::inspect;
 /// The images, stored, and their code on this node.
 #[derive(Clone)]
 pub struct Images {
-    artifacts: Artifacts,
+    /// Where versions find them; none where there are no versions.
+    artifacts: Option<Artifacts>,
     compiler: Compiler,
     python: Image,
 }
@@ -28,7 +29,16 @@ impl Images {
         if !artifacts.contains(&python.digest).await? {
             artifacts.put(component).await?;
         }
-        Ok(Self { artifacts, compiler, python })
+        Ok(Self { artifacts: Some(artifacts), compiler, python })
+    }
+
+    /// The images where nothing is stored.
+    ///
+    /// # Errors
+    /// When an image is damaged.
+    pub fn unstored(compiler: Compiler) -> Result<Self, Error> {
+        let component = python_image::component().map_err(Error::internal)?;
+        Ok(Self { artifacts: None, compiler, python: Image::new(python_image::NAME, &component) })
     }
 
     #[must_use]
@@ -51,7 +61,9 @@ impl Images {
             inspect::inspect_image(&component).map(|()| component)
         };
         let component: Arc<[u8]> = tokio::task::spawn_blocking(inspected).await.map_err(Error::internal)??.into();
-        if let Err(error) = self.artifacts.put(component.clone()).await {
+        if let Some(artifacts) = &self.artifacts
+            && let Err(error) = artifacts.put(component.clone()).await
+        {
             tracing::warn!(%error, "the language image cannot be stored");
         }
         Ok(component.to_vec())

@@ -67,7 +67,8 @@ impl Progress {
         done
     }
 
-    pub(crate) fn line(&self, line: impl Into<String>) {
+    /// Tells a line, which may be the builder's or its caller's.
+    pub fn line(&self, line: impl Into<String>) {
         let line = line.into();
         self.keep(&line);
         self.send(BuildEvent::Log { line });

@@ -14,11 +14,12 @@ use registry::{
     Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
     Principal, ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
 };
-use runner::{Admission, Admitted, Full, Invoker, NativeCode};
+use runner::{Admission, Admitted, Full, Invoker, NativeCode, Trials};
 use tracing::Instrument;
 
 use crate::Config;
 use crate::build::{Built, Toolchain, build};
+use crate::checks;
 use crate::error::{Error, Place};
 use crate::images::Images;
 use crate::metrics;
@@ -72,6 +73,7 @@ pub struct Builder {
     images: Images,
     builds: Admission,
     invoker: Invoker,
+    trials: Trials,
 }
 
 impl Builder {
@@ -89,8 +91,8 @@ impl Builder {
     ) -> Result<Self, Error> {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
-        let builds = Admission::new("builds", config.builds);
-        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds, invoker })
+        let (builds, trials) = (Admission::new("builds", config.builds), invoker.trials()?);
+        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds, invoker, trials })
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -174,6 +176,7 @@ impl Builder {
         self.refuse_older(&repository, principal, lease, commit).await?;
         self.refuse_repetition(lease, &request, &branch, commit).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
+        self.check(principal, &built, progress).await?;
         let bump = progress.step("gate", self.bump(lease, request.bump, &built, progress)).await?;
         if let Some(gate) = request.gate {
             let candidate = self.candidate(principal, &built, commit).await?;
@@ -201,6 +204,16 @@ impl Builder {
         };
         let save = self.save(lease, version, repository, commit);
         Ok(progress.step("publish", save).await?.version)
+    }
+
+    /// Runs the project's checks, among all other runs, up to the first that fails.
+    async fn check(&self, principal: &Principal, built: &Built, progress: &Progress) -> Result<(), Error> {
+        let checking = async {
+            built.artefact.make_ready(self.trials.compiler()).await?;
+            let subject = built.subject(&principal.organization);
+            checks::require(&subject, &built.checks, &self.trials, progress).await
+        };
+        progress.step(checks::STAGE, checking).await
     }
 
     /// Before anything names them.
@@ -266,7 +279,7 @@ impl Builder {
             packages: &self.packages,
             limits_max: &self.config.limits_max,
         };
-        build(tree, &toolchain, progress).await
+        build(tree.files, &toolchain, progress).await
     }
 
     /// The organisation's repository, made when it is first asked for.

@@ -34,6 +34,12 @@ impl Home {
         Ok(Self::at(strategy.config_dir().join("lathe")))
     }
 
+    /// Where the user keeps what can be made again: `lathe` in the cache home (`~/.cache` on Linux).
+    pub fn cache_of_user() -> anyhow::Result<PathBuf> {
+        let strategy = etcetera::choose_base_strategy().context("finding the home directory (is HOME set?)")?;
+        Ok(strategy.cache_dir().join("lathe"))
+    }
+
     pub fn credentials_file(&self) -> PathBuf {
         self.directory.join("credentials.toml")
     }

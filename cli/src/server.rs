@@ -35,7 +35,7 @@ mod signals;
 mod sweep;
 mod telemetry;
 
-pub use assemble::{Assembled, assemble, open_store};
+pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_store, program};
 pub use serve::{serve, url_of};
 pub use settings::{DataArguments, ServeArguments, Settings};
 pub use signals::Signals;

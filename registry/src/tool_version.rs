@@ -42,6 +42,9 @@ pub struct VersionSettings {
     pub entry_point: String,
     /// Where its requests may go; see [`crate::HostPattern`].
     pub allowed_hosts: Vec<String>,
+    /// What outputs match, as JSON Schema, when the author says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<serde_json::Value>,
     /// Secrets that the host puts into requests to these hosts, and that the tool never has.
     #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,

@@ -6,7 +6,7 @@
 
 mod answers;
 mod closing;
-mod outlet;
+pub(crate) mod outlet;
 mod rehearsal;
 mod replay;
 mod run;
@@ -29,7 +29,7 @@ use crate::redact::Redaction;
 use crate::versions::{Loaded, Versions};
 use crate::{
     Call, Candidate, Code, Codes, Compiler, Config, Damage, Egress, Error, EventSender, Input, InputSchema, Limits,
-    Maker, Mocks, RunResult, Standins, Subject,
+    Maker, Mocks, RunResult, Standins, Subject, Trials,
 };
 use closing::Unclosed;
 use outlet::Outlet;
@@ -94,6 +94,15 @@ impl Invoker {
             versions: Arc::default(),
             unclosed: Unclosed::default(),
         })
+    }
+
+    /// Runs that leave no record, among those of this invoker: in its places and its processes.
+    ///
+    /// # Errors
+    /// When the cryptography does not start.
+    pub fn trials(&self) -> Result<Trials, Error> {
+        let (executor, admission) = (self.executor.clone(), self.admission.clone());
+        Trials::new(executor, admission, self.compiler.clone(), self.limits_max, self.clock.clone())
     }
 
     #[must_use]
@@ -176,9 +185,9 @@ impl Invoker {
             tool_id: tool,
             tool_name,
             version: UNPUBLISHED,
-            loaded: Loaded { code: Ok(code), schema, mocks },
+            loaded: Loaded { code: Ok(code), schema, output: compiled(settings.output_schema.as_ref()).await?, mocks },
             language: settings.language,
-            limits: self.limits(&settings),
+            limits: Limits::of(&settings, &self.limits_max),
             outlet: Outlet::take(&settings, &mut variables),
             variables,
             component: None,
@@ -200,7 +209,7 @@ impl Invoker {
             version: version.version,
             loaded: self.load(version).await?,
             language: version.settings.language,
-            limits: self.limits(&version.settings),
+            limits: Limits::of(&version.settings, &self.limits_max),
             outlet: Outlet::take(&version.settings, &mut variables),
             variables,
             component: Some(version.component_digest),
@@ -209,25 +218,21 @@ impl Invoker {
         })
     }
 
-    fn limits(&self, settings: &registry::VersionSettings) -> Limits {
-        let (wall, memory) = (settings.timeout_ms, settings.memory_bytes);
-        let limits = Limits::DEFAULT.with(Some(wall), Some(memory), &self.limits_max);
-        limits.bounded(&settings.limits, &self.limits_max)
-    }
-
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
         if let Some(found) = self.versions.get(&version.id).filter(|_| self.compiler.has(&version.image_digest)) {
             return Ok(found);
         }
-        let schema = version.input_schema.clone();
-        let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
-        let schema = compiled.map_err(|error| Error::internal(error.to_string()))?.map_err(Error::internal)?;
+        let (schema, output) =
+            (compiled(Some(&version.input_schema)).await?, compiled(version.settings.output_schema.as_ref()).await?);
+        let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
         let (code, mocks) = match self.stored(version).await {
             // Not kept: it may be put back.
-            Err(Error::Damaged(damage)) => return Ok(Loaded { code: Err(damage), schema, mocks: Arc::default() }),
+            Err(Error::Damaged(damage)) => {
+                return Ok(Loaded { code: Err(damage), schema, output, mocks: Arc::default() });
+            }
             stored => stored?,
         };
-        let loaded = Loaded { code: Ok(code), schema, mocks: mocks.into() };
+        let loaded = Loaded { code: Ok(code), schema, output, mocks: mocks.into() };
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }
@@ -263,6 +268,13 @@ impl Invoker {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Apart from the threads that answer requests: large schemas take their time.
+pub(crate) async fn compiled(schema: Option<&serde_json::Value>) -> Result<Option<InputSchema>, Error> {
+    let Some(schema) = schema.cloned() else { return Ok(None) };
+    let compiled = tokio::task::spawn_blocking(move || InputSchema::compile(&schema)).await;
+    compiled.map_err(|error| Error::internal(error.to_string()))?.map(Some).map_err(Error::internal)
 }
 
 fn standins(bytes: &[u8]) -> Result<Standins, Error> {

@@ -1,7 +1,7 @@
 //! Runs a component under limits.
 //!
 //! [`Invoker::invoke`] is the one function that every run of every tool
-//! passes. Below it, a [`Pool`] of processes, or [`Sandbox`] in this one, runs
+//! passes; [`Trials`] are runs of code that is no version, which leave no record. Below it, a [`Pool`] of processes, or [`Sandbox`] in this one, runs
 //! one input at a time and knows no store: it takes an [`Execution`] and gives
 //! an [`Executed`], both plain data.
 
@@ -41,6 +41,7 @@ mod structure;
 mod tape;
 mod taped;
 mod ticker;
+mod trial;
 mod turns;
 mod versions;
 
@@ -74,3 +75,4 @@ pub use tape::{
     Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,
     TapedResponse, Taping, What,
 };
+pub use trial::{Trial, Trials, Tried};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::RunBounds;
+use registry::{RunBounds, VersionSettings};
 use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
 
@@ -99,6 +99,13 @@ impl Limits {
         http_bytes: 32 << 20,
         ..Self::DEFAULT
     };
+
+    /// Those of a version's runs, capped.
+    #[must_use]
+    pub fn of(settings: &VersionSettings, cap: &Self) -> Self {
+        let limits = Self::DEFAULT.with(Some(settings.timeout_ms), Some(settings.memory_bytes), cap);
+        limits.bounded(&settings.limits, cap)
+    }
 
     /// The same limits with the version's own settings, capped.
     #[must_use]

@@ -17,11 +17,12 @@ const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// The ends that the host gives a run.
-const HOSTS_OUTCOMES: [&str; 17] = [
+const HOSTS_OUTCOMES: [&str; 18] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
     "output_not_persistable",
+    "output_schema",
     "stack_overflow",
     "trap",
     "out_of_memory",

@@ -134,7 +134,7 @@ impl Redactor {
         StatusDocument { message: self.text(message), progress, total, data: data.map(|data| self.value(data)) }
     }
 
-    fn value(&self, value: Value) -> Value {
+    pub fn value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),

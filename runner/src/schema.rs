@@ -63,15 +63,26 @@ impl InputSchema {
     /// # Errors
     /// Every way in which an input misses the schema, up to a bound.
     pub(crate) async fn validate(&self, inputs: Vec<Map<String, Value>>) -> Result<(), Error> {
-        let inputs: Vec<Value> = inputs.into_iter().map(Value::Object).collect();
+        let misfits = self.found(inputs.into_iter().map(Value::Object).collect()).await?;
+        if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
+    }
+
+    /// Every way in which one value misses the schema, up to a bound.
+    ///
+    /// # Errors
+    /// When the host has no thread to give.
+    pub async fn misfits_of(&self, value: Value) -> Result<Vec<Misfit>, Error> {
+        self.found(vec![value]).await
+    }
+
+    async fn found(&self, inputs: Vec<Value>) -> Result<Vec<Misfit>, Error> {
         let costs: Vec<u64> = inputs.iter().map(|input| self.cost.with(input)).collect();
         let cost = costs.iter().fold(0_u64, |sum, cost| sum.saturating_add(*cost));
-        let misfits = match costs.iter().position(|cost| *cost > MEETINGS_MAX) {
+        Ok(match costs.iter().position(|cost| *cost > MEETINGS_MAX) {
             Some(input_index) => vec![too_much(input_index)],
             None if cost <= INLINE_MAX && !self.cost.is_recursive() => self.misfits(&inputs, &costs),
             None => self.on_a_thread(inputs, costs).await?,
-        };
-        if misfits.is_empty() { Ok(()) } else { Err(Error::InvalidInput { misfits }) }
+        })
     }
 
     fn misfits(&self, inputs: &[Value], costs: &[u64]) -> Vec<Misfit> {

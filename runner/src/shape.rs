@@ -1,9 +1,39 @@
-//! The result-persistence rule: what an output's length means.
+//! What becomes of an output: whether it is what its version promises, and what its length means.
 
-use crate::Outcome;
+use serde_json::Value;
+
 use crate::call::{PERSISTED_CHARACTERS_MAX, ResultPersistence};
+use crate::{Error, InputSchema, Outcome};
 
-/// The outcome after the rule, and whether it belongs in the conversation's log. A longer output than
+/// Ways in which an output misses its schema that are told.
+const MISFITS_TOLD_MAX: usize = 3;
+
+/// The outcome, or its failure when the version has a schema for outputs that this one misses. What a tool returned as
+/// text may be meant as text although it reads as JSON, so either will do.
+///
+/// # Errors
+/// When the host has no thread to give.
+pub async fn promised(outcome: Outcome, schema: Option<&InputSchema>) -> Result<Outcome, Error> {
+    let (Some(schema), Outcome::Succeeded { output }) = (schema, &outcome) else { return Ok(outcome) };
+    let text = Value::String(output.clone());
+    let misfits = match serde_json::from_str(output) {
+        Ok(value) => schema.misfits_of(value).await?,
+        Err(_) => schema.misfits_of(text.clone()).await?,
+    };
+    if misfits.is_empty() || schema.misfits_of(text).await?.is_empty() {
+        return Ok(outcome);
+    }
+    let told =
+        misfits.iter().take(MISFITS_TOLD_MAX).map(|misfit| format!("{}: {}", place(&misfit.pointer), misfit.message));
+    let message = format!("the output misses the output schema: {}", told.collect::<Vec<_>>().join("; "));
+    Ok(Outcome::failed("output_schema", message))
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+/// The outcome after the rule of result persistence, and whether it belongs in the conversation's log. A longer output than
 /// `output_characters_max` fails.
 pub fn shape(outcome: Outcome, persistence: ResultPersistence, output_characters_max: usize) -> (Outcome, bool) {
     let Outcome::Succeeded { output } = &outcome else {
@@ -43,6 +73,30 @@ mod tests {
             }
             (outcome, expected) => panic!("{characters} {persistence:?}: {outcome:?} {expected:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn an_output_is_what_its_schema_says_as_json_or_as_text() {
+        let promised = async |schema: Value, output: &str| {
+            let schema = InputSchema::compile(&schema).unwrap();
+            match promised(Outcome::Succeeded { output: output.into() }, Some(&schema)).await.unwrap() {
+                Outcome::Succeeded { .. } => String::new(),
+                Outcome::Failed { exception_type, exception_message, .. } => {
+                    format!("{exception_type}: {exception_message}")
+                }
+            }
+        };
+        use serde_json::json;
+        let object = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}});
+        assert_eq!(promised(object.clone(), "{\"a\": 1}").await, "");
+        let missed = promised(object.clone(), "{\"a\": \"1\"}").await;
+        assert!(missed.starts_with("output_schema: the output misses the output schema: /a: "), "{missed}");
+        assert!(promised(object, "plain").await.contains("the whole: "));
+        for text in ["plain", "5", "null", "\"quoted\""] {
+            assert_eq!(promised(json!({"type": "string"}), text).await, "", "{text}");
+        }
+        assert_eq!(promised(json!({"type": "integer"}), "5").await, "");
+        assert_ne!(promised(json!({"type": "integer"}), "five").await, "");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Loaded {
     /// Or why its runs fail. That is looked at anew each time.
     pub(crate) code: Result<Code, Damage>,
     pub(crate) schema: InputSchema,
+    /// Of outputs.
+    pub(crate) output: Option<InputSchema>,
     pub(crate) mocks: Arc<Standins>,
 }
 
@@ -72,7 +74,8 @@ mod tests {
 
     fn loaded(bundle: &std::sync::Arc<[u8]>) -> Loaded {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
-        Loaded { code: Ok(code), schema: InputSchema::compile(&serde_json::json!({})).unwrap(), mocks: Arc::default() }
+        let schema = InputSchema::compile(&serde_json::json!({})).unwrap();
+        Loaded { code: Ok(code), schema, output: None, mocks: Arc::default() }
     }
 
     fn bundle(bytes: usize) -> std::sync::Arc<[u8]> {

@@ -48,6 +48,7 @@ const TEMPLATE: &[Embedded] = embedded![
     ".gitignore",
     "README.md",
     "checks/example.json",
+    "checks/more.json",
     "pyproject.toml",
     "tests/test_tool.py",
     "tool.py",

@@ -42,7 +42,15 @@ mod tests {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(
             paths,
-            [".gitignore", "README.md", "checks/example.json", "pyproject.toml", "tests/test_tool.py", "tool.py"]
+            [
+                ".gitignore",
+                "README.md",
+                "checks/example.json",
+                "checks/more.json",
+                "pyproject.toml",
+                "tests/test_tool.py",
+                "tool.py"
+            ]
         );
     }
 }

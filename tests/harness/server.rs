@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -180,6 +180,19 @@ impl Drop for Server {
             assert!(ended.is_some_and(|status| status.success()), "a server with nothing to do ended with {ended:?}");
         }
     }
+}
+
+/// A cache home for tests without a server, in which the image's code is there already.
+pub fn local_cache() -> &'static Path {
+    static LOCAL: LazyLock<PathBuf> = LazyLock::new(|| {
+        let (home, server) = (seed::SHARED.join("local"), Server::shared());
+        let data = home.join("lathe");
+        seed::plant_keys(&data);
+        let image = server.artifacts().into_iter().max_by_key(|(_, bytes)| *bytes).expect("an image");
+        seed::copy_code(&image.0, &data.join("cache"));
+        home
+    });
+    &LOCAL
 }
 
 /// Where a server with `has_own_cache` keeps what it can make again.

@@ -90,6 +90,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             entry_point: "run-tool".to_owned(),
             allowed_hosts: Vec::new(),
             secret_hosts: BTreeMap::new(),
+            output_schema: None,
             mocks_digest: None,
             timeout_ms,
             memory_bytes,

@@ -22,7 +22,10 @@ fn publish_test_and_invoke_tell_how_they_go() {
     assert!(published.iter().any(|event| event.name == "log" && event.data["line"].is_string()), "{published:?}");
     let steps = published.iter().filter(|event| event.name == "step" && event.data["state"] == "finished");
     let steps: Vec<&str> = steps.filter_map(|event| event.data["name"].as_str()).collect();
-    assert_eq!(steps, ["checkout", "image", "manifest", "dependencies", "compile", "gate", "store", "publish"]);
+    assert_eq!(
+        steps,
+        ["checkout", "manifest", "image", "dependencies", "compile", "checks", "gate", "store", "publish"]
+    );
     assert_eq!(names(&published)[names(&published).len() - 2..], ["result", "done"]);
     assert_eq!(published[published.len() - 2].data, json!({"new_version": "1.0.0"}));
     let invoked = tool.invoke_request(&call(&json!({}))).events();

@@ -39,7 +39,7 @@ struct Test {
 pub(crate) fn operation() -> Operation {
     Operation::new("test-tool", Tag::Runs, "Test a branch")
         .says(
-            "Builds the tip of a branch and runs it, without publishing anything. Values of variables come in the \
+            "Builds the tip of a branch, runs its project's checks, and runs it, without publishing anything. Values of variables come in the \
             request; those of a tool's own are not used. The records of these runs have the source `branch-test`.",
         )
         .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())

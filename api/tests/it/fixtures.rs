@@ -187,6 +187,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             entry_point: "tool:run_tool".to_owned(),
             allowed_hosts: vec![],
             secret_hosts: Default::default(),
+            output_schema: None,
             mocks_digest: None,
             timeout_ms: 30_000,
             memory_bytes: 1 << 27,

@@ -8,11 +8,14 @@ use tracing::Instrument;
 
 use super::{Builder, ReplayGate, rehearsing};
 use crate::build::Built;
-use crate::error::{Error, Place};
+use crate::error::Error;
+use crate::given::{Fields, given};
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::CommitId;
-use crate::steps::manifest::Manifest;
+
+/// Where requests have the values of variables.
+const FIELDS: Fields = Fields { envvars: "required_envvars", secrets: "required_secret_envvars" };
 
 #[derive(Debug, Clone)]
 pub struct TestRequest {
@@ -70,7 +73,8 @@ impl Builder {
     ) -> Result<Candidate, Error> {
         let (repository, commit) = self.tip(principal, request.commit_branch).await?;
         let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
-        let variables = given(&built.manifest, request.envvars, request.secrets)?;
+        let variables = given(&built.manifest, request.envvars, request.secrets, FIELDS)?;
+        self.check(principal, &built, progress).await?;
         let candidate = self.candidate(principal, &built, commit).await?;
         if let Some((gate, tool)) = request.gate.zip(candidate.tool.as_ref()) {
             let rehearse = self.rehearse(principal, tool, &candidate, gate, progress);
@@ -86,7 +90,7 @@ impl Builder {
         built: &Built,
         commit: CommitId,
     ) -> Result<Candidate, Error> {
-        let name = built.manifest.name.replace('-', "_").to_lowercase();
+        let name = built.tool_name();
         let tool = match ToolName::parse(&name) {
             Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
             Err(_) => None,
@@ -104,26 +108,4 @@ impl Builder {
             commit: commit.to_string(),
         })
     }
-}
-
-/// The declared variables out of those that the request gives.
-fn given(
-    manifest: &Manifest,
-    mut envvars: BTreeMap<EnvvarName, String>,
-    mut secrets: BTreeMap<EnvvarName, SecretValue>,
-) -> Result<Variables, Error> {
-    let missing = |name: &EnvvarName, field: &str| {
-        let message = format!("the tool requires {name}; give it a value in {field}");
-        Error::failed("variables", "missing-variable", message, Place::default())
-    };
-    let mut variables = Variables::default();
-    for name in &manifest.required_envvars {
-        let value = envvars.remove(name).ok_or_else(|| missing(name, "required_envvars"))?;
-        variables.envvars.insert(name.clone(), value);
-    }
-    for name in &manifest.required_secret_envvars {
-        let value = secrets.remove(name).ok_or_else(|| missing(name, "required_secret_envvars"))?;
-        variables.secrets.insert(name.clone(), value);
-    }
-    Ok(variables)
 }

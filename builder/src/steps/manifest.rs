@@ -30,6 +30,8 @@ pub struct Manifest {
     pub entry_point: String,
     /// A file of the project; otherwise derived from the entry point's types.
     pub input_schema: Option<String>,
+    /// A file of the project, that outputs are held against.
+    pub output_schema: Option<String>,
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
     pub allowed_hosts: Vec<String>,
@@ -75,6 +77,7 @@ fn read(convention: &Convention, project: Project, mut lathe: Fields) -> Result<
         dependencies: project.dependencies,
         entry_point: entry_point(&mut lathe, &convention.entry_point)?,
         input_schema: file(&mut lathe, "input_schema")?,
+        output_schema: file(&mut lathe, "output_schema")?,
         required_envvars: variables(&mut lathe, "required_envvars")?,
         allowed_hosts: allowed_hosts(&mut lathe)?,
         secret_hosts: secret_hosts(&mut lathe, &required_secret_envvars)?,

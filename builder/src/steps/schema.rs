@@ -1,4 +1,4 @@
-//! The input schema: the author's file, or what the image derived.
+//! The schemas of inputs and outputs: the author's files, or what the code derived.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::error::{Error, Place};
 
 const STAGE: &str = "manifest";
-const CHECK: &str = "input-schema";
+/// What refusals of the schemas name.
+pub const INPUT: &str = "input-schema";
+pub const OUTPUT: &str = "output-schema";
 /// A schema is sent to callers and compiled in memory for every version.
 const SCHEMA_BYTES_MAX: usize = 256 << 10;
 
@@ -16,9 +18,9 @@ const SCHEMA_BYTES_MAX: usize = 256 << 10;
 ///
 /// # Errors
 /// When it is missing, no JSON, or no schema of an object.
-pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Result<Value, Error> {
-    let missing = || Error::failed(STAGE, CHECK, "the file is missing", Place::file(path));
-    parse(files.get(path).ok_or_else(missing)?, Place::file(path))
+pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) -> Result<Value, Error> {
+    let missing = || Error::failed(STAGE, check, "the file is missing", Place::file(path));
+    parse(files.get(path).ok_or_else(missing)?, Place::file(path), check)
 }
 
 /// Reads the schema that was derived from the entry point's types. The author's
@@ -27,20 +29,20 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Result<Value, Erro
 /// # Errors
 /// When it is no schema of an object.
 pub fn derived(text: &str) -> Result<Value, Error> {
-    parse(text.as_bytes(), Place::default())
+    parse(text.as_bytes(), Place::default(), INPUT)
 }
 
-fn parse(bytes: &[u8], place: Place) -> Result<Value, Error> {
-    let refuse = |message: String| Error::failed(STAGE, CHECK, message, place.clone());
+fn parse(bytes: &[u8], place: Place, check: &'static str) -> Result<Value, Error> {
+    let refuse = |message: String| Error::failed(STAGE, check, message, place.clone());
     if bytes.len() > SCHEMA_BYTES_MAX {
         return Err(refuse(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes")));
     }
     let schema: Value = serde_json::from_slice(bytes).map_err(|error| {
         let line = u32::try_from(error.line()).ok();
-        Error::failed(STAGE, CHECK, error.to_string(), Place { line, ..place.clone() })
+        Error::failed(STAGE, check, error.to_string(), Place { line, ..place.clone() })
     })?;
     if !schema.is_object() {
-        return Err(refuse("an input schema is a JSON object".into()));
+        return Err(refuse("a schema is a JSON object".into()));
     }
     InputSchema::compile(&schema).map_err(refuse)?;
     Ok(schema)

@@ -33,6 +33,12 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
+    /// The inputs that are given, which may be none.
+    pub fn read_given(&self) -> anyhow::Result<Vec<Input>> {
+        if self.inputs.is_empty() { Ok(Vec::new()) } else { self.read() }
+    }
+
+    /// The inputs; an empty object when none is given.
     pub fn read(&self) -> anyhow::Result<Vec<Input>> {
         if self.inputs.len() > INPUTS_MAX {
             return Err(Failure::usage(

@@ -25,7 +25,7 @@ pub enum ToolCommand {
     New(new::NewArguments),
     /// Register a tool with the server; needed once before it is published
     Create(create::CreateArguments),
-    /// Build the tip of a branch and run it, without publishing
+    /// Build a project, run its checks, and run it: the directory here, or a pushed branch on the server
     Test(test::TestArguments),
     /// Build the tip of a branch and give it the next version
     Publish(publish::PublishArguments),
@@ -42,14 +42,18 @@ pub enum ToolCommand {
 }
 
 pub async fn run(command: ToolCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    if let ToolCommand::New(arguments) = command {
-        return new::run(&arguments, screen);
+    match command {
+        ToolCommand::New(arguments) => new::run(&arguments, screen),
+        ToolCommand::Test(arguments) => test::run(&arguments, screen).await,
+        other => run_client(other, screen).await,
     }
+}
+
+async fn run_client(command: ToolCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let client = Home::of_user()?.client()?;
     match command {
-        ToolCommand::New(_) => Ok(Outcome::Done),
+        ToolCommand::New(_) | ToolCommand::Test(_) => Ok(Outcome::Done),
         ToolCommand::Create(arguments) => create::run(&client, &arguments, screen).await,
-        ToolCommand::Test(arguments) => test::run(&client, &arguments, screen).await,
         ToolCommand::Publish(arguments) => publish::run(&client, &arguments, screen).await,
         ToolCommand::Invoke(arguments) => invoke::run(&client, &arguments, screen).await,
         ToolCommand::List(arguments) => list::run(&client, arguments, screen).await,

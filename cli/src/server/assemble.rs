@@ -18,10 +18,10 @@ use super::telemetry::Metrics;
 use crate::failure::Failure;
 
 /// Keeps the key of the compiled code apart from every other that is derived.
-const CACHE_KEY_LABEL: &str = "compiled code cache";
+pub const CACHE_KEY_LABEL: &str = "compiled code cache";
 
 /// This program as it is in memory: a runner started after an upgrade of the file must still speak as this server does.
-const THIS_PROGRAM: &str = "/proc/self/exe";
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// A part of the server that takes its time to be ready.
 const IMAGES: &str = "language images";
@@ -170,7 +170,7 @@ async fn close_orphans(store: &Store) -> anyhow::Result<()> {
 }
 
 /// This program's own path: it is its own compiler, bundler and git hook.
-fn program() -> anyhow::Result<String> {
+pub fn program() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("finding this program's own path")?;
     path.into_os_string().into_string().map_err(|path| {
         let message = format!("the path {} is not UTF-8", PathBuf::from(path).display());

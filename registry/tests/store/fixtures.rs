@@ -154,6 +154,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             entry_point: "lookup.main:run_tool".to_owned(),
             allowed_hosts: vec!["example.org".to_owned()],
             secret_hosts: Default::default(),
+            output_schema: None,
             mocks_digest: None,
             timeout_ms: 30_000,
             memory_bytes: 128 << 20,

@@ -61,6 +61,11 @@ pub fn system_resolver() -> Resolve {
     })
 }
 
+/// Knows no name.
+pub fn nowhere() -> Resolve {
+    Arc::new(|_, _, _| Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into()))))
+}
+
 impl Connector {
     pub async fn connect(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Connection, HttpError> {
         let addresses = self.addresses(target, resolving).await?;

@@ -12,6 +12,8 @@ use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest};
 pub struct Simulation {
     pub standins: Arc<Standins>,
     pub recall: Option<Recall>,
+    /// Nothing goes out then, not even what changes nothing.
+    pub is_sealed: bool,
 }
 
 impl Simulation {
@@ -20,7 +22,7 @@ impl Simulation {
         if let Some(answer) = self.standins.answer(request) {
             return Some((Source::Mock, Ok(answer)));
         }
-        if is_safe { None } else { Some((Source::Recorded, self.recorded(request).await)) }
+        if is_safe && !self.is_sealed { None } else { Some((Source::Recorded, self.recorded(request).await)) }
     }
 
     async fn recorded(&self, request: &HttpRequest) -> HttpAnswer {
@@ -29,8 +31,12 @@ impl Simulation {
             None => None,
         };
         let HttpRequest { method, url, .. } = request;
-        let message =
-            || format!("this is a simulation, and neither a mock nor a recorded answer stands for {method} {url}");
+        let message = || match self.is_sealed {
+            true => format!("this is a check, and no mock stands for {method} {url}"),
+            false => {
+                format!("this is a simulation, and neither a mock nor a recorded answer stands for {method} {url}")
+            }
+        };
         found.ok_or_else(|| HttpError::new(HttpErrorCode::Simulated, message()))
     }
 }

@@ -1,6 +1,6 @@
 //! The documents that a tool is given: its variables, its caller, its place.
 
-use registry::{InvocationId, Principal, Variables};
+use registry::{InvocationId, OrganizationId, Variables};
 use serde_json::{Map, Value, json};
 
 use crate::call::{Conversation, Input};
@@ -36,7 +36,7 @@ pub fn conversation(conversation: Option<&Conversation>) -> String {
 
 /// What a run may know of itself.
 pub struct Metadata<'a> {
-    pub principal: &'a Principal,
+    pub organization: &'a OrganizationId,
     pub mode: &'static str,
     pub invocation_id: InvocationId,
     pub tool_id: String,
@@ -53,7 +53,7 @@ pub fn metadata(metadata: &Metadata<'_>) -> String {
         "tool_id": metadata.tool_id,
         "tool_name": metadata.tool_name,
         "version": metadata.version,
-        "organization": metadata.principal.organization.to_string(),
+        "organization": metadata.organization.to_string(),
         "deadline_ms": metadata.deadline_ms,
     })
     .to_string()

@@ -5,14 +5,14 @@ use registry::{HostPattern, SecretValue, Variables, VersionSettings};
 use crate::{HostSecret, Secrets};
 
 /// The way out of one call's runs.
-pub(super) struct Outlet {
-    pub(super) declared: Vec<HostPattern>,
-    pub(super) secrets: Secrets,
+pub(crate) struct Outlet {
+    pub(crate) declared: Vec<HostPattern>,
+    pub(crate) secrets: Secrets,
 }
 
 impl Outlet {
     /// Takes the secrets that the tool must not have out of its variables.
-    pub(super) fn take(settings: &VersionSettings, variables: &mut Variables) -> Self {
+    pub(crate) fn take(settings: &VersionSettings, variables: &mut Variables) -> Self {
         let one = |(name, hosts): (&registry::EnvvarName, &Vec<String>)| {
             let value = variables.secrets.remove(name)?;
             Some(HostSecret { name: name.to_string(), value, hosts: patterns(hosts) })
@@ -21,11 +21,11 @@ impl Outlet {
         Self { declared: patterns(&settings.allowed_hosts), secrets }
     }
 
-    pub(super) fn secret_values(&self) -> impl Iterator<Item = &SecretValue> {
+    pub(crate) fn secret_values(&self) -> impl Iterator<Item = &SecretValue> {
         self.secrets.0.iter().map(|secret| &secret.value)
     }
 
-    pub(super) fn secret_names(&self) -> Vec<String> {
+    pub(crate) fn secret_names(&self) -> Vec<String> {
         self.secrets.0.iter().map(|secret| secret.name.clone()).collect()
     }
 }

@@ -100,6 +100,7 @@ impl Run<'_> {
         if is_called {
             ledger.hand_over();
         }
+        let outcome = shape::promised(outcome, self.resolved.loaded.output.as_ref()).await?;
         let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
@@ -173,7 +174,7 @@ impl Run<'_> {
         let simulation = match mode {
             InvocationMode::Regular => None,
             InvocationMode::ConversationSimulation => {
-                Some(Simulation { standins: loaded.mocks.clone(), recall: recall() })
+                Some(Simulation { standins: loaded.mocks.clone(), recall: recall(), is_sealed: false })
             }
         };
         self.invoker.egress.gate(Pass {
@@ -192,7 +193,7 @@ impl Run<'_> {
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
-            principal: self.principal,
+            organization: &self.principal.organization,
             mode: mode.as_str(),
             invocation_id: id.clone(),
             tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),

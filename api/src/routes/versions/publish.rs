@@ -37,7 +37,7 @@ struct Response {
 pub(crate) fn operation() -> Operation {
     let operation = Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
         .says(
-            "Builds the tip of a branch and makes it the tool's next version; the first one is `1.0.0` whatever the \
+            "Builds the tip of a branch, runs its project's checks, and makes it the tool's next version; the first one is `1.0.0` whatever the \
             bump. The highest version before it is compared: whoever calls it must be able to go on after a minor or \
             patch bump, or `build_failed` says why and which bump would do. A commit that the last version already contains is refused, and so is a version whose variables the \
             tool lacks. While another operation on the tool runs, 409 comes at once, and so it does without an \

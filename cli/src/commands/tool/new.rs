@@ -53,7 +53,8 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn people_text(name: &ProjectName, directory: &Path) -> String {
     let directory = directory.display();
     format!(
-        "wrote {directory}\n\nNext: edit {directory}/tool.py, commit it, then\n  \
+        "wrote {directory}\n\nNext: edit {directory}/tool.py; `lathe tool test {directory} --watch` builds it and runs its checks \
+         whenever a file changes. Commit it, then\n  \
          git push lathe HEAD:releases/ORG\n  \
          lathe tool create {name} --description 'what it does'\n  \
          lathe tool test {directory} --branch releases/ORG --input '{{\"name\": \"Ada\"}}'\n  \

@@ -1,47 +1,49 @@
-//! `lathe tool test`
+//! `lathe tool test`: a directory's project here, or a pushed branch on a server.
+
+mod local;
+mod pushed;
+mod report;
+mod round;
+mod watch;
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::project;
-use crate::client::{Client, TestRequest};
-use crate::commands::input::{self, InputArguments};
+use crate::commands::input::InputArguments;
 use crate::failure::Outcome;
-use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
+use crate::home::Home;
+use crate::output::Screen;
 
 #[derive(Debug, Args)]
 pub struct TestArguments {
     /// The project's directory [default: the current one]
     path: Option<PathBuf>,
-    /// The pushed branch to build [default: the branch that is checked out here]
+    /// Have the server build this pushed branch, instead of the directory here
     #[arg(long)]
     branch: Option<String>,
+    /// Have the server build the pushed branch that is checked out here
+    #[arg(long, conflicts_with = "branch")]
+    pushed: bool,
+    /// Test again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["branch", "pushed"])]
+    watch: bool,
     #[command(flatten)]
     input: InputArguments,
-    /// A variable for this run only
+    /// A variable for these inputs only
     #[arg(long = "envvar", value_name = "NAME[=VALUE]")]
     envvars: Vec<String>,
-    /// A secret for this run only; without =VALUE it is read from the environment, with =- from stdin
+    /// A secret for these inputs only; without =VALUE it is read from the environment, with =- from stdin
     #[arg(long = "secret", value_name = "NAME[=VALUE]")]
     secrets: Vec<String>,
+    /// URL of the package index (simple API) that tests here take dependencies from
+    #[arg(long, value_name = "URL", env = "LATHE_PYTHON_INDEX")]
+    python_index: Option<String>,
 }
 
-pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let request = TestRequest {
-        inputs: arguments.input.read()?,
-        commit_branch: arguments.branch.clone().map_or_else(project::current_branch, Ok)?,
-        project_path: project::project_path(arguments.path.as_deref())?,
-        required_envvars: input::pairs(&arguments.envvars)?,
-        required_secret_envvars: input::pairs(&arguments.secrets)?,
-    };
-    let display = RunDisplay::start(&format!("testing {} of {}", request.project_path, request.commit_branch));
-    let answer = client.test_branch(&request, |event| display.show(event)).await?;
-    drop(display);
-    if screen.is_json() {
-        screen.document(&answer.document)?;
-    } else {
-        show_results(screen, &answer.body.invocation_results)?;
+pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    if arguments.pushed || arguments.branch.is_some() {
+        return pushed::run(&Home::of_user()?.client()?, arguments, screen).await;
     }
-    Ok(if is_all_succeeded(&answer.body.invocation_results) { Outcome::Done } else { Outcome::Failed })
+    local::run(arguments, screen).await
 }

@@ -1,14 +1,9 @@
 """Runs the tool under plain CPython: `python -m pytest`."""
 
-import json
-from pathlib import Path
-
 import pytest
 from amigo_tool_scaffold.testing import run
 
 from tool import run_tool
-
-CHECKS = sorted((Path(__file__).parent.parent / "checks").glob("*.json"))
 
 
 def test_greets_and_reports_progress() -> None:
@@ -31,9 +26,3 @@ def test_refuses_no_greetings() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         run(run_tool, {"name": "Ada", "times": 0})
 
-
-@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.stem)
-def test_check(path: Path) -> None:
-    check = json.loads(path.read_text(encoding="utf-8"))
-    result = run(run_tool, check["input_parameters"], mode=check["invocation_mode"])
-    assert result.json() == check["expected_output"]

@@ -1,0 +1,155 @@
+//! Where two JSON values differ, for people.
+
+use serde_json::{Number, Value};
+
+/// More than these tell nothing new about a mistake.
+const DIFFERENCES_MAX: usize = 10;
+/// Of a value in a line.
+const VALUE_CHARACTERS_MAX: usize = 200;
+/// What stands before the place where two long texts part.
+const CONTEXT_CHARACTERS: usize = 20;
+/// Shorter texts are shown whole.
+const LONG_CHARACTERS: usize = 60;
+
+/// A line for each place, as a JSON pointer with what was expected there and what is. None for equal values; numbers are
+/// equal when they are the same number, as `1` and `1.0`.
+pub fn differences(expected: &Value, got: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    compare("", expected, got, &mut found);
+    let more = found.len().saturating_sub(DIFFERENCES_MAX);
+    found.truncate(DIFFERENCES_MAX);
+    if more > 0 {
+        found.push(format!("and {more} more"));
+    }
+    found
+}
+
+/// A value in one line, cut.
+pub fn shown(value: &Value) -> String {
+    clipped(&value.to_string())
+}
+
+fn compare(pointer: &str, expected: &Value, got: &Value, found: &mut Vec<String>) {
+    match (expected, got) {
+        (Value::Object(expected), Value::Object(got)) => {
+            for (name, value) in expected {
+                let pointer = format!("{pointer}/{}", escaped(name));
+                match got.get(name) {
+                    Some(got) => compare(&pointer, value, got, found),
+                    None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
+                }
+            }
+            let extra = got.iter().filter(|(name, _)| !expected.contains_key(*name));
+            found.extend(
+                extra.map(|(name, value)| format!("{pointer}/{}: not expected, got {}", escaped(name), shown(value))),
+            );
+        }
+        (Value::Array(expected), Value::Array(got)) => {
+            for (index, value) in expected.iter().enumerate() {
+                let pointer = format!("{pointer}/{index}");
+                match got.get(index) {
+                    Some(got) => compare(&pointer, value, got, found),
+                    None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
+                }
+            }
+            let extra = got.iter().enumerate().skip(expected.len());
+            found.extend(extra.map(|(index, value)| format!("{pointer}/{index}: not expected, got {}", shown(value))));
+        }
+        (Value::Number(expected), Value::Number(got)) if is_same(expected, got) => {}
+        (expected, got) if expected == got => {}
+        (Value::String(expected), Value::String(got)) => {
+            let (expected, got) = parted(expected, got);
+            found.push(format!("{}: expected {expected}, got {got}", place(pointer)));
+        }
+        _ => found.push(format!("{}: expected {}, got {}", place(pointer), shown(expected), shown(got))),
+    }
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+fn is_same(one: &Number, other: &Number) -> bool {
+    let whole = |number: &Number| number.as_i128();
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.as_f64() == other.as_f64(),
+    }
+}
+
+/// As RFC 6901 has it.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Two texts from shortly before the place where they part.
+fn parted(expected: &str, got: &str) -> (String, String) {
+    let is_long = |text: &str| text.chars().count() > LONG_CHARACTERS;
+    let common = expected.chars().zip(got.chars()).take_while(|(one, other)| one == other).count();
+    let skipped = if is_long(expected) || is_long(got) { common.saturating_sub(CONTEXT_CHARACTERS) } else { 0 };
+    let from = |text: &str| {
+        let rest: String = text.chars().skip(skipped).collect();
+        let quoted = shown(&Value::String(rest));
+        if skipped > 0 { format!("…{quoted}") } else { quoted }
+    };
+    (from(expected), from(got))
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(VALUE_CHARACTERS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_difference_has_its_line() {
+        let expected = json!({"a": [1, 2, 3], "b": {"c/d": true}, "e": "one", "gone": null});
+        let got = json!({"a": [1, 9], "b": {"c/d": false, "new": [1]}, "e": ["one"]});
+        assert_eq!(
+            differences(&expected, &got),
+            [
+                "/a/1: expected 2, got 9",
+                "/a/2: expected 3, and it is missing",
+                "/b/c~1d: expected true, got false",
+                "/b/new: not expected, got [1]",
+                "/e: expected \"one\", got [\"one\"]",
+                "/gone: expected null, and it is missing",
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value() {
+        for (one, other) in
+            [("1", "1.0"), ("1e2", "100"), ("0", "-0.0"), ("18446744073709551615", "18446744073709551615")]
+        {
+            let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            assert!(differences(&value(one), &value(other)).is_empty(), "{one} {other}");
+        }
+        assert_eq!(differences(&json!(0.3), &json!(0.1 + 0.2)).len(), 1);
+        assert_eq!(differences(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)).len(), 1);
+        assert_eq!(differences(&json!("1"), &json!(1)), ["the whole: expected \"1\", got 1"]);
+    }
+
+    #[test]
+    fn long_texts_are_shown_where_they_part() {
+        let common = "x".repeat(500);
+        let lines = differences(&json!(format!("{common}abc")), &json!(format!("{common}abd{common}")));
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(line.contains("expected …\"xxxxxxxxxxxxxxxxxxabc\", got …\"xxxxxxxxxxxxxxxxxxabdx"), "{line}");
+        assert!(line.len() < 400, "{line}");
+    }
+
+    #[test]
+    fn there_are_not_too_many() {
+        let lines = differences(&json!(vec![0; 1_000]), &json!(vec![1; 1_000]));
+        assert_eq!((lines.len(), lines.last().map(String::as_str)), (DIFFERENCES_MAX + 1, Some("and 990 more")));
+    }
+}

@@ -1,0 +1,121 @@
+//! What came of a test, for people or as a document.
+
+use std::time::Duration;
+
+use builder::Checked;
+
+use super::round::{Refusal, Round};
+use crate::failure::Failure;
+use crate::output::{DIM, GREEN, RED, RESET, Screen, duration, printable, show_results};
+
+/// Of what a tool printed; its end is where it went wrong.
+const LOG_LINES_MAX: usize = 20;
+
+/// The answer of a command that tests once. What ended the build is the command's own error.
+pub fn whole(screen: Screen, round: &Round) -> anyhow::Result<()> {
+    if screen.is_json() {
+        return screen.document(&round.document());
+    }
+    match &round.refusal {
+        Some(refusal) => Err(refused(refusal)),
+        None => people(screen, round),
+    }
+}
+
+/// One of many: a line of JSON, or a part for people.
+pub fn part(screen: Screen, round: &Round) -> anyhow::Result<()> {
+    if screen.is_json() {
+        return screen.line(round.document());
+    }
+    match &round.refusal {
+        Some(refusal) => screen.line(format!("{RED}failed{RESET}  {}", printable(&refusal.message))),
+        None => people(screen, round),
+    }
+}
+
+/// With inputs the answer is what the tool said, ready for a pipe, and the checks are beside it.
+fn people(screen: Screen, round: &Round) -> anyhow::Result<()> {
+    let lines = round.checks.iter().map(check_text).chain([summary(round)]);
+    if round.runs.is_empty() {
+        return lines.into_iter().try_for_each(|line| screen.line(line));
+    }
+    lines.into_iter().for_each(|line| screen.note(line));
+    for run in &round.runs {
+        for request in &run.unanswered {
+            screen.note(format!("no mock stands for {}; add one to mocks/", printable(request)));
+        }
+        printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
+    }
+    let results: Vec<_> = round.runs.iter().map(|run| run.result.clone()).collect();
+    show_results(screen, &results)
+}
+
+fn check_text(check: &Checked) -> String {
+    let took = duration(Duration::from_millis(check.duration_ms));
+    let name = printable(&check.name);
+    let Some(failure) = &check.failure else { return format!("{GREEN}ok{RESET}      {name}  {took}") };
+    let mut text = format!("{RED}FAILED{RESET}  {name}  {took}  {}", printable(&check.file));
+    let failure = printable(failure);
+    for line in failure.lines().map(str::to_owned).chain(printed(&check.logs)) {
+        text.push_str(&format!("\n        {line}"));
+    }
+    text
+}
+
+/// The last lines that a tool printed.
+fn printed(logs: &str) -> Vec<String> {
+    let lines: Vec<&str> = logs.lines().collect();
+    let skipped = lines.len().saturating_sub(LOG_LINES_MAX);
+    lines[skipped..].iter().map(|line| format!("| {}", printable(line))).collect()
+}
+
+fn summary(round: &Round) -> String {
+    let (count, failed) = (round.checks.len(), round.failed_checks());
+    let took = duration(Duration::from_millis(round.duration_ms));
+    let checks = if count == 1 { "check" } else { "checks" };
+    match (count, failed) {
+        (0, _) => format!("built in {took}; no checks; add checks/*.json"),
+        (_, 0) => format!("{count} {checks} passed in {took}"),
+        _ => format!("{failed} of {count} {checks} failed in {took}"),
+    }
+}
+
+fn refused(refusal: &Refusal) -> anyhow::Error {
+    let hint = match (refusal.code, refusal.stage) {
+        ("build_failed", "variables") => "give it here, as in --envvar NAME=VALUE or --secret NAME",
+        ("build_failed", _) => "mend the project and test again; --watch does so whenever a file changes",
+        _ => "`lathe doctor` checks this machine",
+    };
+    Failure::refused(refusal.message.clone(), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(failure: Option<&str>) -> Checked {
+        Checked {
+            name: "greets".into(),
+            file: "checks/greets.json".into(),
+            duration_ms: 12,
+            failure: failure.map(str::to_owned),
+            logs: "one\ntwo\n".into(),
+        }
+    }
+
+    #[test]
+    fn a_failing_check_shows_its_file_the_difference_and_what_was_printed() {
+        let text = check_text(&checked(Some("the output differs:\n  /a: expected 1, got 2")));
+        let expected = "  greets  12 ms  checks/greets.json\n        the output differs:\n          /a: expected 1, got 2\n        | one\n        | two";
+        assert!(text.ends_with(expected), "{text}");
+        assert!(check_text(&checked(None)).ends_with("      greets  12 ms"));
+    }
+
+    #[test]
+    fn the_summary_counts() {
+        let round = |checks| Round { checks, duration_ms: 2_000, ..Round::default() };
+        assert_eq!(summary(&round(Vec::new())), "built in 2.0 s; no checks; add checks/*.json");
+        assert_eq!(summary(&round(vec![checked(None)])), "1 check passed in 2.0 s");
+        assert_eq!(summary(&round(vec![checked(None), checked(Some(""))])), "1 of 2 checks failed in 2.0 s");
+    }
+}
