@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | `bundler` | program and arguments of the bundling child | this binary |
 //! | `cache_dir` | downloaded packages, by digest | `<data>/cache` |
+//! | `bubblewrap` | the program that confines builds in which an author's code runs natively | none: such builds are refused |
+//! | `scratch_dir` | what running builds have in hand; emptied at the start | `<data>/scratch` |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
 //! | `builds` | builds at once and builds that wait, in the process and of one organisation | 2 and 16, of one 2 and 12 |
 //! | `limits_max` | no version may ask for more | see `runner::Limits` |
@@ -21,6 +23,8 @@ const QUEUED_BUILDS_MAX: usize = 16;
 pub struct Config {
     pub bundler: Vec<String>,
     pub cache_dir: PathBuf,
+    pub bubblewrap: Option<PathBuf>,
+    pub scratch_dir: PathBuf,
     pub python_index: Option<String>,
     pub builds: Bounds,
     pub limits_max: Limits,
@@ -29,10 +33,12 @@ pub struct Config {
 impl Config {
     /// The defaults, with this program as its own bundler.
     #[must_use]
-    pub fn new(cache_dir: PathBuf, program: &str) -> Self {
+    pub fn new(cache_dir: PathBuf, scratch_dir: PathBuf, program: &str) -> Self {
         Self {
             bundler: vec![program.into(), "internal".into(), "bundle".into()],
             cache_dir,
+            bubblewrap: None,
+            scratch_dir,
             python_index: None,
             builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
             limits_max: Limits::MAX,

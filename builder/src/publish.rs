@@ -5,6 +5,7 @@ mod attesting;
 mod branch_test;
 mod gating;
 mod rehearsing;
+mod repetition;
 mod verify;
 
 use std::sync::Arc;
@@ -12,9 +13,10 @@ use std::time::Duration;
 
 use registry::{
     Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
-    Principal, ProjectPath, Publication, Store, ToolId, ToolVersion, Version,
+    Principal, ProjectPath, Store, ToolId, ToolVersion, Version,
 };
 use runner::{Admission, Admitted, Full, Invoker, NativeCode, Trials};
+use tokio::sync::OnceCell;
 use tracing::Instrument;
 
 use crate::Config;
@@ -24,6 +26,7 @@ use crate::error::{Error, Place};
 use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
+use crate::sandbox::{Missing, Sandbox, Scratches};
 use crate::source::{self, CommitId, Repositories, Repository};
 use crate::steps::dependencies::Packages;
 use attesting::Origin;
@@ -40,9 +43,6 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
 /// A build that waits before another takes some seconds.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Whoever asks for the very same version again within this lost the answer;
-/// later it is more likely meant.
-const REPETITION_TIME: Duration = Duration::from_mins(10);
 /// A build of many large packages from a slow index takes minutes.
 const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
 
@@ -74,6 +74,8 @@ pub struct Builder {
     builds: Admission,
     invoker: Invoker,
     trials: Trials,
+    scratches: Scratches,
+    sandbox: Arc<OnceCell<Sandbox>>,
 }
 
 impl Builder {
@@ -92,7 +94,38 @@ impl Builder {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trials()?);
-        Ok(Self { config: Arc::new(config), store, artifacts, repositories, packages, images, builds, invoker, trials })
+        let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
+        scratches.sweep().map_err(Error::internal)?;
+        let (config, sandbox) = (Arc::new(config), Arc::default());
+        Ok(Self {
+            config,
+            store,
+            artifacts,
+            repositories,
+            packages,
+            images,
+            builds,
+            invoker,
+            trials,
+            scratches,
+            sandbox,
+        })
+    }
+
+    /// The sandbox for builds in which an author's code runs natively. It is looked for until it is there, so that an
+    /// operator who mends the machine needs no restart.
+    ///
+    /// # Errors
+    /// What is missing, and the command that mends it.
+    pub async fn sandbox(&self) -> Result<Sandbox, Missing> {
+        let probe = || Sandbox::probe(self.config.bubblewrap.as_deref(), &self.config.scratch_dir);
+        self.sandbox.get_or_try_init(probe).await.cloned()
+    }
+
+    /// Where a build may put what it shows to its jobs.
+    #[must_use]
+    pub const fn scratches(&self) -> &Scratches {
+        &self.scratches
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -304,44 +337,6 @@ impl Builder {
             Ok((repository, commit))
         })
         .await
-    }
-
-    async fn refuse_older(
-        &self,
-        repository: &Repository,
-        principal: &Principal,
-        lease: &Lease,
-        commit: CommitId,
-    ) -> Result<(), Error> {
-        let last = self.store.latest_commit(&principal.organization, &lease.tool).await?;
-        let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
-        let of = repository.clone();
-        if blocking(move || Ok(of.is_older(&commit, &last)?)).await? {
-            let message = format!("commit {commit} is older than {last}, which the last version was built from");
-            return Err(Error::failed("checkout", "older-commit", message, Place::default()));
-        }
-        Ok(())
-    }
-
-    /// A client whose answer was lost asks again, and must not get a second
-    /// version.
-    async fn refuse_repetition(
-        &self,
-        lease: &Lease,
-        request: &PublishRequest,
-        branch: &BranchName,
-        commit: CommitId,
-    ) -> Result<(), Error> {
-        if request.is_deliberate {
-            return Ok(());
-        }
-        let publication = Publication {
-            commit: commit.to_string(),
-            commit_branch: branch.clone(),
-            project_path: request.project_path.clone(),
-            bump: request.bump,
-        };
-        Ok(self.store.refuse_repetition(lease, &publication, REPETITION_TIME).await?)
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `server` | the settings of `serve`, and the one function that assembles a server |
 //! | `demo` | the guided walk, one function per step |
 //! | `output` | tables, progress, results: everything that people read |
+//! | `programs` | programs on this machine |
 //! | `failure` | what can go wrong, its hint and its exit code |
 
 mod arguments;
@@ -18,6 +19,7 @@ mod demo;
 mod failure;
 mod home;
 mod output;
+mod programs;
 mod server;
 
 use std::process::ExitCode;

@@ -52,7 +52,7 @@ pub use call::{
     PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
 };
 pub use codes::{Codes, NativeCode};
-pub use compile::{Compiler, Maker, child_check_main, child_compile_main, precompile};
+pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
 pub use config::{Config, Runners};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{
@@ -71,6 +71,7 @@ pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Ht
 pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
 pub use sandbox::Sandbox;
 pub use schema::InputSchema;
+pub use structure::{Unsound, check as check_structure};
 pub use tape::{
     Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,
     TapedResponse, Taping, What,

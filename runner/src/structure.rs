@@ -46,23 +46,24 @@ const TABLES_MAX: u32 = 64;
 pub enum Unsound {
     #[error("the component has {found} {what}; {max} are the limit")]
     TooMuch { what: &'static str, found: u64, max: u64 },
-    #[error("the component imports what the platform does not grant: {names}")]
-    Imports { names: String },
+    #[error("the component imports what the platform does not grant: {}", names.join(", "))]
+    Imports { names: Vec<String> },
     #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
 }
 
 /// Looks at a component's imports and at its size in every direction that costs a compiler time. Whether it is valid
-/// is the compiler's matter.
+/// is the compiler's matter. Gives the names of its imports.
 ///
 /// # Errors
 /// The first bound that it is beyond, all imports that are not granted, or bytes that are no WebAssembly.
-pub fn check(component: &[u8]) -> Result<(), Unsound> {
+pub fn check(component: &[u8]) -> Result<Vec<String>, Unsound> {
     let mut found = Found::default();
     for payload in Parser::new(0).parse_all(component) {
         found.add(&payload?)?;
     }
-    found.check_imports()
+    found.check_imports()?;
+    Ok(found.imported)
 }
 
 /// Sums over the whole component, nested ones included.
@@ -164,8 +165,8 @@ impl Found {
                 || GRANTED.iter().any(|granted| name.starts_with(granted))
                 || interpreter && name.starts_with(GRANTED_TO_INTERPRETERS)
         };
-        let refused: Vec<_> = self.imported.iter().map(String::as_str).filter(|name| !is_granted(name)).collect();
-        if refused.is_empty() { Ok(()) } else { Err(Unsound::Imports { names: refused.join(", ") }) }
+        let names: Vec<_> = self.imported.iter().filter(|name| !is_granted(name)).cloned().collect();
+        if names.is_empty() { Ok(()) } else { Err(Unsound::Imports { names }) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `doctor` and `completions`.
 
-use crate::harness::{Lathe, Team};
+use serde_json::json;
+
+use crate::harness::{Lathe, Options, Server, Team, eventually};
 
 #[test]
 fn a_doctor_says_what_is_there() {
@@ -9,7 +11,7 @@ fn a_doctor_says_what_is_there() {
     assert_eq!(report["complete"], true, "{report}");
     let names: Vec<&str> =
         report["checks"].as_array().expect("a list").iter().filter_map(|c| c["name"].as_str()).collect();
-    for name in ["git", "data directory", "runners", "server"] {
+    for name in ["git", "data directory", "runners", "build sandbox", "server"] {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(team.lathe().ok(&["doctor"]).contains("and the key is accepted"));
@@ -28,6 +30,19 @@ fn a_doctor_says_what_is_missing() {
     std::fs::write(directory.path().join("file"), "").expect("a file");
     let said = lathe.run(&["doctor", "--data", "file/below"]);
     assert!(said.code == Some(1) && said.stdout.contains("not writable"), "{said:?}");
+}
+
+#[test]
+fn a_server_without_the_sandbox_says_how_to_get_it_and_builds_python() {
+    let arguments = ["--bubblewrap", "/nowhere/bwrap"].map(str::to_owned).to_vec();
+    let server = Server::private(&Options { arguments, ..Options::default() });
+    let said = eventually("the warning", || {
+        let about = server.log_about("builds cannot be confined");
+        (!about.is_empty()).then_some(about)
+    });
+    assert!(said.contains("sudo apt-get install bubblewrap"), "{said}");
+    let team = Team::on(&server);
+    assert_eq!(team.next_tool().published().invoke(json!({"a": 1})).output(), "{\"a\":1}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     let git = GitConfig { root: data.git(), hook_program: ABSENT.into() };
     let repositories = Repositories::new(&git, clock.clone()).unwrap();
     let git = GitServer::new(repositories.clone(), GitProgram::find().unwrap()).unwrap();
-    let builder_config = builder::Config::new(data.cache(), ABSENT);
+    let builder_config = builder::Config::new(data.cache(), data.scratch(), ABSENT);
     let builder =
         Builder::new(builder_config, store.clone(), artifacts, repositories.clone(), invoker.clone()).await.unwrap();
     Parts { store, invoker, builder, repositories, git, clock, config }

@@ -1,11 +1,19 @@
 //! What a component imports and exports, against what the platform grants.
 
+mod signature;
+mod tool;
+
+use wasmparser::types::Types;
 use wasmparser::{Encoding, Parser, Payload, Validator, WasmFeatures};
 use wit_component::DecodedWasm;
 
 use crate::error::{Error, Place};
 
+pub use tool::inspect_tool;
+
 const STAGE: &str = "inspect";
+/// What the host calls.
+const ENTRY_POINT: &str = "run-tool";
 
 /// What a language's image may import. The file system is linked and empty,
 /// and every operation of the sockets is refused by the host: language runtimes
@@ -30,29 +38,45 @@ const GRANTED_TO_IMAGES: [&str; 11] = [
 /// # Errors
 /// Names every import that is not granted, and an export that is missing.
 pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
-    let refuse = |check: &str, message: String| Error::failed(STAGE, check, message, Place::default());
-    let first = Parser::new(0).parse_all(component).next();
-    if !matches!(first, Some(Ok(Payload::Version { encoding: Encoding::Component, .. }))) {
-        return Err(refuse("component", "the build made no WebAssembly component".into()));
-    }
-    Validator::new_with_features(WasmFeatures::default())
-        .validate_all(component)
-        .map_err(|error| refuse("valid", error.to_string()))?;
+    require_component(component)?;
+    validate(component)?;
     let decoded = wit_component::decode(component).map_err(|error| refuse("world", format!("{error:#}")))?;
     let DecodedWasm::Component(resolve, world) = decoded else {
-        return Err(refuse("component", "a WIT package is no component".into()));
+        return Err(refuse("component", "a WIT package is no component"));
     };
     let world = &resolve.worlds[world];
     let names = world.imports.keys().map(|key| resolve.name_world_key(key));
     let refused: Vec<_> = names.filter(|name| !granted(name)).collect();
     if !refused.is_empty() {
-        return Err(refuse(
-            "imports",
-            format!("the component imports what the platform does not grant: {}", refused.join(", ")),
-        ));
+        let message = format!("the component imports what the platform does not grant: {}", refused.join(", "));
+        return Err(refuse("imports", message));
     }
-    let exported = world.exports.keys().any(|key| resolve.name_world_key(key) == "run-tool");
-    if exported { Ok(()) } else { Err(refuse("exports", "the component exports no run-tool".into())) }
+    let exported = world.exports.keys().any(|key| resolve.name_world_key(key) == ENTRY_POINT);
+    if exported { Ok(()) } else { Err(no_entry_point()) }
+}
+
+/// A component, and not a module or whatever else a build may leave behind.
+fn require_component(bytes: &[u8]) -> Result<(), Error> {
+    let first = Parser::new(0).parse_all(bytes).next();
+    let problem = match first {
+        Some(Ok(Payload::Version { encoding: Encoding::Component, .. })) => return Ok(()),
+        Some(Ok(Payload::Version { .. })) => "the build made a WebAssembly module, which is no component",
+        _ => "the build made no WebAssembly component",
+    };
+    Err(refuse("component", problem))
+}
+
+fn validate(component: &[u8]) -> Result<Types, Error> {
+    let mut validator = Validator::new_with_features(WasmFeatures::default());
+    validator.validate_all(component).map_err(|error| refuse("valid", error.to_string()))
+}
+
+fn no_entry_point() -> Error {
+    refuse("exports", "the component exports no function run-tool")
+}
+
+fn refuse(check: &str, message: impl Into<String>) -> Error {
+    Error::failed(STAGE, check, message, Place::default())
 }
 
 fn granted(name: &str) -> bool {

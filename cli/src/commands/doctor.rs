@@ -38,13 +38,10 @@ impl State {
 }
 
 pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let mut checks = vec![
-        checks::git(),
-        checks::c_compiler(),
-        checks::user_namespaces(),
-        checks::bubblewrap(),
-        checks::data_directory(&arguments.directory()?),
-    ];
+    let data = arguments.directory()?;
+    let mut checks =
+        vec![checks::git(), checks::c_compiler(), checks::user_namespaces(), checks::data_directory(&data)];
+    checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::runners().await);
     checks.push(checks::server(&Home::of_user()?).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);

@@ -48,12 +48,14 @@ impl Assembled {
 
     /// Serves until `shutdown`, then finishes and records what runs.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+        let looking = tokio::spawn(look_for_sandbox(self.builder.clone()));
         let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone()));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
+        looking.abort();
         watching.abort();
         sweeping.abort();
         self.store.close().await;
@@ -76,6 +78,18 @@ async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
             readiness.lacks(IMAGES, "one does not compile; the log says why");
             tracing::error!(%error, "a language image does not compile; its tools cannot be built");
         }
+    }
+}
+
+/// Looks before the first build needs it, so that its operator learns what it lacks.
+async fn look_for_sandbox(builder: Builder) {
+    match builder.sandbox().await {
+        Ok(sandbox) => tracing::debug!(bubblewrap = %sandbox.program().display(), "builds can be confined"),
+        Err(missing) => tracing::warn!(
+            reason = missing.reason,
+            remedy = missing.remedy,
+            "builds cannot be confined; languages that run an author's code natively are refused"
+        ),
     }
 }
 
@@ -203,8 +217,9 @@ fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &
 }
 
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
-    let default = builder::Config::new(cache(settings, data), program);
+    let default = builder::Config::new(cache(settings, data), data.scratch(), program);
     builder::Config {
+        bubblewrap: settings.bubblewrap.clone(),
         python_index: settings.python_index.clone(),
         builds: settings.limits.of_builds(default.builds),
         limits_max: settings.run_limits,

@@ -30,6 +30,7 @@ pub struct SettingsFile {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
+    pub bubblewrap: Option<PathBuf>,
     pub python_index: Option<String>,
     #[serde(default)]
     pub limits: Limits,

@@ -13,11 +13,15 @@ use super::file::SettingsFile;
 use super::limits::Limits;
 use super::rate_limits::{Profile, RateLimitSettings};
 use super::telemetry::{LogFormat, MetricsListen};
+use crate::programs;
 
 /// Only this machine reaches the server unless its operator says otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const DATA_DEFAULT: &str = "./lathe-data";
 const LOG_DEFAULT: &str = "info";
+/// What bubblewrap's program is called.
+const BUBBLEWRAP: &str = "bwrap";
+const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
 /// More than any machine has cores; each takes some megabytes even when it has nothing to do.
 const RUNNERS_MAX: i64 = 1_024;
 
@@ -37,11 +41,21 @@ impl DataArguments {
         self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data)
     }
 
+    /// That of the server, for commands that are not one.
+    pub fn bubblewrap(&self) -> anyhow::Result<Option<PathBuf>> {
+        let named = std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from);
+        Ok(bubblewrap(named, SettingsFile::load(self.config.as_deref())?.bubblewrap))
+    }
+
     /// Absolute, since children of the server work in other directories.
     fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
         std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
     }
+}
+
+fn bubblewrap(named: Option<PathBuf>, from_file: Option<PathBuf>) -> Option<PathBuf> {
+    named.or(from_file).or_else(|| programs::find(BUBBLEWRAP))
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -78,6 +92,9 @@ pub struct ServeArguments {
     /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
+    /// The bubblewrap that confines builds [default: bwrap of PATH]
+    #[arg(long, env = BUBBLEWRAP_VARIABLE, value_name = "PROGRAM")]
+    bubblewrap: Option<PathBuf>,
     /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     python_index: Option<String>,
@@ -110,6 +127,7 @@ pub struct Settings {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
+    pub bubblewrap: Option<PathBuf>,
     pub python_index: Option<String>,
     pub limits: Limits,
     pub egress: EgressConfig,
@@ -140,6 +158,7 @@ impl Settings {
             operation_hours: arguments.operation_hours.or(file.operation_hours),
             tape_hours: arguments.tape_hours.or(file.tape_hours),
             cache: arguments.cache.or(file.cache),
+            bubblewrap: bubblewrap(arguments.bubblewrap, file.bubblewrap),
             python_index: arguments.python_index.or(file.python_index),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,

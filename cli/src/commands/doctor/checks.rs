@@ -4,11 +4,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use builder::sandbox::Sandbox;
 use builder::source::{GIT_VERSION_MIN, GitProgram};
 use runner::Drill;
 
 use super::{Check, State, install};
 use crate::home::Home;
+use crate::programs;
 
 /// A server that needs longer than this for its health page is in trouble.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,7 +30,7 @@ pub fn git() -> Check {
 
 pub fn c_compiler() -> Check {
     let detail = "only for building lathe itself, not for running it";
-    match install::program("cc") {
+    match programs::find("cc") {
         Some(path) => found("C compiler", format!("{} ({detail})", path.display())),
         None => optional("C compiler", detail.to_owned(), Some(install::command("gcc"))),
     }
@@ -82,10 +84,17 @@ async fn drill() -> anyhow::Result<Drill> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-pub fn bubblewrap() -> Check {
-    match install::program("bwrap") {
-        Some(path) => found("bubblewrap", path.display().to_string()),
-        None => optional("bubblewrap", "a second wall around builds".to_owned(), Some(install::command("bubblewrap"))),
+/// Has the sandbox of builds try what it must not be able to do.
+pub async fn build_sandbox(bubblewrap: Option<&Path>, data: &Path) -> Check {
+    let name = "build sandbox";
+    let needed = "only Rust tools need it, whose builds run their authors' code on this machine";
+    let Some(program) = bubblewrap else {
+        let remedy = Some(install::command("bubblewrap"));
+        return optional(name, format!("bubblewrap is not installed ({needed})"), remedy);
+    };
+    match Sandbox::probe(Some(program), data).await {
+        Ok(_) => found(name, format!("holds, with {}", program.display())),
+        Err(missing) => optional(name, format!("{} ({needed})", missing.reason), Some(missing.remedy)),
     }
 }
 

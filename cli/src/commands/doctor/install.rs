@@ -1,6 +1,6 @@
-//! Programs on this machine, and how its package manager installs them.
+//! How this machine's package manager installs what is missing.
 
-use std::path::PathBuf;
+use crate::programs;
 
 /// Package managers by their program, with the command that installs.
 const PACKAGE_MANAGERS: [(&str, &str); 6] = [
@@ -12,14 +12,9 @@ const PACKAGE_MANAGERS: [(&str, &str); 6] = [
     ("brew", "brew install"),
 ];
 
-pub fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|candidate| candidate.is_file())
-}
-
 /// The command that installs a package of that name here.
 pub fn command(package: &str) -> String {
-    let manager = PACKAGE_MANAGERS.iter().find(|(manager, _)| program(manager).is_some());
+    let manager = PACKAGE_MANAGERS.iter().find(|(manager, _)| programs::find(manager).is_some());
     let install = manager.map_or("sudo apt-get install", |(_, install)| install);
     format!("{install} {package}")
 }

@@ -116,7 +116,7 @@ fn workshop(python_index: Option<String>, screen: Screen) -> anyhow::Result<Work
     let runner = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), &program);
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
     let trials = Trials::start(&runner::Config { runners: Some(runners), ..runner }, Clock::system())?;
-    let builder = builder::Config::new(data.cache(), &program);
+    let builder = builder::Config::new(data.cache(), data.scratch(), &program);
     Ok(Workshop::new(builder::Config { python_index, ..builder }, trials)?)
 }
 

@@ -1,0 +1,91 @@
+//! A job as bubblewrap's options.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::job::{BUILD_DIRECTORY, Job};
+
+/// Whom a job takes itself for.
+const USER: &str = "1000";
+/// The name of the machine, so that builds on two give the same.
+const HOST: &str = "build";
+/// What systems keep programs and libraries in. Where it is a link into another, it is one inside.
+const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+/// Which of several compilers and linkers is meant, and where libraries are.
+const SETTINGS: [&str; 4] = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"];
+/// A search path of the system's programs alone.
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Options, one behind the other.
+#[derive(Default)]
+pub struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    /// The namespaces, what is in them, and where the job starts. `places` is where what it is shown is to be
+    /// taken from.
+    pub fn of(job: &Job, places: &[PathBuf]) -> Self {
+        let mut made = Self::default();
+        made.namespaces();
+        made.system();
+        made.add(&["--proc", "/proc"]).add(&["--dev", "/dev"]);
+        let size = job.bounds.scratch_bytes.to_string();
+        made.add(&["--perms", "0755", "--size", &size, "--tmpfs", BUILD_DIRECTORY]);
+        for name in ["tmp", "home"] {
+            made.add(&["--dir", &format!("{BUILD_DIRECTORY}/{name}")]);
+        }
+        made.add(&["--symlink", &format!("{BUILD_DIRECTORY}/tmp"), "/tmp"]);
+        for (shown, from) in job.read_only.iter().zip(places) {
+            made.bind("--ro-bind", from, &shown.inside);
+        }
+        made.add(&["--remount-ro", "/dev"]).add(&["--remount-ro", "/"]);
+        made.environment(job);
+        made.add(&["--chdir"]).0.push(job.directory.clone().into());
+        made
+    }
+
+    /// As bubblewrap reads them from a descriptor, so that a job does not find them in its list of processes.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|argument| argument.as_bytes().iter().copied().chain([0])).collect()
+    }
+
+    pub fn add(&mut self, arguments: &[&str]) -> &mut Self {
+        self.0.extend(arguments.iter().map(OsString::from));
+        self
+    }
+
+    fn namespaces(&mut self) {
+        self.add(&["--unshare-all", "--unshare-user", "--disable-userns"]);
+        self.add(&["--uid", USER, "--gid", USER, "--hostname", HOST]);
+        self.add(&["--cap-drop", "ALL", "--new-session", "--die-with-parent"]);
+    }
+
+    fn system(&mut self) {
+        for path in SYSTEM.map(Path::new) {
+            match fs::read_link(path) {
+                Ok(target) => self.bind("--symlink", &target, path),
+                Err(_) if path.is_dir() => self.bind("--ro-bind", path, path),
+                Err(_) => {}
+            }
+        }
+        for path in SETTINGS.map(Path::new) {
+            self.bind("--ro-bind-try", path, path);
+        }
+    }
+
+    fn environment(&mut self, job: &Job) {
+        self.add(&["--clearenv"]);
+        let home = format!("{BUILD_DIRECTORY}/home");
+        for (name, value) in [("PATH", SEARCH_PATH), ("LANG", "C.UTF-8"), ("HOME", &home), ("TMPDIR", "/tmp")] {
+            self.add(&["--setenv", name, value]);
+        }
+        for (name, value) in &job.environment {
+            self.add(&["--setenv", name, value]);
+        }
+    }
+
+    fn bind(&mut self, option: &str, from: &Path, to: &Path) {
+        self.0.extend([OsStr::new(option), from.as_os_str(), to.as_os_str()].map(OsStr::to_owned));
+    }
+}

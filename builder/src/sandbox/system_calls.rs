@@ -1,0 +1,180 @@
+//! Seccomp in the sandbox. Compilers and what they start use most system calls, so that the list is of those that are
+//! refused: what reaches into other processes or the kernel, and memory that nobody counts.
+
+use std::collections::BTreeMap;
+
+use nix::libc;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
+};
+
+/// Refused with any arguments.
+const REFUSED: &[i64] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Namespaces and what is mounted in them.
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_quotactl,
+    // The kernel itself.
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_syslog,
+    libc::SYS_acct,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_vhangup,
+    // Keys belong to a user, and not to a namespace.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // The machine's clock and names.
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    // Shared memory and queues that stay when their process is gone.
+    libc::SYS_shmget,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+];
+
+/// What other processors never had.
+#[cfg(target_arch = "x86_64")]
+const REFUSED_OLDER: &[i64] =
+    &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib, libc::SYS_kexec_file_load];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_OLDER: &[i64] = &[];
+
+/// Said not to exist, so that libraries take what they took before it did. Flags of `clone3` cannot be seen by a filter,
+/// nor can what a ring of requests asks for; files without a name count as nobody's memory.
+const ABSENT: &[i64] = &[
+    libc::SYS_clone3,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+];
+
+/// Each is a namespace.
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
+/// The first number behind those that were looked at for the lists above. What comes after it, and the second table of
+/// numbers that one architecture has, do not exist for a job.
+const FIRST_UNKNOWN: u32 = 463;
+
+/// The filters of a job, each as the kernel takes it.
+pub fn filters() -> Result<[Vec<u8>; 3], BackendError> {
+    Ok([bytes(&known()), bytes(&absent()?), bytes(&refused()?)])
+}
+
+/// Lets the numbers pass that are known.
+fn known() -> BpfProgram {
+    let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    let instruction = |code: u32, jt: u8, k: u32| sock_filter { code: code as u16, jt, jf: 0, k };
+    vec![
+        // The number is what the kernel's description of a call begins with.
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, FIRST_UNKNOWN),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, errno),
+    ]
+}
+
+fn absent() -> Result<BpfProgram, BackendError> {
+    program(ABSENT.iter().map(|call| (*call, Vec::new())).collect(), libc::ENOSYS)
+}
+
+fn refused() -> Result<BpfProgram, BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().chain(REFUSED_OLDER).map(|call| (*call, Vec::new())).collect();
+    let of_namespaces = NAMESPACES.map(|flag| {
+        let flag = u64::from(flag.cast_unsigned());
+        rule(0, SeccompCmpOp::MaskedEq(flag), flag)
+    });
+    rules.insert(libc::SYS_clone, of_namespaces.into_iter().collect::<Result<_, _>>()?);
+    // What types into a terminal for somebody else.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| rule(1, SeccompCmpOp::Eq, request));
+    rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
+    // Nobody to speak with but its own processes.
+    let unix = u64::from(libc::AF_UNIX.cast_unsigned());
+    rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
+    program(rules, libc::EPERM)
+}
+
+fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    let listed = SeccompAction::Errno(errno.cast_unsigned());
+    SeccompFilter::new(rules, SeccompAction::Allow, listed, architecture)?.try_into()
+}
+
+/// Only the lower half of an argument counts: the kernel looks at no more of these.
+fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
+    SeccompRule::new(vec![condition])
+}
+
+fn bytes(program: &[sock_filter]) -> Vec<u8> {
+    let instruction = |filter: &sock_filter| {
+        let [code, more_code] = filter.code.to_ne_bytes();
+        let [k1, k2, k3, k4] = filter.k.to_ne_bytes();
+        [code, more_code, filter.jt, filter.jf, k1, k2, k3, k4]
+    };
+    program.iter().flat_map(instruction).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_that_is_named_is_a_known_one() {
+        for call in REFUSED.iter().chain(REFUSED_OLDER).chain(ABSENT) {
+            assert!(*call < i64::from(FIRST_UNKNOWN), "{call}");
+        }
+    }
+
+    #[test]
+    fn an_instruction_has_eight_bytes() {
+        assert_eq!(bytes(&known()).len(), 4 * 8);
+        filters().expect("filters");
+    }
+}

@@ -1,0 +1,101 @@
+//! What `run-tool` takes and gives, as text: two functions with the same text can be called the same way.
+
+use wasmparser::component_types::{ComponentDefinedType, ComponentFuncType, ComponentFuncTypeId, ComponentValType};
+use wasmparser::types::TypesRef;
+
+/// What the host calls. Names of types do not matter, those of fields do.
+pub const EXPECTED: &str = "func(record { tool-input: string, metadata: string, config: string, conversation: string, \
+                            user-variables: string }) -> result<string, record { kind: string, message: string, \
+                            stack-trace: list<string> }>";
+/// The function that is expected is no deeper and no longer than a third of these. Types may refer to one another so that
+/// their text would have no end that one could wait for.
+const DEPTH_MAX: usize = 8;
+const LENGTH_MAX: usize = 600;
+const CUT: &str = "…";
+
+pub fn of(types: TypesRef<'_>, function: ComponentFuncTypeId) -> String {
+    Text { types, text: String::new() }.function(&types[function])
+}
+
+struct Text<'t> {
+    types: TypesRef<'t>,
+    text: String,
+}
+
+impl Text<'_> {
+    fn function(mut self, function: &ComponentFuncType) -> String {
+        self.add(if function.async_ { "async func(" } else { "func(" });
+        self.each(function.params.iter(), |text, (_, ty)| text.ty(ty, 0));
+        self.add(")");
+        if let Some(result) = &function.result {
+            self.add(" -> ");
+            self.ty(result, 0);
+        }
+        self.text
+    }
+
+    fn add(&mut self, more: &str) {
+        if self.text.len() + more.len() <= LENGTH_MAX {
+            self.text.push_str(more);
+        } else if !self.text.ends_with(CUT) {
+            self.text.push_str(CUT);
+        }
+    }
+
+    fn each<T>(&mut self, parts: impl Iterator<Item = T>, mut one: impl FnMut(&mut Self, T)) {
+        for (number, part) in parts.enumerate() {
+            if self.text.len() >= LENGTH_MAX {
+                return;
+            }
+            if number > 0 {
+                self.add(", ");
+            }
+            one(self, part);
+        }
+    }
+
+    fn ty(&mut self, ty: &ComponentValType, depth: usize) {
+        match ty {
+            ComponentValType::Primitive(primitive) => self.add(&primitive.to_string()),
+            ComponentValType::Type(_) if depth >= DEPTH_MAX || self.text.len() >= LENGTH_MAX => self.add(CUT),
+            ComponentValType::Type(id) => {
+                let types = self.types;
+                self.defined(&types[*id], depth + 1);
+            }
+        }
+    }
+
+    fn defined(&mut self, ty: &ComponentDefinedType, depth: usize) {
+        match ty {
+            ComponentDefinedType::Primitive(primitive) => self.add(&primitive.to_string()),
+            ComponentDefinedType::Record(record) => {
+                self.add("record { ");
+                self.each(record.fields.iter(), |text, (name, ty)| {
+                    text.add(name);
+                    text.add(": ");
+                    text.ty(ty, depth);
+                });
+                self.add(" }");
+            }
+            ComponentDefinedType::List { element, .. } => self.around("list<", &[*element], depth),
+            ComponentDefinedType::Option { ty, .. } => self.around("option<", &[*ty], depth),
+            ComponentDefinedType::Tuple(tuple) => self.around("tuple<", &tuple.types, depth),
+            ComponentDefinedType::Result { ok, err, .. } => {
+                self.add("result<");
+                self.each([ok, err].into_iter(), |text, ty| match ty {
+                    Some(ty) => text.ty(ty, depth),
+                    None => text.add("_"),
+                });
+                self.add(">");
+            }
+            // None of the others is in what is expected, and that is enough to see it.
+            _ => self.add("(another type)"),
+        }
+    }
+
+    fn around(&mut self, open: &str, types: &[ComponentValType], depth: usize) {
+        self.add(open);
+        self.each(types.iter(), |text, ty| text.ty(ty, depth));
+        self.add(">");
+    }
+}
