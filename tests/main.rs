@@ -7,6 +7,7 @@
 //! | `git` | hosted git with the real client |
 //! | `bad_input` | what authors get wrong, and what they are told |
 //! | `replay` | tapes, and runs repeated over them |
+//! | `rust` | tools in Rust |
 //! | `behaviour` | what tools do, and what becomes of their runs |
 //! | `egress` | requests that tools send, and where to |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
@@ -35,6 +36,7 @@ mod load;
 mod operations;
 mod processes;
 mod replay;
+mod rust;
 mod tidy;
 mod walk;
 mod work;

@@ -12,13 +12,19 @@ use crate::component::Artefact;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
+use crate::sandbox::{Missing, Sandbox, Scratches};
 use crate::steps::dependencies::Packages;
 use crate::steps::manifest::Manifest;
 use crate::steps::{mocks, schema};
+use crate::toolchain::rust::Rust;
 use crate::toolchain::{self, Project};
 
 /// What a build needs beside the sources.
 pub struct Toolchain<'a> {
+    /// Where an author's native code may run, or why it may not here.
+    pub sandbox: &'a Result<Sandbox, Missing>,
+    pub scratches: &'a Scratches,
+    pub rust: &'a Rust,
     pub images: &'a Images,
     pub bundler: &'a [String],
     pub packages: &'a Packages,

@@ -7,6 +7,8 @@
 //! | `bubblewrap` | the program that confines builds in which an author's code runs natively | none: such builds are refused |
 //! | `scratch_dir` | what running builds have in hand; emptied at the start | `<data>/scratch` |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
+//! | `rust_toolchain` | the directory of a Rust toolchain, like those of rustup | none: tools in Rust are refused |
+//! | `crate_index` | `crates.io`, or the URL of a sparse index of crates | none: dependencies are refused |
 //! | `builds` | builds at once and builds that wait, in the process and of one organisation | 2 and 16, of one 2 and 12 |
 //! | `limits_max` | no version may ask for more | see `runner::Limits` |
 
@@ -26,6 +28,8 @@ pub struct Config {
     pub bubblewrap: Option<PathBuf>,
     pub scratch_dir: PathBuf,
     pub python_index: Option<String>,
+    pub rust_toolchain: Option<PathBuf>,
+    pub crate_index: Option<String>,
     pub builds: Bounds,
     pub limits_max: Limits,
 }
@@ -40,6 +44,8 @@ impl Config {
             bubblewrap: None,
             scratch_dir,
             python_index: None,
+            rust_toolchain: None,
+            crate_index: None,
             builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
             limits_max: Limits::MAX,
         }

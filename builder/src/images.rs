@@ -46,6 +46,12 @@ impl Images {
         &self.python
     }
 
+    /// What compiles them, and tools of their own.
+    #[must_use]
+    pub const fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
     /// Inspects and compiles the image on this node, which takes seconds, once.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ pub mod sandbox;
 pub mod source;
 mod steps;
 mod toolchain;
+mod workbench;
 
 pub use build::Built;
 pub use checks::Checked;
@@ -34,3 +35,5 @@ pub use progress::{BuildEvent, Progress, StepState};
 pub use publish::{Builder, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
 pub use steps::bundle::child_bundle_main;
 pub use steps::inspect::inspect_tool;
+pub use toolchain::rust::Programs as RustPrograms;
+pub use workbench::Workbench;

@@ -7,13 +7,13 @@ use registry::{EnvvarName, OrganizationId, SecretValue};
 use runner::{EventSink, Input, Trial, Trials, Tried};
 
 use crate::Config;
-use crate::build::{Built, Toolchain, build};
+use crate::build::Built;
 use crate::checks::{self, Checked, Until};
 use crate::error::Error;
 use crate::given::{Fields, given};
 use crate::images::Images;
 use crate::progress::Progress;
-use crate::steps::dependencies::Packages;
+use crate::workbench::Workbench;
 
 /// What tools are told of the organisation that they run for.
 const ORGANIZATION: &str = "local";
@@ -22,10 +22,8 @@ const FIELDS: Fields = Fields { envvars: "--envvar", secrets: "--secret" };
 
 /// Builds, checks and runs projects here.
 pub struct Workshop {
-    config: Config,
     organization: OrganizationId,
-    images: Images,
-    packages: Packages,
+    workbench: Workbench,
     trials: Trials,
 }
 
@@ -35,8 +33,7 @@ impl Workshop {
     pub fn new(config: Config, trials: Trials) -> Result<Self, Error> {
         let organization = OrganizationId::parse(ORGANIZATION).map_err(Error::internal)?;
         let images = Images::unstored(trials.compiler().clone())?;
-        let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
-        Ok(Self { config, organization, images, packages, trials })
+        Ok(Self { organization, workbench: Workbench::open(config, images)?, trials })
     }
 
     /// Builds a project.
@@ -44,13 +41,7 @@ impl Workshop {
     /// # Errors
     /// The first stage that refuses it.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
-        let toolchain = Toolchain {
-            images: &self.images,
-            bundler: &self.config.bundler,
-            packages: &self.packages,
-            limits_max: &self.config.limits_max,
-        };
-        let built = build(files, &toolchain, progress).await?;
+        let built = self.workbench.build(files, progress).await?;
         built.artefact.make_ready(self.trials.compiler()).await?;
         Ok(built)
     }

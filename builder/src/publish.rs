@@ -16,19 +16,17 @@ use registry::{
     Principal, ProjectPath, Store, ToolId, ToolVersion, Version,
 };
 use runner::{Admission, Admitted, Full, Invoker, NativeCode, Trials};
-use tokio::sync::OnceCell;
 use tracing::Instrument;
 
 use crate::Config;
-use crate::build::{Built, Toolchain, build};
+use crate::build::Built;
 use crate::checks;
 use crate::error::{Error, Place};
 use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::sandbox::{Missing, Sandbox, Scratches};
 use crate::source::{self, CommitId, Repositories, Repository};
-use crate::steps::dependencies::Packages;
+use crate::workbench::Workbench;
 use attesting::Origin;
 pub use branch_test::TestRequest;
 pub use rehearsing::ReplayGate;
@@ -65,17 +63,13 @@ pub struct PublishRequest {
 /// Builds branches, and publishes what it built.
 #[derive(Clone)]
 pub struct Builder {
-    config: Arc<Config>,
     store: Store,
     artifacts: Artifacts,
     repositories: Repositories,
-    packages: Packages,
-    images: Images,
+    workbench: Workbench,
     builds: Admission,
     invoker: Invoker,
     trials: Trials,
-    scratches: Scratches,
-    sandbox: Arc<OnceCell<Sandbox>>,
 }
 
 impl Builder {
@@ -92,40 +86,16 @@ impl Builder {
         invoker: Invoker,
     ) -> Result<Self, Error> {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
-        let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trials()?);
-        let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
-        scratches.sweep().map_err(Error::internal)?;
-        let (config, sandbox) = (Arc::new(config), Arc::default());
-        Ok(Self {
-            config,
-            store,
-            artifacts,
-            repositories,
-            packages,
-            images,
-            builds,
-            invoker,
-            trials,
-            scratches,
-            sandbox,
-        })
+        let workbench = Workbench::open(config, images)?;
+        workbench.sweep()?;
+        Ok(Self { store, artifacts, repositories, workbench, builds, invoker, trials })
     }
 
-    /// The sandbox for builds in which an author's code runs natively. It is looked for until it is there, so that an
-    /// operator who mends the machine needs no restart.
-    ///
-    /// # Errors
-    /// What is missing, and the command that mends it.
-    pub async fn sandbox(&self) -> Result<Sandbox, Missing> {
-        let probe = || Sandbox::probe(self.config.bubblewrap.as_deref(), &self.config.scratch_dir);
-        self.sandbox.get_or_try_init(probe).await.cloned()
-    }
-
-    /// Where a build may put what it shows to its jobs.
+    /// What builds need of this machine.
     #[must_use]
-    pub const fn scratches(&self) -> &Scratches {
-        &self.scratches
+    pub const fn workbench(&self) -> &Workbench {
+        &self.workbench
     }
 
     /// Inspects and compiles the language images on this node, which takes seconds, once.
@@ -133,13 +103,13 @@ impl Builder {
     /// # Errors
     /// When the compiling child fails.
     pub async fn prepare(&self) -> Result<Arc<NativeCode>, Error> {
-        self.images.python_code().await
+        self.workbench.images().python_code().await
     }
 
     /// What [`Builder::prepare`] makes ready.
     #[must_use]
     pub const fn image_digest(&self) -> &Digest {
-        &self.images.python().digest
+        &self.workbench.images().python().digest
     }
 
     /// Publishes the tip of a branch as the next version.
@@ -306,13 +276,7 @@ impl Builder {
         let (of, path) = (repository.clone(), project_path.clone());
         let export = blocking(move || Ok(source::export(&of, &commit, &path)?));
         let tree = progress.step("checkout", export).await?;
-        let toolchain = Toolchain {
-            images: &self.images,
-            bundler: &self.config.bundler,
-            packages: &self.packages,
-            limits_max: &self.config.limits_max,
-        };
-        build(tree.files, &toolchain, progress).await
+        self.workbench.build(tree.files, progress).await
     }
 
     /// The organisation's repository, made when it is first asked for.

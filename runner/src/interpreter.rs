@@ -27,6 +27,8 @@ const HOSTCALL_BYTES: usize = 192 << 20;
 /// Of a failed check's message, which goes into answers, rows and logs.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 const NAME_BYTES_MAX: usize = 1 << 10;
+/// What the world `described-tool` exports.
+const INPUT_SCHEMA: &str = "input-schema";
 
 /// A source file, relative to its project or package directory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -120,6 +122,29 @@ impl Interpreter {
         Ok(Bundle { bytes, input_schema })
     }
 
+    /// Asks a tool of its own for the JSON Schema of its input; nothing when it does not tell. `Ok(Err(_))` is the author's
+    /// failure.
+    ///
+    /// # Errors
+    /// When the host has no thread to give.
+    pub async fn input_schema(&self, limits: Limits) -> Result<Result<Option<String>, CompileFailure>, Error> {
+        let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
+        let _ticking = ticker.run();
+        let mut store = self.store(limits);
+        Ok(match tokio::time::timeout(limits.wall(), self.ask(&mut store)).await {
+            Ok(Ok(schema)) => Ok(schema),
+            Ok(Err(error)) => Err(untold(stopped::message(&error), &store)),
+            Err(_) => Err(untold(format!("it took longer than {} s", limits.wall().as_secs()), &store)),
+        })
+    }
+
+    async fn ask(&self, store: &mut Store<Host>) -> wasmtime::Result<Option<String>> {
+        let instance = self.linker.instantiate_async(&mut *store, &self.component).await?;
+        let Some(function) = instance.get_func(&mut *store, INPUT_SCHEMA) else { return Ok(None) };
+        let (schema,) = function.typed::<(), (String,)>(&*store)?.call_async(store, ()).await?;
+        Ok(Some(schema))
+    }
+
     /// One call in an instance of its own.
     async fn call<T>(
         &self,
@@ -151,6 +176,12 @@ impl Interpreter {
 fn stopped(error: &wasmtime::Error) -> CompileFailure {
     let message = stopped::message(error);
     failure("import", format!("importing the tool stopped the interpreter: {message}"))
+}
+
+/// With what the tool printed, which may say why.
+fn untold(problem: String, store: &Store<Host>) -> CompileFailure {
+    let message = format!("the tool does not tell what its input is: {problem}\n{}", store.data().log.text());
+    failure("input-schema", cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX))
 }
 
 fn too_long(limit: Duration) -> CompileFailure {

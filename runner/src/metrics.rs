@@ -17,7 +17,7 @@ const RUNNERS_CRASHED: &str = "lathe_runners_crashed_total";
 const RUN_CPU_SECONDS: &str = "lathe_run_cpu_duration_seconds";
 
 /// The ends that the host gives a run.
-const HOSTS_OUTCOMES: [&str; 18] = [
+const HOSTS_OUTCOMES: [&str; 19] = [
     "timeout_wall",
     "timeout_cpu",
     "output_too_large",
@@ -25,6 +25,7 @@ const HOSTS_OUTCOMES: [&str; 18] = [
     "output_schema",
     "stack_overflow",
     "trap",
+    "panic",
     "out_of_memory",
     "limit_hostcalls",
     "limit_hostcall_bytes",

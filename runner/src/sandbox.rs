@@ -159,7 +159,9 @@ async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution
         Ok(Err(raised)) => Outcome::raised(raised),
         Err(error) => {
             let end = stopped::early(&error);
-            return (stopped::outcome(&error, &limits, store.data().limiter.memory_refused), end);
+            let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.text());
+            let panicked = stopped::panicked(&error, memory_refused, &printed);
+            return (panicked.unwrap_or_else(|| stopped::outcome(&error, &limits, memory_refused)), end);
         }
     };
     (outcome, None)

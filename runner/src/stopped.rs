@@ -13,6 +13,8 @@ use crate::tape::{End, Stopped};
 /// The engine says these in words only; the suite of hostile tools notices when it says them otherwise.
 const NO_HANDLE_LEFT: &str = "store handle limit exceeded";
 const TOO_MUCH_COPIED: &str = "fuel allocated for hostcalls has been exhausted";
+/// With this the package for tools in Rust begins the last line that it prints.
+const PANICKED: &str = "panicked at ";
 /// Of what the engine says; a component can have long names.
 const MESSAGE_BYTES_MAX: usize = 4 << 10;
 
@@ -63,6 +65,21 @@ pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> O
     Outcome::failed(kind(error, &message), message)
 }
 
+/// What a guest said before it gave up, where it is in a language whose failures end the instance.
+pub(crate) fn panicked(error: &Error, memory_refused: bool, printed: &str) -> Option<Outcome> {
+    if memory_refused || !matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) {
+        return None;
+    }
+    let begins_line = |at: &usize| *at == 0 || printed.as_bytes()[at - 1] == b'\n';
+    let at = printed.rmatch_indices(PANICKED).map(|(at, _)| at).find(begins_line)?;
+    let (place, message) = printed[at + PANICKED.len()..].split_once(": ")?;
+    Some(Outcome::Failed {
+        exception_type: "panic".into(),
+        exception_message: cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX),
+        exception_stack_trace: vec![cut(place.to_owned(), MESSAGE_BYTES_MAX)],
+    })
+}
+
 /// What the engine, or the guest, says of its end.
 pub(crate) fn message(error: &Error) -> String {
     if let Some(I32Exit(code)) = error.downcast_ref() {
@@ -105,6 +122,24 @@ fn kind(error: &Error, message: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_told_as_it_was_printed() {
+        let told = |printed: &str, memory_refused| {
+            let ended = panicked(&Trap::UnreachableCodeReached.into(), memory_refused, printed);
+            let Some(Outcome::Failed { exception_type, exception_message, exception_stack_trace }) = ended else {
+                return String::new();
+            };
+            format!("{exception_type}|{exception_message}|{}", exception_stack_trace.join("|"))
+        };
+        let printed = "so far panicked at a: b\npanicked at src/lib.rs:3:5: left: 1\nright: 2\n";
+        assert_eq!(told(printed, false), "panic|left: 1\nright: 2|src/lib.rs:3:5");
+        for (printed, memory_refused) in [(printed, true), ("never panicked at x: y", false), ("panicked at x", false)]
+        {
+            assert_eq!(told(printed, memory_refused), "", "{printed}");
+        }
+        assert!(panicked(&Spent::Cpu.into(), false, printed).is_none());
+    }
 
     fn check(error: impl Into<Error>, memory_refused: bool, expected: (&str, &str)) {
         let Outcome::Failed { exception_type, exception_message, .. } =

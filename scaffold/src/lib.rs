@@ -1,4 +1,4 @@
-//! What an author starts from: the Python package of types, the project template, and the `main` branch of a hosted
+//! What an author starts from: the Python package of types, the project templates, and the `main` branch of a hosted
 //! repository. All of it is embedded, so that the binary needs no files beside it.
 
 mod embedded;
@@ -7,12 +7,13 @@ mod main_branch;
 mod pack;
 mod project;
 mod project_name;
+mod rust;
 
 pub use embedded::{File, python_package};
 pub use error::{Error, Kind};
 pub use main_branch::main_branch;
 pub use pack::{ARCHIVE_NAME, pack};
-pub use project::new_project;
+pub use project::{TemplateLanguage, new_project};
 pub use project_name::ProjectName;
 
 /// The version of the Python package, which is the version of this workspace.

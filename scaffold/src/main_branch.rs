@@ -1,7 +1,8 @@
 //! What `main` of a hosted repository holds: a page that explains, the scaffold's sources, and a working example.
 
 use crate::embedded::{distribution, main_branch_pages};
-use crate::{Error, File, ProjectName, new_project};
+use crate::project::python;
+use crate::{Error, File, ProjectName};
 
 const EXAMPLE: &str = "example_tool";
 
@@ -9,7 +10,7 @@ const EXAMPLE: &str = "example_tool";
 pub fn main_branch() -> Result<Vec<File>, Error> {
     let name = ProjectName::parse(EXAMPLE)?;
     let scaffold = distribution().into_iter().map(|file| file.below("scaffold"));
-    let example = new_project(&name).into_iter().map(|file| file.below(&name.project_path()));
+    let example = python(&name).into_iter().map(|file| file.below(&name.project_path()));
     let mut files: Vec<File> = main_branch_pages().into_iter().chain(scaffold).chain(example).collect();
     files.sort_by(|left, right| left.path.cmp(&right.path));
     Ok(files)

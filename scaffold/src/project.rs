@@ -1,19 +1,37 @@
-//! A new tool project from the template.
+//! A new tool project from a template.
 
 use std::borrow::Cow;
 
 use crate::embedded::template;
-use crate::{File, ProjectName};
+use crate::{Error, File, ProjectName, rust};
 
 const NAME_MARKER: &str = "{{tool_name}}";
 
-/// The files of a working project, with paths relative to the project's own directory (`tool.py`).
-pub fn new_project(name: &ProjectName) -> Vec<File> {
-    template().into_iter().map(|file| File { bytes: rendered(&file.bytes, name), path: file.path }).collect()
+/// What a new project is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TemplateLanguage {
+    #[default]
+    Python,
+    Rust,
 }
 
-fn rendered(bytes: &[u8], name: &ProjectName) -> Cow<'static, [u8]> {
-    String::from_utf8_lossy(bytes).replace(NAME_MARKER, name.as_str()).into_bytes().into()
+/// The files of a working project, with paths relative to the project's own directory (`tool.py`).
+///
+/// # Errors
+/// When the language takes no project of that name.
+pub fn new_project(name: &ProjectName, language: TemplateLanguage) -> Result<Vec<File>, Error> {
+    match language {
+        TemplateLanguage::Python => Ok(python(name)),
+        TemplateLanguage::Rust => rust::project(name),
+    }
+}
+
+pub(crate) fn python(name: &ProjectName) -> Vec<File> {
+    template().into_iter().map(|file| File { bytes: rendered(&file.bytes, name.as_str()), path: file.path }).collect()
+}
+
+pub(crate) fn rendered(bytes: &[u8], name: &str) -> Cow<'static, [u8]> {
+    String::from_utf8_lossy(bytes).replace(NAME_MARKER, name).into_bytes().into()
 }
 
 #[cfg(test)]
@@ -27,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_new_project_is_named_throughout() {
-        let files = new_project(&ProjectName::parse("look_up_order").expect("a good name"));
+        let files = python(&ProjectName::parse("look_up_order").expect("a good name"));
         assert!(text_of(&files, "pyproject.toml").contains("name = \"look_up_order\""));
         assert!(text_of(&files, "tool.py").starts_with("\"\"\"look_up_order: "));
         assert!(text_of(&files, "README.md").starts_with("# look_up_order\n"));
@@ -38,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_new_project_has_what_an_author_needs() {
-        let files = new_project(&ProjectName::parse("a").expect("a good name"));
+        let files = python(&ProjectName::parse("a").expect("a good name"));
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(
             paths,

@@ -123,6 +123,7 @@ fn collect_projects(
 ) -> Result<(), SourceError> {
     if !prefix.is_empty() && PROJECT_FILES.iter().any(|name| directory.get_name(name).is_some()) {
         found.push(prefix.to_owned());
+        return Ok(()); // what is below it is part of it
     }
     for entry in directory.iter().filter(|entry| entry.kind() == Some(ObjectType::Tree)) {
         collect_projects(git, &load(git, entry.id())?, &join(prefix, &entry)?, found)?;

@@ -1,8 +1,9 @@
 //! Sources to bundle, in a child process: the author's top-level code runs
-//! there, inside the image, without network, and the child can be killed.
+//! there, inside the image, without network, and the child can be killed. There
+//! a compiled tool is asked about its input, too.
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 use runner::{Bundle, CompileFailure, Interpreter, Limits, NativeCode, Project};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -27,16 +29,20 @@ const CHILD_CPU_SECONDS_MAX: u64 = 40;
 const CHILD_MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// A bundle is sent into every run of its version.
 const BUNDLE_BYTES_MAX: usize = 8 << 20;
+/// The engine keeps in a file without a name what the memory of a tool of its own begins with; an image brings such a file.
+const MEMORY_FILE_BYTES_MAX: u64 = 64 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
 
 #[derive(Serialize, Deserialize)]
-struct Request {
-    code: PathBuf,
-    project: Project,
-    derive_schema: bool,
+enum Request {
+    /// Of an image.
+    Bundle { code: PathBuf, project: Project, derive_schema: bool },
+    /// Of a tool of its own.
+    InputSchema { code: PathBuf },
 }
 
-type Answer = Result<Result<Bundle, CompileFailure>, String>;
+/// The author's failure, or that of the child.
+type Answer<T> = Result<Result<T, CompileFailure>, String>;
 
 /// Has the image behind `code` compile a project.
 ///
@@ -48,14 +54,8 @@ pub async fn bundle(
     project: Project,
     derive_schema: bool,
 ) -> Result<Bundle, Error> {
-    let mut child = child(bundler)?;
-    let code = code.give_to(&mut child).map_err(Error::internal)?;
-    let request = Request { code, project, derive_schema };
-    let request = postcard::to_allocvec(&request).map_err(Error::internal)?;
-    let answer = tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
-        .await
-        .map_err(|_| refuse("import", "importing the tool took too long"))??;
-    let bundle = answer.map_err(Error::internal)?.map_err(from_check)?;
+    let request = |code| Request::Bundle { code, project, derive_schema };
+    let bundle: Bundle = ask(code, bundler, request).await?;
     if bundle.bytes.len() > BUNDLE_BYTES_MAX {
         let message = format!(
             "the tool with its dependencies is {} bytes of code; {BUNDLE_BYTES_MAX} are the limit",
@@ -64,6 +64,28 @@ pub async fn bundle(
         return Err(refuse("size", &message));
     }
     Ok(bundle)
+}
+
+/// Asks a compiled tool for the schema of its input. Its code runs for that, confined as a bundle's does.
+///
+/// # Errors
+/// When it stops before it answers.
+pub async fn input_schema(code: &NativeCode, bundler: &[String]) -> Result<Option<String>, Error> {
+    ask(code, bundler, |code| Request::InputSchema { code }).await
+}
+
+async fn ask<T: DeserializeOwned>(
+    code: &NativeCode,
+    bundler: &[String],
+    request: impl FnOnce(PathBuf) -> Request,
+) -> Result<T, Error> {
+    let mut child = child(bundler)?;
+    let code = code.give_to(&mut child).map_err(Error::internal)?;
+    let request = postcard::to_allocvec(&request(code)).map_err(Error::internal)?;
+    let answer: Answer<T> = tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
+        .await
+        .map_err(|_| refuse("import", "importing the tool took too long"))??;
+    answer.map_err(Error::internal)?.map_err(from_check)
 }
 
 fn child(command: &[String]) -> Result<Command, Error> {
@@ -76,7 +98,7 @@ fn child(command: &[String]) -> Result<Command, Error> {
     Ok(child)
 }
 
-async fn converse(mut child: Command, request: Vec<u8>) -> Result<Answer, Error> {
+async fn converse<T: DeserializeOwned>(mut child: Command, request: Vec<u8>) -> Result<Answer<T>, Error> {
     let mut child = child.spawn().map_err(|error| Error::internal(format!("no bundling child starts: {error}")))?;
     let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
     let feed = async move { input.write_all(&request).await };
@@ -107,17 +129,26 @@ pub fn child_bundle_main() -> io::Result<()> {
     let mut request = Vec::new();
     io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
     let request: Request = postcard::from_bytes(&request).map_err(io::Error::other)?;
-    let answer: Answer = compile(request).map_err(|error| error.to_string());
-    let answer = postcard::to_allocvec(&answer).map_err(io::Error::other)?;
-    io::stdout().lock().write_all(&answer)
+    let file_bytes_max = if matches!(request, Request::Bundle { .. }) { 0 } else { MEMORY_FILE_BYTES_MAX };
+    setrlimit(Resource::RLIMIT_FSIZE, file_bytes_max, file_bytes_max)?;
+    let answer = match request {
+        Request::Bundle { code, project, derive_schema } => {
+            answer(&code, async |image| image.compile(project, derive_schema, LIMITS).await)
+        }
+        Request::InputSchema { code } => answer(&code, async |tool| tool.input_schema(LIMITS).await),
+    };
+    io::stdout().lock().write_all(&answer?)
 }
 
-fn compile(Request { code, project, derive_schema }: Request) -> Result<Result<Bundle, CompileFailure>, runner::Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| runner::Error::Internal { message: error.to_string() })?;
+fn answer<T: Serialize>(
+    code: &Path,
+    work: impl AsyncFnOnce(Interpreter) -> Result<Result<T, CompileFailure>, runner::Error>,
+) -> io::Result<Vec<u8>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // SAFETY: the parent names an open file, which it has verified.
-    let interpreter = unsafe { Interpreter::load(&code) }?;
-    runtime.block_on(interpreter.compile(project, derive_schema, LIMITS))
+    let loaded = unsafe { Interpreter::load(code) };
+    let answer: Answer<T> = loaded.and_then(|loaded| runtime.block_on(work(loaded))).map_err(|error| error.to_string());
+    postcard::to_allocvec(&answer).map_err(io::Error::other)
 }
 
 /// Bounds this process, ends it with its parent, and takes its network away
@@ -126,7 +157,6 @@ fn confine() -> io::Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CPU, CHILD_CPU_SECONDS_MAX, CHILD_CPU_SECONDS_MAX)?;
     setrlimit(Resource::RLIMIT_DATA, CHILD_MEMORY_BYTES_MAX, CHILD_MEMORY_BYTES_MAX)?;
-    setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
         // No user namespaces here: the guest's own sandbox stands alone.

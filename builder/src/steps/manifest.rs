@@ -11,7 +11,7 @@ use registry::{EnvvarName, HostPattern, Language, RunBounds};
 
 use crate::error::{Error, Place};
 use fields::{Fields, Located};
-use node::{Node, Value};
+pub use node::{Node, Value, from_toml};
 use project_file::{Convention, EntryPoint};
 
 const STAGE: &str = "manifest";

@@ -1,6 +1,7 @@
 //! From a language's sources to what runs, one language a file.
 
 pub mod python;
+pub mod rust;
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,8 @@ pub struct Made {
 pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Made, Error> {
     match project.manifest.language {
         Language::Python => python::make(project, toolchain, progress).await,
-        language => {
+        Language::Rust => rust::make(project, toolchain, progress).await,
+        language @ Language::JavaScript => {
             let message = format!("this release builds no {language:?}");
             Err(Error::failed("manifest", "language", message, Place::default()))
         }

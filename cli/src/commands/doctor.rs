@@ -42,6 +42,7 @@ pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Out
     let mut checks =
         vec![checks::git(), checks::c_compiler(), checks::user_namespaces(), checks::data_directory(&data)];
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
+    checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
     checks.push(checks::runners().await);
     checks.push(checks::server(&Home::of_user()?).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);

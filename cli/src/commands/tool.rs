@@ -13,7 +13,7 @@ mod versions;
 
 use clap::Subcommand;
 
-pub use new::write_project;
+pub use new::{Language, write_project};
 
 use crate::failure::Outcome;
 use crate::home::Home;

@@ -83,7 +83,7 @@ async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
 
 /// Looks before the first build needs it, so that its operator learns what it lacks.
 async fn look_for_sandbox(builder: Builder) {
-    match builder.sandbox().await {
+    match builder.workbench().sandbox().await {
         Ok(sandbox) => tracing::debug!(bubblewrap = %sandbox.program().display(), "builds can be confined"),
         Err(missing) => tracing::warn!(
             reason = missing.reason,
@@ -221,6 +221,8 @@ fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder
     builder::Config {
         bubblewrap: settings.bubblewrap.clone(),
         python_index: settings.python_index.clone(),
+        rust_toolchain: settings.rust_toolchain.clone(),
+        crate_index: settings.crate_index.clone(),
         builds: settings.limits.of_builds(default.builds),
         limits_max: settings.run_limits,
         ..default

@@ -32,6 +32,8 @@ pub struct SettingsFile {
     pub cache: Option<PathBuf>,
     pub bubblewrap: Option<PathBuf>,
     pub python_index: Option<String>,
+    pub rust_toolchain: Option<PathBuf>,
+    pub crate_index: Option<String>,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]

@@ -22,6 +22,7 @@ const LOG_DEFAULT: &str = "info";
 /// What bubblewrap's program is called.
 const BUBBLEWRAP: &str = "bwrap";
 const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
+const RUST_TOOLCHAIN_VARIABLE: &str = "LATHE_RUST_TOOLCHAIN";
 /// More than any machine has cores; each takes some megabytes even when it has nothing to do.
 const RUNNERS_MAX: i64 = 1_024;
 
@@ -45,6 +46,13 @@ impl DataArguments {
     pub fn bubblewrap(&self) -> anyhow::Result<Option<PathBuf>> {
         let named = std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from);
         Ok(bubblewrap(named, SettingsFile::load(self.config.as_deref())?.bubblewrap))
+    }
+
+    /// As [`DataArguments::bubblewrap`].
+    pub fn rust_toolchain(&self) -> anyhow::Result<Option<PathBuf>> {
+        let named = std::env::var_os(RUST_TOOLCHAIN_VARIABLE).map(PathBuf::from);
+        let from_file = SettingsFile::load(self.config.as_deref())?.rust_toolchain;
+        Ok(named.or(from_file).or_else(programs::rust_toolchain))
     }
 
     /// Absolute, since children of the server work in other directories.
@@ -98,6 +106,12 @@ pub struct ServeArguments {
     /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
     python_index: Option<String>,
+    /// The directory of the toolchain for tools in Rust, as rustup makes them [default: that of rustc in PATH]
+    #[arg(long, env = RUST_TOOLCHAIN_VARIABLE, value_name = "DIRECTORY")]
+    rust_toolchain: Option<PathBuf>,
+    /// Where crates come from: crates.io, or the URL of a sparse index [default: none, and dependencies are refused]
+    #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
+    crate_index: Option<String>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -129,6 +143,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     pub bubblewrap: Option<PathBuf>,
     pub python_index: Option<String>,
+    pub rust_toolchain: Option<PathBuf>,
+    pub crate_index: Option<String>,
     pub limits: Limits,
     pub egress: EgressConfig,
     /// What no run gets more of.
@@ -160,6 +176,8 @@ impl Settings {
             cache: arguments.cache.or(file.cache),
             bubblewrap: bubblewrap(arguments.bubblewrap, file.bubblewrap),
             python_index: arguments.python_index.or(file.python_index),
+            rust_toolchain: arguments.rust_toolchain.or(file.rust_toolchain).or_else(programs::rust_toolchain),
+            crate_index: arguments.crate_index.or(file.crate_index),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
             run_limits: file.run_limits.caps()?,

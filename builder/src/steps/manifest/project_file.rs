@@ -31,19 +31,35 @@ pub struct EntryPoint {
     pub rule: &'static str,
 }
 
-const CONVENTIONS: [Convention; 1] = [Convention {
-    language: Language::Python,
-    file: "pyproject.toml",
-    parse: node::from_toml,
-    table: &["tool", "lathe"],
-    name: &["project", "name"],
-    dependencies: &["project", "dependencies"],
-    entry_point: EntryPoint {
-        default: "tool:run_tool",
-        is_valid: is_python_object,
-        rule: "must be `package.module:function`, such as `tool:run_tool`",
+const CONVENTIONS: [Convention; 2] = [
+    Convention {
+        language: Language::Python,
+        file: "pyproject.toml",
+        parse: node::from_toml,
+        table: &["tool", "lathe"],
+        name: &["project", "name"],
+        dependencies: &["project", "dependencies"],
+        entry_point: EntryPoint {
+            default: "tool:run_tool",
+            is_valid: is_python_object,
+            rule: "must be `package.module:function`, such as `tool:run_tool`",
+        },
     },
-}];
+    Convention {
+        language: Language::Rust,
+        file: "Cargo.toml",
+        parse: node::from_toml,
+        table: &["package", "metadata", "lathe"],
+        name: &["package", "name"],
+        dependencies: &["dependencies"],
+        entry_point: EntryPoint {
+            // What every component exports.
+            default: "run-tool",
+            is_valid: |_| false,
+            rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
+        },
+    },
+];
 
 /// The project's one file, and what is in it. With several, it is the one with a table for Lathe.
 ///

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use builder::sandbox::Sandbox;
+use builder::RustPrograms;
+use builder::sandbox::{Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
 use runner::Drill;
 
@@ -29,7 +30,7 @@ pub fn git() -> Check {
 }
 
 pub fn c_compiler() -> Check {
-    let detail = "only for building lathe itself, not for running it";
+    let detail = "for building lathe itself, and for tools in Rust";
     match programs::find("cc") {
         Some(path) => found("C compiler", format!("{} ({detail})", path.display())),
         None => optional("C compiler", detail.to_owned(), Some(install::command("gcc"))),
@@ -95,6 +96,15 @@ pub async fn build_sandbox(bubblewrap: Option<&Path>, data: &Path) -> Check {
     match Sandbox::probe(Some(program), data).await {
         Ok(_) => found(name, format!("holds, with {}", program.display())),
         Err(missing) => optional(name, format!("{} ({needed})", missing.reason), Some(missing.remedy)),
+    }
+}
+
+/// What builds tools in Rust.
+pub fn rust(toolchain: Option<&Path>) -> Check {
+    let name = "Rust";
+    match RustPrograms::missing(toolchain) {
+        None => found(name, toolchain.unwrap_or(Path::new("")).display().to_string()),
+        Some(Missing { reason, remedy }) => optional(name, format!("for tools in Rust: {reason}"), Some(remedy)),
     }
 }
 

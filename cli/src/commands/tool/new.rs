@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
-use scaffold::ProjectName;
+use clap::{Args, ValueEnum};
+use scaffold::{ProjectName, TemplateLanguage};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
@@ -14,28 +14,56 @@ use crate::output::Screen;
 pub struct NewArguments {
     /// The tool's name: lower-case letters, digits and _
     name: String,
+    /// What to write it in
+    #[arg(long, value_enum, default_value_t)]
+    language: Language,
     /// Where to write it [default: tools/NAME, which is where `lathe tool publish` looks]
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    #[default]
+    Python,
+    Rust,
+}
+
+impl Language {
+    const fn template(self) -> TemplateLanguage {
+        match self {
+            Self::Python => TemplateLanguage::Python,
+            Self::Rust => TemplateLanguage::Rust,
+        }
+    }
+
+    /// The file to begin with.
+    const fn entry(self) -> &'static str {
+        match self {
+            Self::Python => "tool.py",
+            Self::Rust => "src/lib.rs",
+        }
+    }
 }
 
 pub fn run(arguments: &NewArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let name = ProjectName::parse(&arguments.name)
         .map_err(|error| Failure::usage(error.to_string(), "a name such as look_up_order"))?;
     let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
-    let files = write_project(&name, &directory)?;
+    let files = write_project(&name, arguments.language, &directory)?;
     let document = json!({"name": name.as_str(), "directory": directory, "files": files});
-    screen.answer(&document, || people_text(&name, &directory))?;
+    screen.answer(&document, || people_text(&name, arguments.language, &directory))?;
     Ok(Outcome::Done)
 }
 
 /// Writes the template into a directory that is new or empty, and names its files.
-pub fn write_project(name: &ProjectName, directory: &Path) -> anyhow::Result<Vec<String>> {
+pub fn write_project(name: &ProjectName, language: Language, directory: &Path) -> anyhow::Result<Vec<String>> {
     if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         let message = format!("{} is not empty", directory.display());
         return Err(Failure::refused(message, "choose another directory with --path"));
     }
-    let files = scaffold::new_project(name);
+    let files = scaffold::new_project(name, language.template())
+        .map_err(|error| Failure::usage(error.to_string(), "a name such as look_up_order"))?;
     for file in &files {
         let path = directory.join(&file.path);
         write_file(&path, &file.bytes).with_context(|| format!("writing {}", path.display()))?;
@@ -50,10 +78,10 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(path, bytes)
 }
 
-fn people_text(name: &ProjectName, directory: &Path) -> String {
-    let directory = directory.display();
+fn people_text(name: &ProjectName, language: Language, directory: &Path) -> String {
+    let (directory, entry) = (directory.display(), language.entry());
     format!(
-        "wrote {directory}\n\nNext: edit {directory}/tool.py; `lathe tool test {directory} --watch` builds it and runs its checks \
+        "wrote {directory}\n\nNext: edit {directory}/{entry}; `lathe tool test {directory} --watch` builds it and runs its checks \
          whenever a file changes. Commit it, then\n  \
          git push lathe HEAD:releases/ORG\n  \
          lathe tool create {name} --description 'what it does'\n  \
@@ -70,9 +98,19 @@ mod tests {
     fn a_project_is_written_once() {
         let directory = tempfile::tempdir().expect("a directory");
         let name = ProjectName::parse("look_up_order").expect("a name");
-        let files = write_project(&name, directory.path()).expect("written");
+        let files = write_project(&name, Language::Python, directory.path()).expect("written");
         assert!(files.iter().any(|file| file == "tool.py"));
         assert!(directory.path().join("pyproject.toml").is_file());
-        assert!(write_project(&name, directory.path()).is_err(), "what is there is not overwritten");
+        assert!(write_project(&name, Language::Python, directory.path()).is_err(), "what is there is not overwritten");
+    }
+
+    #[test]
+    fn every_language_has_the_file_where_its_author_goes_on() {
+        let name = ProjectName::parse("look_up_order").expect("a name");
+        for language in Language::value_variants() {
+            let directory = tempfile::tempdir().expect("a directory");
+            let files = write_project(&name, *language, directory.path()).expect("written");
+            assert!(files.iter().any(|file| file == language.entry()), "{language:?}: {files:?}");
+        }
     }
 }

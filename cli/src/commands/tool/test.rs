@@ -39,6 +39,9 @@ pub struct TestArguments {
     /// URL of the package index (simple API) that tests here take dependencies from
     #[arg(long, value_name = "URL", env = "LATHE_PYTHON_INDEX")]
     python_index: Option<String>,
+    /// Where tests here take crates from: crates.io, or the URL of a sparse index
+    #[arg(long, value_name = "URL", env = "LATHE_CRATE_INDEX", default_value = "crates.io")]
+    crate_index: String,
 }
 
 pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {

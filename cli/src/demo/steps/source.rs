@@ -3,7 +3,7 @@
 use anyhow::Context;
 use scaffold::ProjectName;
 
-use crate::commands::tool::write_project;
+use crate::commands::tool::{Language, write_project};
 use crate::demo::report::Told;
 use crate::demo::stage::{Stage, TOOL, branch, project_path};
 
@@ -20,7 +20,7 @@ pub async fn clone(stage: &Stage) -> anyhow::Result<Told<()>> {
 }
 
 pub async fn make_tool(stage: &Stage) -> anyhow::Result<Told<()>> {
-    let files = write_project(&ProjectName::parse(TOOL)?, &stage.project())?;
+    let files = write_project(&ProjectName::parse(TOOL)?, Language::Python, &stage.project())?;
     Ok(Told::new((), format!("{} with {} files", project_path(), files.len())))
 }
 

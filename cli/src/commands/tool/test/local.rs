@@ -17,7 +17,7 @@ use crate::commands::input;
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
-use crate::server::{CACHE_KEY_LABEL, THIS_PROGRAM, program};
+use crate::server::{CACHE_KEY_LABEL, DataArguments, THIS_PROGRAM, program};
 
 /// A project is tested by one process; its runs are one after the other.
 const RUNNERS: usize = 1;
@@ -52,7 +52,7 @@ impl Bench {
         }
         let inputs = arguments.input.read_given()?;
         let (envvars, secrets) = (named(&arguments.envvars)?, named(&arguments.secrets)?);
-        let workshop = workshop(arguments.python_index.clone(), screen)?;
+        let workshop = workshop(arguments, screen)?;
         Ok(Self { root, workshop, inputs, envvars, secrets })
     }
 
@@ -106,7 +106,7 @@ impl Bench {
     }
 }
 
-fn workshop(python_index: Option<String>, screen: Screen) -> anyhow::Result<Workshop> {
+fn workshop(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Workshop> {
     let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
     let keys = KeyRing::load(&data).context("opening the cache directory")?;
     if !data.cache().is_dir() {
@@ -117,7 +117,15 @@ fn workshop(python_index: Option<String>, screen: Screen) -> anyhow::Result<Work
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
     let trials = Trials::start(&runner::Config { runners: Some(runners), ..runner }, Clock::system())?;
     let builder = builder::Config::new(data.cache(), data.scratch(), &program);
-    Ok(Workshop::new(builder::Config { python_index, ..builder }, trials)?)
+    let machine = DataArguments::default();
+    let config = builder::Config {
+        python_index: arguments.python_index.clone(),
+        bubblewrap: machine.bubblewrap()?,
+        rust_toolchain: machine.rust_toolchain()?,
+        crate_index: Some(arguments.crate_index.clone()),
+        ..builder
+    };
+    Ok(Workshop::new(config, trials)?)
 }
 
 fn named<T: From<String>>(pairs: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {

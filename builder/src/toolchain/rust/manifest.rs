@@ -1,0 +1,154 @@
+//! What `Cargo.toml` says beside Lathe's own table: what is built, and where dependencies come from.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Place};
+use crate::steps::manifest::{Node, Value, from_toml};
+
+const FILE: &str = "Cargo.toml";
+const STAGE: &str = "manifest";
+/// Tables of dependencies, wherever they stand.
+const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+/// Where a dependency may come from besides the public registry, and is not taken from.
+const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
+
+/// Reads the name of the library that is the tool, as its file is named.
+///
+/// # Errors
+/// With the line: no library that makes a component, a dependency from git, from another registry, or from outside.
+pub fn library(files: &BTreeMap<String, Vec<u8>>) -> Result<String, Error> {
+    let unread = || Error::failed(STAGE, "syntax", "the file is not UTF-8", Place::file(FILE));
+    let text = files.get(FILE).and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or_else(unread)?;
+    let document = from_toml(text).map_err(|error| {
+        Error::failed(STAGE, "syntax", error.message, Place { line: error.line, ..Place::file(FILE) })
+    })?;
+    check_sources(&document)?;
+    check_kind(&document)?;
+    let name = document.at(&["lib", "name"]).or_else(|| document.at(&["package", "name"]));
+    match name.map(|node| &node.value) {
+        Some(Value::Text(name)) if is_crate_name(name) => Ok(name.replace('-', "_")),
+        _ => {
+            Err(refuse("name", "[package] needs a name of letters, digits, - and _", name.map_or(1, |node| node.line)))
+        }
+    }
+}
+
+/// A library of another kind leaves no component behind.
+fn check_kind(document: &Node) -> Result<(), Error> {
+    let lines = ["crate-type", "crate_type"].map(|key| document.at(&["lib", key]));
+    let kinds = lines.into_iter().flatten().next();
+    let makes_component = kinds.is_some_and(|node| match &node.value {
+        Value::List(list) => list.iter().any(|one| matches!(&one.value, Value::Text(text) if text == "cdylib")),
+        _ => false,
+    });
+    let line = kinds.or_else(|| document.at(&["lib"])).map_or(1, |node| node.line);
+    if makes_component { Ok(()) } else { Err(refuse("crate-type", "[lib] needs crate-type = [\"cdylib\"]", line)) }
+}
+
+fn check_sources(document: &Node) -> Result<(), Error> {
+    let tables = [&[][..], &["workspace"]].map(|path| document.at(path));
+    tables.into_iter().flatten().try_for_each(check_dependencies)?;
+    for (_, platform) in members(document.at(&["target"])) {
+        check_dependencies(platform)?;
+    }
+    for (_, registry) in members(document.at(&["patch"])) {
+        members(Some(registry)).try_for_each(|(name, dependency)| check_dependency(name, dependency))?;
+    }
+    match document.at(&["replace"]) {
+        Some(node) => {
+            Err(refuse("source", "[replace] is not taken; use [patch] with a path of the project", node.line))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_dependencies(table: &Node) -> Result<(), Error> {
+    let dependencies = DEPENDENCIES.iter().flat_map(|key| members(table.at(&[*key])));
+    dependencies.into_iter().try_for_each(|(name, dependency)| check_dependency(name, dependency))
+}
+
+fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
+    for key in ELSEWHERE {
+        if let Some(found) = dependency.at(&[key]) {
+            let message = format!("{name} comes from {key}; only the public registry and the project itself are taken");
+            return Err(refuse("source", &message, found.line));
+        }
+    }
+    match dependency.at(&["path"]) {
+        Some(Node { value: Value::Text(path), line }) if !is_inside(path) => {
+            Err(refuse("source", &format!("{name} lies outside the project: {path:?}"), *line))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn members(table: Option<&Node>) -> impl Iterator<Item = (&String, &Node)> {
+    let table = table.and_then(|node| if let Value::Table(table) = &node.value { Some(table) } else { None });
+    table.into_iter().flatten().map(|(key, entry)| (key, &entry.node))
+}
+
+/// Whether a path never leaves where it begins.
+fn is_inside(path: &str) -> bool {
+    let mut depth = 0_i32;
+    let stays = path.split('/').all(|part| {
+        depth += match part {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        depth >= 0
+    });
+    stays && !path.starts_with('/') && !path.contains('\\')
+}
+
+fn is_crate_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "-_".contains(character))
+}
+
+fn refuse(check: &str, message: &str, line: u32) -> Error {
+    Error::failed(STAGE, check, message, Place::line(FILE, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "[package]\nname = \"look-up\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+
+    fn read(text: &str) -> Result<String, Error> {
+        library(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())
+    }
+
+    fn refused(more: &str, expected: &str) {
+        let error = read(&format!("{HEAD}{more}")).expect_err(more).to_string();
+        assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
+    }
+
+    #[test]
+    fn the_library_is_named_as_cargo_names_its_file() {
+        assert_eq!(read(HEAD).unwrap(), "look_up");
+        assert_eq!(read(&HEAD.replace("[lib]", "[lib]\nname = \"other\"")).unwrap(), "other");
+        let inside = "[dependencies]\nlathe = { path = \"lathe\" }\na = { path = \"x/../a\" }\nb = \"1\"\n";
+        read(&format!("{HEAD}{inside}")).unwrap();
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_is_refused_with_its_line() {
+        refused("[dependencies]\na = { git = \"https://example.com/a\" }\n", "Cargo.toml:6: a comes from git");
+        refused("[dependencies.a]\nversion = \"1\"\nregistry = \"mine\"\n", "Cargo.toml:7: a comes from registry");
+        refused("[build-dependencies]\na = { path = \"../a\" }\n", "Cargo.toml:6: a lies outside the project");
+        refused("[dependencies]\na = { path = \"b/../../a\" }\n", "outside");
+        refused("[dependencies]\na = { path = \"/a\" }\n", "outside");
+        refused("[target.'cfg(unix)'.dependencies]\na = { git = \"g\" }\n", "a comes from git");
+        refused("[workspace.dependencies]\na = { git = \"g\" }\n", "a comes from git");
+        refused("[patch.crates-io]\na = { git = \"g\" }\n", "a comes from git");
+        refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not taken");
+    }
+
+    #[test]
+    fn what_makes_no_component_is_refused() {
+        let error = read("[package]\nname = \"a\"\n\n[lib]\nname = \"b\"\n").unwrap_err().to_string();
+        assert!(error.contains("Cargo.toml:4: [lib] needs crate-type = [\"cdylib\"]"), "{error}");
+        assert!(read("[package]\nname = \"a\"\n").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! From the host's call to the author's function and back.
+
+use std::io::Write;
+use std::panic::{self, PanicHookInfo};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::bindings::{self, ToolError};
+use crate::{Context, Error};
+
+/// Runs the tool: documents in, the output's text out.
+pub fn run<Input: DeserializeOwned, Output: Serialize>(
+    call: bindings::Context,
+    tool: impl FnOnce(Input, &Context) -> Result<Output, Error>,
+) -> Result<String, ToolError> {
+    panic::set_hook(Box::new(say));
+    try_run(&call, tool).map_err(ToolError::from)
+}
+
+fn try_run<Input: DeserializeOwned, Output: Serialize>(
+    call: &bindings::Context,
+    tool: impl FnOnce(Input, &Context) -> Result<Output, Error>,
+) -> Result<String, Error> {
+    let input = serde_json::from_str(&call.tool_input)
+        .map_err(|error| Error::new("InputError", format!("the input does not fit its type: {error}")))?;
+    let context = Context {
+        metadata: serde_json::from_str(&call.metadata)?,
+        config: serde_json::from_str(&call.config)?,
+        conversation: serde_json::from_str(&call.conversation)?,
+        user_variables: serde_json::from_str(&call.user_variables)?,
+    };
+    output(&tool(input, &context)?)
+}
+
+/// A string as it is, any other JSON value as compact JSON.
+fn output(value: &impl Serialize) -> Result<String, Error> {
+    match serde_json::to_value(value) {
+        Ok(Value::Null) => Err(Error::new("NoResult", "run_tool returns nothing: return a string or a JSON value")),
+        Ok(Value::String(text)) => Ok(text),
+        Ok(_) => Ok(serde_json::to_string(value)?),
+        Err(error) => Err(Error::new("UnserialisableResult", error)),
+    }
+}
+
+/// The JSON Schema of the function's first parameter.
+pub fn input_schema<Input: JsonSchema, Output>(_: impl FnOnce(Input, &Context) -> Result<Output, Error>) -> String {
+    schemars::schema_for!(Input).as_value().to_string()
+}
+
+/// A panic ends the instance, and the host finds what to tell of it in what was printed last.
+fn say(panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("no message");
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    // A host that takes no print has nothing to tell.
+    drop(writeln!(std::io::stderr(), "panicked at {place}: {message}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn strings_stay_as_they_are_and_values_become_compact() {
+        assert_eq!(output(&"a \"b\"").as_deref(), Ok("a \"b\""));
+        assert_eq!(output(&json!({"b": [1, 2.5], "a": "é"})).as_deref(), Ok(r#"{"a":"é","b":[1,2.5]}"#));
+        assert_eq!(output(&()).unwrap_err().kind(), "NoResult");
+        assert_eq!(output(&None::<u8>).unwrap_err().kind(), "NoResult");
+    }
+}

@@ -1,0 +1,69 @@
+//! What a Lathe tool in Rust is written against.
+//!
+//! ```ignore
+//! use lathe::{Context, Error};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Input {
+//!     /// The name of the person
+//!     name: String,
+//! }
+//!
+//! lathe::tool!(run_tool);
+//!
+//! fn run_tool(input: Input, context: &Context) -> Result<String, Error> {
+//!     context.send_status_event("greeting");
+//!     Ok(format!("Hello, {}", input.name))
+//! }
+//! ```
+
+#[doc(hidden)]
+#[rustfmt::skip]
+pub mod bindings;
+mod context;
+mod entry_point;
+mod error;
+mod host;
+pub mod http;
+mod runtime;
+mod status;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
+
+pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variables};
+pub use error::Error;
+pub use status::StatusEvent;
+
+/// Names the function that is the tool. It takes the input, a type with `serde::Deserialize` and `schemars::JsonSchema`,
+/// and a `&Context`, and returns a `Result` of something with `serde::Serialize` and [`Error`].
+#[macro_export]
+macro_rules! tool {
+    ($run_tool:path) => {
+        const _: () = {
+            struct Tool;
+
+            impl $crate::__private::Guest for Tool {
+                fn run_tool(
+                    context: $crate::__private::Context,
+                ) -> ::core::result::Result<::std::string::String, $crate::__private::ToolError> {
+                    $crate::__private::run(context, $run_tool)
+                }
+
+                fn input_schema() -> ::std::string::String {
+                    $crate::__private::input_schema($run_tool)
+                }
+            }
+
+            $crate::bindings::export! { Tool with_types_in $crate::bindings }
+        };
+    };
+}
+
+/// For [`tool!`] alone.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::bindings::{Context, Guest, ToolError};
+    pub use crate::entry_point::{input_schema, run};
+}

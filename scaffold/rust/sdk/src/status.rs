@@ -1,0 +1,39 @@
+//! Status events: what a tool tells its caller while it runs.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One report: a text for people, how far the work is, in any unit, and any JSON value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StatusEvent {
+    message: String,
+    progress: Option<f64>,
+    total: Option<f64>,
+    data: Option<Value>,
+}
+
+impl StatusEvent {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn progress(self, progress: f64, total: f64) -> Self {
+        Self { progress: Some(progress), total: Some(total), ..self }
+    }
+
+    #[must_use]
+    pub fn data(self, data: impl Into<Value>) -> Self {
+        Self { data: Some(data.into()), ..self }
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl<Text: Into<String>> From<Text> for StatusEvent {
+    fn from(message: Text) -> Self {
+        Self::new(message)
+    }
+}

@@ -1,0 +1,84 @@
+//! For an author's own tests, which `cargo test` runs without a sandbox: a context to call the tool with, and answers to its
+//! requests. Everything here belongs to the thread, so that tests run beside each other.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::bindings::lathe::tool::http as wire;
+use crate::http::{ErrorCode, HttpError, Request, Response};
+use crate::{Config, Context, Metadata, StatusEvent, UserVariables};
+
+pub(crate) type Exchange = u32;
+type Answer = Box<dyn Fn(&Request) -> Result<Response, HttpError>>;
+
+#[derive(Default)]
+struct World {
+    answer: Option<Answer>,
+    events: Vec<StatusEvent>,
+    answered: BTreeMap<Exchange, Result<Response, HttpError>>,
+    started: Exchange,
+}
+
+thread_local! {
+    static WORLD: RefCell<World> = RefCell::default();
+}
+
+/// A context as a direct invoke has it, with no variables. Fill in what the test needs.
+pub fn context() -> Context {
+    let metadata = Metadata {
+        invocation_mode: "regular".into(),
+        invocation_id: "0".repeat(24),
+        tool_id: "0".repeat(24),
+        tool_name: "tool".into(),
+        version: "1.0.0".into(),
+        organization: "organization".into(),
+        deadline_ms: u64::MAX,
+    };
+    Context { metadata, config: Config::default(), conversation: None, user_variables: UserVariables::default() }
+}
+
+/// Answers all later requests of this thread.
+pub fn answer_requests(answer: impl Fn(&Request) -> Result<Response, HttpError> + 'static) {
+    WORLD.with_borrow_mut(|world| world.answer = Some(Box::new(answer)));
+}
+
+/// The status events that were sent on this thread since the last time.
+pub fn take_status_events() -> Vec<StatusEvent> {
+    WORLD.with_borrow_mut(|world| std::mem::take(&mut world.events))
+}
+
+pub(crate) fn send_status_event(event: &StatusEvent) {
+    WORLD.with_borrow_mut(|world| world.events.push(event.clone()));
+}
+
+pub(crate) fn start(request: &wire::Request) -> Exchange {
+    WORLD.with_borrow_mut(|world| {
+        let answer = match &world.answer {
+            Some(answer) => answer(&Request::of(request)),
+            None => Err(refused("no test answers requests: call lathe::testing::answer_requests")),
+        };
+        world.started += 1;
+        world.answered.insert(world.started, answer);
+        world.started
+    })
+}
+
+pub(crate) fn wait(exchanges: &[Exchange], _timeout_ms: Option<u64>) -> Vec<Exchange> {
+    exchanges.to_vec()
+}
+
+pub(crate) fn finish(exchange: Exchange) -> Result<wire::Response, wire::HttpError> {
+    let answer = WORLD.with_borrow_mut(|world| world.answered.remove(&exchange));
+    match answer.unwrap_or_else(|| Err(refused("this request was never started"))) {
+        Ok(Response { status, headers, body }) => Ok(wire::Response { status, headers, body }),
+        Err(HttpError { code, message }) => Err(wire::HttpError { code, message }),
+    }
+}
+
+pub(crate) fn cancel(exchange: Exchange) {
+    WORLD.with_borrow_mut(|world| world.answered.remove(&exchange));
+}
+
+fn refused(message: &str) -> HttpError {
+    HttpError { code: ErrorCode::Denied, message: message.to_owned() }
+}

@@ -1,0 +1,97 @@
+//! What authors get wrong, and what they are told.
+
+use super::machine;
+use super::project::Project;
+use crate::harness::{Bump, Options, Server, Team, failed_builds};
+
+/// Needs nothing from elsewhere, and is no tool.
+const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\n\
+                     crate-type = [\"cdylib\"]\n\n[workspace]\n";
+const LOCKED_ALONE: &str = "version = 4\n\n[[package]]\nname = \"alone\"\nversion = \"0.1.0\"\n";
+
+#[track_caller]
+fn refused(tool: &Project<'_>, words: &[&str]) {
+    let answer = tool.publish(Bump::Minor);
+    answer.expect(400);
+    for word in words {
+        assert!(answer.detail().contains(word), "{word:?} is missing in: {answer}");
+    }
+}
+
+#[test]
+fn what_is_not_of_the_public_registry_or_the_project_is_refused_before_anything_is_built() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let dependency =
+        |line: &str| Project::new(&team).changed("Cargo.toml", "schemars = ", &format!("{line}\nschemars = "));
+    let locked = |from: &str, to: &str| Project::new(&team).changed("Cargo.lock", from, to);
+    refused(
+        &Project::new(&team).without("Cargo.lock"),
+        &["dependencies failed (lock-file): Cargo.lock: ", "generate-lockfile"],
+    );
+    let git = dependency("itoa = { git = \"https://example.com/itoa\" }");
+    refused(&git, &["manifest failed (source): Cargo.toml:15: itoa comes from git"]);
+    refused(&dependency("itoa = { path = \"../itoa\" }"), &["Cargo.toml:15: itoa lies outside the project"]);
+    refused(
+        &dependency("itoa = { version = \"1\", registry = \"mine\" }"),
+        &["Cargo.toml:15: itoa comes from registry"],
+    );
+    let index = "registry+https://github.com/rust-lang/crates.io-index";
+    refused(&locked(index, "git+https://example.com/x#0"), &["(source)", "Cargo.lock:8: dyn-clone comes from"]);
+    let changed = locked("d0881ea181b1df73", "0000000000000000");
+    refused(&changed, &["(checksum): Cargo.lock:6: dyn-clone 1.0.20 has another checksum"]);
+    refused(&locked("1.0.20", "0.0.0"), &["(crate): Cargo.lock:6: dyn-clone 0.0.0 is refused: it holds the path"]);
+    let renamed = Project::new(&team).changed("Cargo.toml", "crate-type = [\"cdylib\"]", "");
+    refused(&renamed, &["(crate-type)", "[lib] needs crate-type"]);
+    let entry_point = Project::new(&team).lathe("entry_point = \"run\"\n");
+    refused(&entry_point, &["package.metadata.lathe.entry_point is not set in Rust"]);
+}
+
+#[test]
+fn what_does_not_compile_is_told_with_its_place() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let alone = || Project::new(&team).with("Cargo.toml", ALONE).with("Cargo.lock", LOCKED_ALONE);
+    let source = "//! Nothing.\n\npub fn one() -> u8 {\n    \"one\"\n}\n";
+    refused(&alone().with("src/lib.rs", source), &["compile failed (E0308): src/lib.rs:4: mismatched types"]);
+    let without_schema = "#[derive(Deserialize)]\nstruct Input {}\n\n\
+                          fn run_tool(_: Input, _: &Context) -> Result<u8, Error> {\n    Ok(1)\n}\n";
+    let tool = Project::new(&team).source(without_schema);
+    refused(&tool, &["compile failed (E0277): src/lib.rs:7: ", "`Input: JsonSchema` is not satisfied"]);
+    refused(&alone().with("src/lib.rs", "//! Nothing.\n"), &["inspect failed (exports)", "run-tool"]);
+    let unlocked = alone().changed("Cargo.lock", "0.1.0", "0.2.0").with("src/lib.rs", "//! Nothing.\n");
+    refused(&unlocked, &["compile failed (cargo)", "--locked"]);
+}
+
+/// Cargo would run what they name before any code is compiled, or take another compiler.
+#[test]
+fn settings_of_the_project_are_not_read() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let tool = Project::new(&team).with("Cargo.toml", ALONE).with("Cargo.lock", LOCKED_ALONE);
+    let tool =
+        tool.with("src/lib.rs", "//! Nothing.\n").with(".cargo/config.toml", "[build]\nrustc-wrapper = \"/src/own\"\n");
+    let tool = tool.with("rust-toolchain.toml", "[toolchain]\npath = \"/src/own\"\n");
+    refused(&tool, &["inspect failed (exports)"]);
+    let log = &failed_builds(server.data(), tool.id())[0].log;
+    assert!(log.contains(".cargo/config.toml is not read") && log.contains("rust-toolchain.toml is not read"), "{log}");
+}
+
+#[test]
+fn a_server_that_builds_no_rust_says_what_it_lacks() {
+    let nowhere =
+        |flag: &str| Options { arguments: [flag, "/nowhere"].map(str::to_owned).into(), ..Options::default() };
+    let check = |options: Options, words: &[&str]| {
+        let team = Team::on(&Server::private(&options));
+        refused(&Project::new(&team), words);
+    };
+    check(nowhere("--bubblewrap"), &["toolchain failed (sandbox): this server builds no Rust", "bubblewrap"]);
+    let Ok(toolchain) = machine::toolchain() else { return };
+    check(
+        nowhere("--rust-toolchain"),
+        &["toolchain failed (rust): ", "/nowhere has no bin/cargo", "rustup target add"],
+    );
+    let without_index = ["--rust-toolchain", toolchain.to_str().expect("UTF-8")].map(str::to_owned).into();
+    let without_index = Options { arguments: without_index, has_own_cache: true, ..Options::default() };
+    check(without_index, &["dependencies failed (index): Cargo.lock:6: dyn-clone 1.0.20 ", "LATHE_CRATE_INDEX"]);
+}
