@@ -51,6 +51,11 @@ build-guest folder name:
     cd {{ folder }}/{{ name }} && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2
     cp {{ folder }}/{{ name }}/target/wasm32-wasip2/release/{{ name }}.wasm {{ folder }}/{{ name }}.wasm
 
+# Makes the JavaScript image again (needs Node.js 20 or later, npm and zstd)
+javascript-image:
+    cd scaffold/javascript_image && npm ci --ignore-scripts && node build.mjs image.wasm recipe.sha256
+    cd scaffold/javascript_image && zstd -19 --force --rm --quiet image.wasm -o image.wasm.zst
+
 # Licences, sources, bans and advisories of the dependencies (needs `cargo install --locked cargo-deny`)
 deny:
     cargo deny check

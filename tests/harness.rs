@@ -18,6 +18,7 @@ mod document;
 mod events;
 mod http;
 mod lathe;
+mod npm_registry;
 mod package_index;
 mod process;
 mod raw;
@@ -40,6 +41,7 @@ pub use database::{
 pub use events::Event;
 pub use http::{Answer, Request, fetch};
 pub use lathe::{Lathe, Said, clean_environment};
+pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
 pub use package_index::{PackageIndex, lock_line, wheel};
 pub use process::Process;
 pub use repository::Repository;

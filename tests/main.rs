@@ -14,6 +14,7 @@
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
 //! | `hostile` | tools that attack, one for each way |
 //! | `processes` | the processes that run tools: what they cannot do, and what becomes of their runs when they die |
+//! | `javascript` | tools in JavaScript and TypeScript, where there is an esbuild |
 //! | `load` | how long calls take, and how many are answered |
 //! | `operations` | what operators see and set |
 //! | `contract` | the HTTP contract, whole and in its corners |
@@ -32,6 +33,7 @@ mod git;
 mod harness;
 mod hostile;
 mod identity;
+mod javascript;
 mod load;
 mod operations;
 mod processes;

@@ -12,22 +12,30 @@ use crate::component::Artefact;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
-use crate::sandbox::{Missing, Sandbox, Scratches};
+use crate::sandbox::Scratches;
 use crate::steps::dependencies::Packages;
+use crate::steps::esbuild::Esbuild;
 use crate::steps::manifest::Manifest;
+use crate::steps::npm::NpmPackages;
 use crate::steps::{mocks, schema};
 use crate::toolchain::rust::Rust;
 use crate::toolchain::{self, Project};
+use crate::workbench::Workbench;
 
 /// What a build needs beside the sources.
 pub struct Toolchain<'a> {
     /// Where an author's native code may run, or why it may not here.
-    pub sandbox: &'a Result<Sandbox, Missing>,
+    /// For its sandbox, which is looked for when a build needs it.
+    pub workbench: &'a Workbench,
     pub scratches: &'a Scratches,
     pub rust: &'a Rust,
     pub images: &'a Images,
     pub bundler: &'a [String],
     pub packages: &'a Packages,
+    /// Becomes a confined esbuild.
+    pub confiner: &'a [String],
+    pub esbuild: Option<&'a Esbuild>,
+    pub npm: &'a NpmPackages,
     pub limits_max: &'a Limits,
 }
 

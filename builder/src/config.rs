@@ -6,6 +6,9 @@
 //! | `cache_dir` | downloaded packages, by digest | `<data>/cache` |
 //! | `bubblewrap` | the program that confines builds in which an author's code runs natively | none: such builds are refused |
 //! | `scratch_dir` | what running builds have in hand; emptied at the start | `<data>/scratch` |
+//! | `confiner` | program and arguments of the child that becomes esbuild | this binary |
+//! | `esbuild` | bundles JavaScript and TypeScript | none: they are refused |
+//! | `npm_registry` | URL of an npm registry | none: dependencies are refused |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
 //! | `rust_toolchain` | the directory of a Rust toolchain, like those of rustup | none: tools in Rust are refused |
 //! | `crate_index` | `crates.io`, or the URL of a sparse index of crates | none: dependencies are refused |
@@ -16,6 +19,8 @@ use std::path::PathBuf;
 
 use runner::{Bounds, Limits};
 
+use crate::steps::esbuild::Esbuild;
+
 /// Each holds a child of up to a gigabyte and a core.
 const PARALLEL_BUILDS_MAX: usize = 2;
 /// A build takes a second or a few; who comes later would not get a turn in the time for which one is waited.
@@ -24,6 +29,9 @@ const QUEUED_BUILDS_MAX: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Config {
     pub bundler: Vec<String>,
+    pub confiner: Vec<String>,
+    pub esbuild: Option<Esbuild>,
+    pub npm_registry: Option<String>,
     pub cache_dir: PathBuf,
     pub bubblewrap: Option<PathBuf>,
     pub scratch_dir: PathBuf,
@@ -38,8 +46,12 @@ impl Config {
     /// The defaults, with this program as its own bundler.
     #[must_use]
     pub fn new(cache_dir: PathBuf, scratch_dir: PathBuf, program: &str) -> Self {
+        let own = |command: &str| vec![program.into(), "internal".into(), command.into()];
         Self {
-            bundler: vec![program.into(), "internal".into(), "bundle".into()],
+            bundler: own("bundle"),
+            confiner: own("esbuild"),
+            esbuild: None,
+            npm_registry: None,
             cache_dir,
             bubblewrap: None,
             scratch_dir,

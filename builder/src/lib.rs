@@ -34,6 +34,7 @@ pub use metrics::describe_metrics;
 pub use progress::{BuildEvent, Progress, StepState};
 pub use publish::{Builder, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
 pub use steps::bundle::child_bundle_main;
+pub use steps::esbuild::{Esbuild, EsbuildMissing, child_esbuild_main};
 pub use steps::inspect::inspect_tool;
 pub use toolchain::rust::Programs as RustPrograms;
 pub use workbench::Workbench;

@@ -12,6 +12,7 @@ use crate::images::Images;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox, Scratches};
 use crate::steps::dependencies::Packages;
+use crate::steps::npm::NpmPackages;
 use crate::toolchain::rust::Rust;
 
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub struct Workbench {
     config: Arc<Config>,
     images: Images,
     packages: Packages,
+    npm: NpmPackages,
     rust: Rust,
     scratches: Scratches,
     sandbox: Arc<OnceCell<Sandbox>>,
@@ -29,9 +31,10 @@ impl Workbench {
     /// When the scratch directory, or the system's certificates, cannot be used.
     pub fn open(config: Config, images: Images) -> Result<Self, Error> {
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
+        let npm = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
         let rust = Rust::new(&config)?;
         let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
-        Ok(Self { config: Arc::new(config), images, packages, rust, scratches, sandbox: Arc::default() })
+        Ok(Self { config: Arc::new(config), images, packages, npm, rust, scratches, sandbox: Arc::default() })
     }
 
     /// Removes what builds of a process that died left behind. Whoever calls it is alone with the directory.
@@ -63,12 +66,15 @@ impl Workbench {
     /// The first stage that refuses it.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
         let toolchain = Toolchain {
-            sandbox: &self.sandbox().await,
+            workbench: self,
             scratches: &self.scratches,
             rust: &self.rust,
             images: &self.images,
             bundler: &self.config.bundler,
             packages: &self.packages,
+            confiner: &self.config.confiner,
+            esbuild: self.config.esbuild.as_ref(),
+            npm: &self.npm,
             limits_max: &self.config.limits_max,
         };
         build(files, &toolchain, progress).await

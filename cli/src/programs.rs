@@ -1,7 +1,9 @@
 //! Programs on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use builder::Esbuild;
 
 /// A program of the search path.
 pub fn find(name: &str) -> Option<PathBuf> {
@@ -16,4 +18,9 @@ pub fn rust_toolchain() -> Option<PathBuf> {
     let asked = rustc.args(["--print", "sysroot"]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let answer = asked.ok().filter(|answer| answer.status.success())?;
     Some(PathBuf::from(String::from_utf8(answer.stdout).ok()?.trim_end()))
+}
+
+/// The one that is named, or else the one in the search path. Without it all goes on but JavaScript and TypeScript.
+pub fn esbuild(named: Option<&Path>) -> Option<Esbuild> {
+    Esbuild::find(named, &std::env::var_os("PATH").unwrap_or_default()).ok()
 }

@@ -14,6 +14,8 @@
 //! | live versions of a tool | `--live-versions` | `LATHE_LIVE_VERSIONS` | `live_versions` | the registry's |
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
+//! | toolchain for tools in Rust | `--rust-toolchain` | `LATHE_RUST_TOOLCHAIN` | `rust_toolchain` | that of `rustc` in `PATH` |
+//! | index of crates | `--crate-index` | `LATHE_CRATE_INDEX` | `crate_index` | none: dependencies are refused |
 //! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |
 //! | where metrics are served | `--metrics-listen` | `LATHE_METRICS_LISTEN` | `metrics_listen` | `127.0.0.1:9464` |
 //! | collector of traces | `--otlp-endpoint` | `OTEL_EXPORTER_OTLP_ENDPOINT` | `otlp_endpoint` | none |
@@ -37,6 +39,6 @@ mod telemetry;
 
 pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_store, program};
 pub use serve::{serve, url_of};
-pub use settings::{DataArguments, ServeArguments, Settings};
+pub use settings::{DataArguments, ServeArguments, Settings, found_bubblewrap};
 pub use signals::Signals;
 pub use telemetry::log_for_demo;

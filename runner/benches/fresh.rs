@@ -29,6 +29,9 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
     send_status_event('working')
     return {'text': tool_input['text'].upper()}
 ";
+/// As esbuild writes it.
+const JAVASCRIPT_TOOL: &str = "\"use strict\";exports.runTool=async({toolInput,sendStatusEvent})=>{\
+    sendStatusEvent(\"working\");return{text:toolInput.text.toUpperCase()}};";
 /// Some hundredths of a second each.
 const COMPUTING_TOOL: &str = "
 def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
@@ -62,9 +65,13 @@ fn main() {
 
     let image = python_image::component().expect("the image");
     let python = keep(&compiled, &image, Maker::Platform);
-    let plain = runtime.block_on(bundle(&compiled, &python, PYTHON_TOOL));
-    let with_loop = runtime.block_on(bundle(&compiled, &python, &format!("async {}", PYTHON_TOOL.trim_start())));
-    let computing = runtime.block_on(bundle(&compiled, &python, COMPUTING_TOOL));
+    let of_python = async |source: &str| bundle(&compiled, &python, &[("tool.py", source)]).await;
+    let plain = runtime.block_on(of_python(PYTHON_TOOL));
+    let with_loop = runtime.block_on(of_python(&format!("async {}", PYTHON_TOOL.trim_start())));
+    let computing = runtime.block_on(of_python(COMPUTING_TOOL));
+    let image = javascript_image::component().expect("the image");
+    let javascript = keep(&compiled, &image, Maker::Platform);
+    let script = runtime.block_on(bundle(&compiled, &javascript, &[("bundle.js", JAVASCRIPT_TOOL)]));
     let rust = keep(&compiled, RUST_GUEST, Maker::Author);
     let sandbox = Sandbox::start(&config, Codes::new(compiled.clone())).expect("the sandbox");
 
@@ -76,11 +83,13 @@ fn main() {
     let rust = Code { component: rust, bundle: [].into() };
     let plain = Code { component: python, bundle: plain };
     let with_loop = Code { component: python, bundle: with_loop };
-    let faults = [&rust, &plain, &with_loop].map(|code| runtime.block_on(page_faults(here, code)));
+    let script = Code { component: javascript, bundle: script };
+    let faults = [&rust, &plain, &with_loop, &script].map(|code| runtime.block_on(page_faults(here, code)));
     let rust = runtime.block_on(measure(here, apart, &rust));
     let rate = runtime.block_on(rate(apart_on_two, &plain));
     let plain = runtime.block_on(measure(here, apart, &plain));
     let with_loop = runtime.block_on(measure(here, apart, &with_loop));
+    let script = runtime.block_on(measure(here, apart, &script));
     let computing = Code { component: python, bundle: computing };
     // In turns, since the machine may have other things to do.
     let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
@@ -92,17 +101,22 @@ fn main() {
 
     println!("fresh instance and trivial run, {ROUNDS} rounds each, milliseconds");
     println!("{:<28}{:>10}{:>10}{:>12}", "", "p50", "p99", "of CPython");
-    for (name, times) in
-        [("rust component", &rust), ("python tool, def", &plain), ("python tool, async def", &with_loop)]
-    {
+    for (name, times) in [
+        ("rust component", &rust),
+        ("python tool, def", &plain),
+        ("python tool, async def", &with_loop),
+        ("javascript tool", &script),
+    ] {
         report(name, &times.here, &subprocess);
         report("  in a runner", &times.apart, &subprocess);
         report("  of it the run", &times.run, &subprocess);
     }
     report("cpython process per call", &subprocess, &subprocess);
     println!("python tool, def, on two runners: {rate:.0} runs a second");
-    let [rust, plain, with_loop] = faults;
-    println!("page faults of a run: rust {rust:.0}, python def {plain:.0}, python async def {with_loop:.0}");
+    let [rust, plain, with_loop, script] = faults;
+    println!(
+        "page faults of a run: rust {rust:.0}, python def {plain:.0}, python async def {with_loop:.0}, javascript {script:.0}"
+    );
     let (on_one, on_two) = (quantile(&on_one, 0.5), quantile(&on_two, 0.5));
     let ratio = on_one / on_two;
     println!(
@@ -116,12 +130,13 @@ fn keep(compiled: &Compiled, component: &[u8], maker: Maker) -> Digest {
     digest
 }
 
-async fn bundle(compiled: &Compiled, image: &Digest, source: &str) -> Arc<[u8]> {
+async fn bundle(compiled: &Compiled, image: &Digest, files: &[(&str, &str)]) -> Arc<[u8]> {
     let code = compiled.find(image).expect("it was kept");
     // SAFETY: `keep` wrote the file a moment ago.
     let interpreter = unsafe { Interpreter::load(&code) }.expect("it loads");
-    let file = SourceFile { path: "tool.py".into(), contents: source.into() };
-    let project = Project { entry_point: "tool:run_tool".into(), files: vec![file], dependencies: Vec::new() };
+    let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).into(), contents: (*text).into() };
+    let files = files.iter().map(file).collect();
+    let project = Project { entry_point: "tool:run_tool".into(), files, dependencies: Vec::new() };
     let bundle =
         interpreter.compile(project, true, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
     bundle.bytes.into()

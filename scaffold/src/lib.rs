@@ -3,6 +3,7 @@
 
 mod embedded;
 mod error;
+mod javascript;
 mod main_branch;
 mod pack;
 mod project;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::embedded::template;
-use crate::{Error, File, ProjectName, rust};
+use crate::{Error, File, ProjectName, javascript, rust};
 
 const NAME_MARKER: &str = "{{tool_name}}";
 
@@ -12,6 +12,8 @@ const NAME_MARKER: &str = "{{tool_name}}";
 pub enum TemplateLanguage {
     #[default]
     Python,
+    TypeScript,
+    JavaScript,
     Rust,
 }
 
@@ -22,6 +24,8 @@ pub enum TemplateLanguage {
 pub fn new_project(name: &ProjectName, language: TemplateLanguage) -> Result<Vec<File>, Error> {
     match language {
         TemplateLanguage::Python => Ok(python(name)),
+        TemplateLanguage::TypeScript => Ok(javascript::project(name, javascript::TYPESCRIPT)),
+        TemplateLanguage::JavaScript => Ok(javascript::project(name, javascript::JAVASCRIPT)),
         TemplateLanguage::Rust => rust::project(name),
     }
 }

@@ -18,7 +18,7 @@ macro_rules! embedded {
 }
 
 const TEMPLATE: &[(&str, &[u8])] =
-    embedded!["template", ".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/lib.rs"];
+    embedded!["template", ".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "checks/example.json", "src/lib.rs"];
 
 const PACKAGE: &[(&str, &[u8])] = embedded![
     "sdk",

@@ -25,12 +25,18 @@ impl Lathe<'_> {
         self.run_with(arguments, "")
     }
 
-    /// Runs a command with text on its standard input.
-    pub fn run_with(&self, arguments: &[&str], stdin: &str) -> Said {
+    /// A command that is not started yet.
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
         clean_environment(&mut command);
         command.args(arguments).current_dir(self.directory);
         command.env("LATHE_CONFIG_DIR", self.home).env("HOME", self.home);
+        command
+    }
+
+    /// Runs a command with text on its standard input.
+    pub fn run_with(&self, arguments: &[&str], stdin: &str) -> Said {
+        let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         // A command that reads nothing may be gone already.

@@ -25,10 +25,14 @@ pub fn server_with(options: Options) -> Option<Arc<Server>> {
 }
 
 fn building(mut options: Options, toolchain: &Path) -> Options {
-    let index = std::env::var("LATHE_TEST_CRATE_INDEX").unwrap_or_else(|_| "crates.io".to_owned());
+    let index = crate_index();
     let toolchain = toolchain.to_str().expect("UTF-8").to_owned();
     options.arguments.extend(["--rust-toolchain".to_owned(), toolchain, "--crate-index".to_owned(), index]);
     options
+}
+
+pub fn crate_index() -> String {
+    std::env::var("LATHE_TEST_CRATE_INDEX").unwrap_or_else(|_| "crates.io".to_owned())
 }
 
 /// The one that is named, that of rustup, or one that the recipe has made below the build's directory.

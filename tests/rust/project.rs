@@ -37,7 +37,12 @@ impl<'t> Project<'t> {
         std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 
+    /// With a file of its own, and so without the checks of the template's tool.
     pub fn with(self, path: &str, text: &str) -> Self {
+        let checks = self.team.repository.directory.join(self.path()).join("checks");
+        if checks.exists() {
+            std::fs::remove_dir_all(checks).expect("removed");
+        }
         self.team.repository.write(&format!("{}/{path}", self.path()), text.as_bytes());
         self
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::machine;
 use super::project::Project;
-use crate::harness::{Options, Server, Site, Team};
+use crate::harness::{Lathe, Options, Said, Server, Site, Team, local_cache};
 
 const STOP_TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -39,6 +39,19 @@ fn a_new_project_goes_from_source_to_history() {
     let team = restarted_without_code(team, server);
     let tool = Project::existing(&team, &id);
     assert_eq!(tool.invoke(&json!({"name": "Bob"})).output(), r#"{"greetings":["Hello, Bob!"]}"#);
+}
+
+/// The same build and the same runs, without a server.
+#[test]
+fn a_new_project_passes_its_checks_here() {
+    let Some(toolchain) = machine::toolchain().ok() else { return };
+    let home = tempfile::TempDir::new().expect("a directory");
+    let lathe = Lathe { home: home.path(), directory: home.path() };
+    lathe.ok(&["tool", "new", "rusty", "--language", "rust"]);
+    let mut command = lathe.command(&["tool", "test", "tools/rusty", "--rust-toolchain"]);
+    command.arg(toolchain).args(["--crate-index", &machine::crate_index()]).env("XDG_CACHE_HOME", local_cache());
+    let said = Said::from(command.output().expect("the program ends")).ok();
+    assert!(said.stdout.contains("ok      greets") && said.stdout.contains("2 checks passed"), "{said:?}");
 }
 
 fn is_described(version: &Value) {

@@ -7,14 +7,15 @@ use toml::Table;
 use super::{code, none, product, root};
 
 /// Every crate with the crates of this workspace that it may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("migrations", &[]),
     ("registry", &["migrations"]),
     ("scaffold", &[]),
     ("scaffold/flatten", &[]),
+    ("scaffold/javascript_image", &["flatten"]),
     ("scaffold/python_image", &["flatten"]),
     ("runner", &["registry", "scaffold"]),
-    ("builder", &["registry", "runner", "scaffold", "python_image"]),
+    ("builder", &["registry", "runner", "scaffold", "javascript_image", "python_image"]),
     ("api", &["registry", "runner", "builder", "scaffold"]),
     ("cli", &["registry", "runner", "builder", "api", "scaffold"]),
 ];

@@ -57,25 +57,26 @@ impl Manifest {
         let (convention, document) = project_file::find(files)?;
         let lathe = Fields::new(convention.file, convention.table, document.at(convention.table))?;
         let project =
-            Project { name: name(convention, &document)?, dependencies: dependencies(convention, &document)? };
+            Project { name: name(convention, &document)?, dependencies: dependencies(convention, &document)?, files };
         read(convention, project, lathe)
     }
 }
 
 /// What the language's own tools read, too.
-struct Project {
+struct Project<'f> {
     name: String,
     dependencies: Vec<String>,
+    files: &'f BTreeMap<String, Vec<u8>>,
 }
 
-fn read(convention: &Convention, project: Project, mut lathe: Fields) -> Result<Manifest, Error> {
+fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Result<Manifest, Error> {
     let tape = lathe.flag("tape")?.map(|found| found.value);
     let required_secret_envvars = variables(&mut lathe, "required_secret_envvars")?;
     let manifest = Manifest {
         language: convention.language,
         name: project.name,
         dependencies: project.dependencies,
-        entry_point: entry_point(&mut lathe, &convention.entry_point)?,
+        entry_point: entry_point(&mut lathe, &convention.entry_point, project.files)?,
         input_schema: file(&mut lathe, "input_schema")?,
         output_schema: file(&mut lathe, "output_schema")?,
         required_envvars: variables(&mut lathe, "required_envvars")?,
@@ -135,12 +136,17 @@ fn recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Erro
     }
 }
 
-fn entry_point(lathe: &mut Fields, rules: &EntryPoint) -> Result<String, Error> {
+fn entry_point(lathe: &mut Fields, rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> Result<String, Error> {
     match lathe.text("entry_point")? {
-        None => Ok(rules.default.into()),
+        None => Ok(default(rules, files).into()),
         Some(found) if (rules.is_valid)(&found.value) => Ok(found.value),
         Some(found) => Err(lathe.refuse("entry_point", found.line, rules.rule)),
     }
+}
+
+fn default(rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> &'static str {
+    let found = rules.defaults.iter().find(|file| files.contains_key(**file));
+    found.or(rules.defaults.first()).copied().unwrap_or_default()
 }
 
 /// A file of the project.

@@ -2,10 +2,12 @@
 
 pub mod bundle;
 pub mod dependencies;
+pub mod esbuild;
 pub mod index_page;
 pub mod inspect;
 pub mod lock;
 pub mod manifest;
 pub mod mocks;
+pub mod npm;
 pub mod schema;
 pub mod wheel;

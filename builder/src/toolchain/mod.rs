@@ -1,5 +1,6 @@
 //! From a language's sources to what runs, one language a file.
 
+pub mod javascript;
 pub mod python;
 pub mod rust;
 
@@ -10,7 +11,7 @@ use registry::Language;
 use crate::attestation::Package;
 use crate::build::Toolchain;
 use crate::component::Artefact;
-use crate::error::{Error, Place};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::manifest::Manifest;
 
@@ -37,11 +38,8 @@ pub struct Made {
 /// The first stage that refuses the project.
 pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Made, Error> {
     match project.manifest.language {
+        Language::JavaScript => javascript::make(project, toolchain, progress).await,
         Language::Python => python::make(project, toolchain, progress).await,
         Language::Rust => rust::make(project, toolchain, progress).await,
-        language @ Language::JavaScript => {
-            let message = format!("this release builds no {language:?}");
-            Err(Error::failed("manifest", "language", message, Place::default()))
-        }
     }
 }

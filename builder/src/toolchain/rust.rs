@@ -56,7 +56,7 @@ pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Pr
     let fetch = fetch(&project, toolchain, progress);
     let (pinned, scratch) = progress.step("dependencies", fetch).await?;
     let job = cargo::Build { programs: &rust.programs, scratch: &scratch, library: &library };
-    let component = progress.step("compile", job.run(sandbox, progress)).await?;
+    let component = progress.step("compile", job.run(&sandbox, progress)).await?;
     drop(scratch);
     let artefact = Artefact::own(component);
     let code = progress.step("inspect", inspected(&artefact, toolchain)).await?;
@@ -69,8 +69,8 @@ pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Pr
 }
 
 /// The sandbox and the compiler to run in it, when there are both.
-async fn ready<'a>(toolchain: &'a Toolchain<'_>, progress: &Progress) -> Result<(&'a Sandbox, Identity), Error> {
-    let sandbox = toolchain.sandbox.as_ref().map_err(|missing| {
+async fn ready(toolchain: &Toolchain<'_>, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
+    let sandbox = toolchain.workbench.sandbox().await.map_err(|missing| {
         let message = format!("this server builds no Rust, since it has no sandbox for builds: {missing}");
         programs::refuse("sandbox", &message)
     })?;

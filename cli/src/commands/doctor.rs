@@ -39,8 +39,13 @@ impl State {
 
 pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let data = arguments.directory()?;
-    let mut checks =
-        vec![checks::git(), checks::c_compiler(), checks::user_namespaces(), checks::data_directory(&data)];
+    let mut checks = vec![
+        checks::git(),
+        checks::c_compiler(),
+        checks::user_namespaces(),
+        checks::esbuild(),
+        checks::data_directory(&data),
+    ];
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
     checks.push(checks::runners().await);

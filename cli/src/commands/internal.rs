@@ -1,5 +1,8 @@
 //! `lathe internal …`: what the server calls in child processes of its own. Not for people, and free to change.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use builder::source::pre_receive::{self, HookEnvironment};
 use clap::{Args, Subcommand};
 
@@ -16,6 +19,8 @@ pub enum InternalCommand {
     Compile(CompileArguments),
     /// Makes one code bundle
     Bundle,
+    /// Bundles JavaScript in the current directory, and sees nothing else
+    Esbuild(EsbuildArguments),
     /// Runs tools
     Run(RunArguments),
 }
@@ -28,6 +33,13 @@ pub struct CompileArguments {
     /// Only looks whether this machine can load the code that is its standard input
     #[arg(long)]
     check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct EsbuildArguments {
+    program: PathBuf,
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -54,6 +66,10 @@ pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> 
         }
         InternalCommand::Bundle => {
             builder::child_bundle_main()?;
+            Ok(Outcome::Done)
+        }
+        InternalCommand::Esbuild(EsbuildArguments { program, arguments }) => {
+            builder::child_esbuild_main(&program, &arguments)?;
             Ok(Outcome::Done)
         }
         InternalCommand::Run(RunArguments { drill: false, .. }) => {

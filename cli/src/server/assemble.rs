@@ -16,6 +16,7 @@ use super::Settings;
 use super::sweep::sweep_hourly;
 use super::telemetry::Metrics;
 use crate::failure::Failure;
+use crate::programs;
 
 /// Keeps the key of the compiled code apart from every other that is derived.
 pub const CACHE_KEY_LABEL: &str = "compiled code cache";
@@ -223,6 +224,8 @@ fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder
         python_index: settings.python_index.clone(),
         rust_toolchain: settings.rust_toolchain.clone(),
         crate_index: settings.crate_index.clone(),
+        npm_registry: settings.npm_registry.clone(),
+        esbuild: programs::esbuild(settings.esbuild.as_deref()),
         builds: settings.limits.of_builds(default.builds),
         limits_max: settings.run_limits,
         ..default

@@ -34,6 +34,8 @@ pub struct SettingsFile {
     pub python_index: Option<String>,
     pub rust_toolchain: Option<PathBuf>,
     pub crate_index: Option<String>,
+    pub npm_registry: Option<String>,
+    pub esbuild: Option<PathBuf>,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]

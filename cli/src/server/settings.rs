@@ -62,6 +62,11 @@ impl DataArguments {
     }
 }
 
+/// The bubblewrap of commands that have no settings file.
+pub fn found_bubblewrap() -> Option<PathBuf> {
+    bubblewrap(std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from), None)
+}
+
 fn bubblewrap(named: Option<PathBuf>, from_file: Option<PathBuf>) -> Option<PathBuf> {
     named.or(from_file).or_else(|| programs::find(BUBBLEWRAP))
 }
@@ -112,6 +117,12 @@ pub struct ServeArguments {
     /// Where crates come from: crates.io, or the URL of a sparse index [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
     crate_index: Option<String>,
+    /// The npm registry that locked dependencies come from [default: none, and dependencies are refused]
+    #[arg(long, env = "LATHE_NPM_REGISTRY", value_name = "URL")]
+    npm_registry: Option<String>,
+    /// The esbuild that bundles JavaScript and TypeScript [default: the one in PATH]
+    #[arg(long, env = "LATHE_ESBUILD", value_name = "FILE")]
+    esbuild: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -145,6 +156,8 @@ pub struct Settings {
     pub python_index: Option<String>,
     pub rust_toolchain: Option<PathBuf>,
     pub crate_index: Option<String>,
+    pub npm_registry: Option<String>,
+    pub esbuild: Option<PathBuf>,
     pub limits: Limits,
     pub egress: EgressConfig,
     /// What no run gets more of.
@@ -178,6 +191,8 @@ impl Settings {
             python_index: arguments.python_index.or(file.python_index),
             rust_toolchain: arguments.rust_toolchain.or(file.rust_toolchain).or_else(programs::rust_toolchain),
             crate_index: arguments.crate_index.or(file.crate_index),
+            npm_registry: arguments.npm_registry.or(file.npm_registry),
+            esbuild: arguments.esbuild.or(file.esbuild),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
             run_limits: file.run_limits.caps()?,

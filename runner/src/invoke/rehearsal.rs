@@ -41,7 +41,7 @@ pub struct Rehearsed {
 
 /// How one run went.
 enum Went {
-    Ran { replayed: Replayed },
+    Ran { replayed: Box<Replayed> },
     Refused { reason: String },
     Skipped,
 }
@@ -76,7 +76,7 @@ impl Invoker {
         let against = Against::Candidate(Box::new(candidate.clone()));
         let replay = Replay { principal: principal.clone(), invocation: invocation.clone(), against };
         match self.replay(replay).await {
-            Ok(replayed) => Ok(Went::Ran { replayed }),
+            Ok(replayed) => Ok(Went::Ran { replayed: Box::new(replayed) }),
             Err(error @ (Error::InvalidInput { .. } | Error::VariableMissing { .. })) => {
                 Ok(Went::Refused { reason: error.to_string() })
             }
@@ -120,7 +120,7 @@ impl Rehearsal {
                     self.recorded_us += recorded.guest_us;
                     self.replayed_us += replayed.replayed_cost.guest_us;
                 }
-                (None, seen(replayed))
+                (None, seen(*replayed))
             }
         };
         self.runs += 1;

@@ -11,6 +11,9 @@ use crate::module::{Kind, Module};
 /// The export by which a component's own trampolines are recognised: a table of functions that another module fills
 /// as soon as the memory exists that their lowering needs.
 const TRAMPOLINES: &str = "$imports";
+/// What a filler calls its arguments when the functions and the table come apart.
+const TARGETS: &str = "actual";
+const SHIM: &str = "shim";
 
 /// Something that an instance brings itself, by its place among what the instance brings of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,11 +130,16 @@ impl<'c, 'a> Sources<'c, 'a> {
     }
 }
 
+/// Writers of components differ in how they pass table and functions to the filler: as one instance, or as two.
 fn trampolines<'c, 'a>(component: &'c Component<'a>) -> Option<Trampolines<'c, 'a>> {
     component.instances.iter().enumerate().find_map(|(filler, instance)| {
         let Instance::Module { arguments, .. } = instance else { return None };
-        let Instance::Exports(targets) = component.instances.get(*arguments.get("")?)? else { return None };
-        let Item::Alias(table) = targets.get(TRAMPOLINES)? else { return None };
-        Some(Trampolines { instance: table.instance, filler, targets })
+        let targets = *arguments.get(TARGETS).or_else(|| arguments.get(""))?;
+        let Instance::Exports(targets) = component.instances.get(targets)? else { return None };
+        let table = match targets.get(TRAMPOLINES) {
+            Some(Item::Alias(table)) => table.instance,
+            _ => *arguments.get(SHIM)?,
+        };
+        Some(Trampolines { instance: table, filler, targets })
     })
 }

@@ -25,41 +25,57 @@ pub struct Convention {
 /// What names the code to call.
 #[derive(Debug)]
 pub struct EntryPoint {
-    pub default: &'static str,
+    /// The first of these that is a file of the project, or else the first of all.
+    pub defaults: &'static [&'static str],
     pub is_valid: fn(&str) -> bool,
     /// What an entry point must be, for the author.
     pub rule: &'static str,
 }
 
-const CONVENTIONS: [Convention; 2] = [
-    Convention {
-        language: Language::Python,
-        file: "pyproject.toml",
-        parse: node::from_toml,
-        table: &["tool", "lathe"],
-        name: &["project", "name"],
-        dependencies: &["project", "dependencies"],
-        entry_point: EntryPoint {
-            default: "tool:run_tool",
-            is_valid: is_python_object,
-            rule: "must be `package.module:function`, such as `tool:run_tool`",
-        },
+const CONVENTIONS: [Convention; 3] = [PYTHON, JAVASCRIPT, RUST];
+
+const PYTHON: Convention = Convention {
+    language: Language::Python,
+    file: "pyproject.toml",
+    parse: node::from_toml,
+    table: &["tool", "lathe"],
+    name: &["project", "name"],
+    dependencies: &["project", "dependencies"],
+    entry_point: EntryPoint {
+        defaults: &["tool:run_tool"],
+        is_valid: is_python_object,
+        rule: "must be `package.module:function`, such as `tool:run_tool`",
     },
-    Convention {
-        language: Language::Rust,
-        file: "Cargo.toml",
-        parse: node::from_toml,
-        table: &["package", "metadata", "lathe"],
-        name: &["package", "name"],
-        dependencies: &["dependencies"],
-        entry_point: EntryPoint {
-            // What every component exports.
-            default: "run-tool",
-            is_valid: |_| false,
-            rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
-        },
+};
+
+const JAVASCRIPT: Convention = Convention {
+    language: Language::JavaScript,
+    file: "package.json",
+    parse: node::from_json,
+    table: &["lathe"],
+    name: &["name"],
+    dependencies: &["dependencies"],
+    entry_point: EntryPoint {
+        defaults: &["index.ts", "index.js", "src/index.ts", "src/index.js"],
+        is_valid: is_script,
+        rule: "must be a file of the project that exports runTool, such as `src/index.ts`",
     },
-];
+};
+
+const RUST: Convention = Convention {
+    language: Language::Rust,
+    file: "Cargo.toml",
+    parse: node::from_toml,
+    table: &["package", "metadata", "lathe"],
+    name: &["package", "name"],
+    dependencies: &["dependencies"],
+    entry_point: EntryPoint {
+        // What every component exports.
+        defaults: &["run-tool"],
+        is_valid: |_| false,
+        rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
+    },
+};
 
 /// The project's one file, and what is in it. With several, it is the one with a table for Lathe.
 ///
@@ -106,4 +122,9 @@ fn is_identifier(part: &str) -> bool {
     let mut characters = part.chars();
     characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
         && characters.all(|next| next.is_alphanumeric() || next == '_')
+}
+
+fn is_script(text: &str) -> bool {
+    let inside = text.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    inside && [".ts", ".mts", ".tsx", ".js", ".mjs", ".jsx"].iter().any(|ending| text.ends_with(ending))
 }

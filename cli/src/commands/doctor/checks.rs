@@ -108,6 +108,17 @@ pub fn rust(toolchain: Option<&Path>) -> Check {
     }
 }
 
+pub fn esbuild() -> Check {
+    match programs::esbuild(std::env::var_os("LATHE_ESBUILD").as_deref().map(Path::new)) {
+        Some(esbuild) => found("esbuild", esbuild.path().display().to_string()),
+        None => optional(
+            "esbuild",
+            "for tools in JavaScript and TypeScript".to_owned(),
+            Some("npm install --global esbuild".to_owned()),
+        ),
+    }
+}
+
 pub fn data_directory(directory: &Path) -> Check {
     let name = "data directory";
     let existing =

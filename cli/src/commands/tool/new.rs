@@ -26,6 +26,8 @@ pub struct NewArguments {
 pub enum Language {
     #[default]
     Python,
+    Typescript,
+    Javascript,
     Rust,
 }
 
@@ -33,6 +35,8 @@ impl Language {
     const fn template(self) -> TemplateLanguage {
         match self {
             Self::Python => TemplateLanguage::Python,
+            Self::Typescript => TemplateLanguage::TypeScript,
+            Self::Javascript => TemplateLanguage::JavaScript,
             Self::Rust => TemplateLanguage::Rust,
         }
     }
@@ -41,6 +45,8 @@ impl Language {
     const fn entry(self) -> &'static str {
         match self {
             Self::Python => "tool.py",
+            Self::Typescript => "index.ts",
+            Self::Javascript => "index.js",
             Self::Rust => "src/lib.rs",
         }
     }

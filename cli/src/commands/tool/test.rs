@@ -42,6 +42,15 @@ pub struct TestArguments {
     /// Where tests here take crates from: crates.io, or the URL of a sparse index
     #[arg(long, value_name = "URL", env = "LATHE_CRATE_INDEX", default_value = "crates.io")]
     crate_index: String,
+    /// The directory of the toolchain for tools in Rust [default: that of rustc in PATH]
+    #[arg(long, value_name = "DIRECTORY", env = "LATHE_RUST_TOOLCHAIN")]
+    rust_toolchain: Option<PathBuf>,
+    /// URL of the npm registry that tests here take dependencies from
+    #[arg(long, value_name = "URL", env = "LATHE_NPM_REGISTRY")]
+    npm_registry: Option<String>,
+    /// The esbuild that tests here bundle with [default: the one in PATH]
+    #[arg(long, value_name = "FILE", env = "LATHE_ESBUILD")]
+    esbuild: Option<PathBuf>,
 }
 
 pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {

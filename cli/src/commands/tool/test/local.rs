@@ -8,6 +8,7 @@ use anyhow::Context;
 use builder::{BuildEvent, Built, Error, Progress, StepState, Workshop, directory};
 use registry::{Clock, DataDir, EnvvarName, KeyRing, SecretValue};
 use runner::{InvocationMode, Runners, Trials, Tried};
+use tempfile::TempDir;
 
 use super::TestArguments;
 use super::round::{Refusal, Round, Run, Step};
@@ -17,7 +18,8 @@ use crate::commands::input;
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
-use crate::server::{CACHE_KEY_LABEL, DataArguments, THIS_PROGRAM, program};
+use crate::programs;
+use crate::server::{CACHE_KEY_LABEL, THIS_PROGRAM, found_bubblewrap, program};
 
 /// A project is tested by one process; its runs are one after the other.
 const RUNNERS: usize = 1;
@@ -31,6 +33,8 @@ pub struct Bench {
     inputs: Vec<Input>,
     envvars: BTreeMap<EnvvarName, String>,
     secrets: BTreeMap<EnvvarName, SecretValue>,
+    /// Of this process alone: another one may be testing, too.
+    _scratch: TempDir,
 }
 
 pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -52,8 +56,14 @@ impl Bench {
         }
         let inputs = arguments.input.read_given()?;
         let (envvars, secrets) = (named(&arguments.envvars)?, named(&arguments.secrets)?);
-        let workshop = workshop(arguments, screen)?;
-        Ok(Self { root, workshop, inputs, envvars, secrets })
+        let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
+        if !data.cache().is_dir() {
+            screen
+                .note("the first test on this machine compiles the languages' interpreters, which takes some seconds");
+        }
+        let scratch = scratch(&data)?;
+        let workshop = workshop(arguments, &data, scratch.path())?;
+        Ok(Self { root, workshop, inputs, envvars, secrets, _scratch: scratch })
     }
 
     /// Builds, checks and runs what was read, and shows how that goes.
@@ -106,26 +116,28 @@ impl Bench {
     }
 }
 
-fn workshop(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Workshop> {
-    let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
-    let keys = KeyRing::load(&data).context("opening the cache directory")?;
-    if !data.cache().is_dir() {
-        screen.note("the first test on this machine compiles the languages' interpreters, which takes some seconds");
-    }
+fn workshop(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<Workshop> {
+    let keys = KeyRing::load(data).context("opening the cache directory")?;
     let program = program()?;
     let runner = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), &program);
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
     let trials = Trials::start(&runner::Config { runners: Some(runners), ..runner }, Clock::system())?;
-    let builder = builder::Config::new(data.cache(), data.scratch(), &program);
-    let machine = DataArguments::default();
-    let config = builder::Config {
+    let builder = builder::Config {
+        bubblewrap: found_bubblewrap(),
         python_index: arguments.python_index.clone(),
-        bubblewrap: machine.bubblewrap()?,
-        rust_toolchain: machine.rust_toolchain()?,
+        rust_toolchain: arguments.rust_toolchain.clone().or_else(programs::rust_toolchain),
         crate_index: Some(arguments.crate_index.clone()),
-        ..builder
+        npm_registry: arguments.npm_registry.clone(),
+        esbuild: programs::esbuild(arguments.esbuild.as_deref()),
+        ..builder::Config::new(data.cache(), scratch.to_owned(), &program)
     };
-    Ok(Workshop::new(config, trials)?)
+    Ok(Workshop::new(builder, trials)?)
+}
+
+fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
+    let directory = data.scratch();
+    let made = std::fs::create_dir_all(&directory).and_then(|()| TempDir::with_prefix_in("test-", &directory));
+    made.with_context(|| format!("making a directory in {}", directory.display()))
 }
 
 fn named<T: From<String>>(pairs: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {

@@ -1,0 +1,249 @@
+//! `package-lock.json`: which packages a project has, where they lie, and what their archives hash to.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use crate::error::{Error, Place};
+
+pub const FILE: &str = "package-lock.json";
+const PROJECT_FILE: &str = "package.json";
+const STAGE: &str = "dependencies";
+const HOW: &str = "make it with `npm install --package-lock-only` and commit it";
+/// Trees of packages are wide; beyond this a tool is an application.
+const PACKAGES_MAX: usize = 300;
+/// Some hundred bytes for each package, those for development included.
+const BYTES_MAX: usize = 4 << 20;
+const SHA512_BYTES: usize = 64;
+const DIRECTORY: &str = "node_modules/";
+
+/// One package of the lock file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locked {
+    /// `node_modules/a/node_modules/b`.
+    pub directory: String,
+    /// As the registry has it: `name` or `@scope/name`.
+    pub name: String,
+    pub version: String,
+    pub sha512: [u8; SHA512_BYTES],
+    pub line: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Lock {
+    #[serde(default)]
+    lockfile_version: u32,
+    #[serde(default)]
+    packages: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: Option<String>,
+    version: Option<String>,
+    resolved: Option<String>,
+    integrity: Option<String>,
+    #[serde(default)]
+    link: bool,
+    #[serde(default)]
+    dev: bool,
+    /// With `optional`: packages for one kind of machine each, none of which is a tool's.
+    #[serde(default)]
+    optional: bool,
+    #[serde(default)]
+    dependencies: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct ProjectFile {
+    #[serde(default)]
+    dependencies: BTreeMap<String, String>,
+}
+
+/// Reads the packages that a tool needs when it runs.
+///
+/// # Errors
+/// With the line: another version of the format, a package that is no registry's, one without a hash. Without one: a lock
+/// file that is not this project's.
+pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
+    if bytes.len() > BYTES_MAX {
+        return Err(refuse("size", &format!("a lock file is at most {BYTES_MAX} bytes"), 1));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| refuse("utf-8", "the file is not UTF-8", 1))?;
+    let lock: Lock = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+    if !matches!(lock.lockfile_version, 2 | 3) {
+        return Err(refuse("lock-file", &format!("lockfileVersion must be 2 or 3: {HOW}"), 1));
+    }
+    let root = lock.packages.get("").map(|root| &root.dependencies);
+    let project: ProjectFile = serde_json::from_slice(project_file).map_err(Error::internal)?;
+    if root.is_none_or(|root| *root != project.dependencies) {
+        let message = format!("the lock file has other dependencies than {PROJECT_FILE}: {HOW}");
+        return Err(Error::failed(STAGE, "lock-file", message, Place::file(FILE)));
+    }
+    let needed = lock.packages.iter().filter(|(path, entry)| !path.is_empty() && !entry.dev && !entry.optional);
+    let packages: Vec<_> =
+        needed.map(|(path, entry)| locked(path, entry, line(text, path))).collect::<Result<_, _>>()?;
+    match packages.get(PACKAGES_MAX) {
+        Some(package) => Err(refuse("size", &format!("at most {PACKAGES_MAX} packages"), package.line)),
+        None => Ok(packages),
+    }
+}
+
+/// What to tell an author whose lock file is missing.
+pub fn missing() -> Error {
+    let message = format!("dependencies need a lock file with hashes: {HOW}");
+    Error::failed(STAGE, "lock-file", message, Place::file(FILE))
+}
+
+fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
+    let inside = path.strip_prefix(DIRECTORY).filter(|rest| rest.split(&format!("/{DIRECTORY}")).all(is_name));
+    let Some(inside) = inside.filter(|_| !entry.link) else {
+        return Err(refuse("registry", &format!("{path:?} is a directory; a package comes from a registry"), line));
+    };
+    let own = inside.rsplit(&format!("/{DIRECTORY}")).next().unwrap_or(inside);
+    let name = entry.name.as_deref().unwrap_or(own);
+    let version = entry.version.as_deref().unwrap_or_default();
+    if !is_name(name) || !is_version(version) {
+        return Err(refuse("registry", &format!("{name}@{version} is no package of a registry"), line));
+    }
+    if let Some(resolved) = entry.resolved.as_deref().filter(|resolved| !is_archive_of(resolved, name, version)) {
+        let message = format!("{name} comes from {resolved:?}; a package comes from a registry");
+        return Err(refuse("registry", &message, line));
+    }
+    let sha512 = entry
+        .integrity
+        .as_deref()
+        .and_then(sha512)
+        .ok_or_else(|| refuse("hashes", &format!("{name}@{version} has no sha512 in `integrity`: {HOW}"), line))?;
+    Ok(Locked { directory: path.into(), name: name.into(), version: version.into(), sha512, line })
+}
+
+/// Where every registry has its archives, whatever the registry is called.
+fn is_archive_of(resolved: &str, name: &str, version: &str) -> bool {
+    let address = resolved.strip_prefix("https://").or_else(|| resolved.strip_prefix("http://"));
+    address.is_some_and(|address| address.replace("%2f", "/").ends_with(&archive_path(name, version)))
+}
+
+/// `/name/-/name-1.0.0.tgz`
+pub fn archive_path(name: &str, version: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    format!("/{name}/-/{last}-{version}.tgz")
+}
+
+/// `name` or `@scope/name`, which is a path, too.
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+        !part.is_empty() && part.len() <= 214 && !part.starts_with('.') && part.bytes().all(is_plain)
+    };
+    match name.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').is_some_and(|(scope, name)| is_part(scope) && is_part(name)),
+        None => is_part(name),
+    }
+}
+
+fn is_version(version: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'+');
+    version.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) && version.bytes().all(is_plain)
+}
+
+fn sha512(integrity: &str) -> Option<[u8; SHA512_BYTES]> {
+    let encoded = integrity.split_whitespace().find_map(|hash| hash.strip_prefix("sha512-"))?;
+    STANDARD.decode(encoded).ok()?.try_into().ok()
+}
+
+/// Where a package's entry begins.
+fn line(text: &str, path: &str) -> u32 {
+    let key = format!("\"{path}\":");
+    let before = text.find(&key).map_or("", |place| &text[..place]);
+    u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX - 1) + 1
+}
+
+fn malformed(error: &serde_json::Error) -> Error {
+    refuse("lock-file", &format!("it is no lock file of npm: {error}"), u32::try_from(error.line()).unwrap_or(1))
+}
+
+fn refuse(check: &str, message: &str, line: u32) -> Error {
+    Error::failed(STAGE, check, message, Place::line(FILE, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn integrity() -> String {
+        format!("sha512-{}", STANDARD.encode([7; SHA512_BYTES]))
+    }
+
+    fn lock(packages: &str) -> Result<Vec<Locked>, Error> {
+        let text = format!(
+            "{{\"lockfileVersion\": 3, \"packages\": {{\n\"\": {{\"dependencies\": {{\"a\": \"^1\"}}}},\n{packages}\n}}}}"
+        );
+        parse(text.as_bytes(), b"{\"dependencies\": {\"a\": \"^1\"}}")
+    }
+
+    #[test]
+    fn packages_for_the_run_are_read_and_others_are_left_out() {
+        let hash = integrity();
+        let packages = lock(&format!(
+            "\"node_modules/a\": {{\"version\": \"1.0.0\", \"resolved\": \"https://r.example/npm/a/-/a-1.0.0.tgz\", \"integrity\": \"{hash}\"}},\n\
+             \"node_modules/@s/b/node_modules/c\": {{\"name\": \"@x/y\", \"version\": \"2.0.0-rc.1+b\", \"integrity\": \"sha1-x {hash}\"}},\n\
+             \"node_modules/d\": {{\"dev\": true, \"link\": true}},\n\
+             \"node_modules/e-linux\": {{\"optional\": true}}"
+        ));
+        let packages = packages.unwrap();
+        let found: Vec<_> = packages.iter().map(|one| (&*one.directory, &*one.name, &*one.version, one.line)).collect();
+        let nested = ("node_modules/@s/b/node_modules/c", "@x/y", "2.0.0-rc.1+b", 4);
+        assert_eq!(found, [nested, ("node_modules/a", "a", "1.0.0", 3)]);
+        assert_eq!(packages[0].sha512, [7; SHA512_BYTES]);
+        assert_eq!(archive_path("@x/y", "2.0.0"), "/@x/y/-/y-2.0.0.tgz");
+    }
+
+    #[test]
+    fn what_no_registry_has_is_refused_with_its_line() {
+        let hash = integrity();
+        for (path, entry, expected) in [
+            ("node_modules/a", "\"link\": true", "package-lock.json:3: \"node_modules/a\" is a directory"),
+            ("packages/a", "\"version\": \"1.0.0\"", "is a directory"),
+            ("node_modules/../a", "\"version\": \"1.0.0\"", "is a directory"),
+            ("node_modules/a/../../b", "\"version\": \"1.0.0\"", "is a directory"),
+            ("node_modules/a/node_modules/.b", "\"version\": \"1.0.0\"", "is a directory"),
+            (
+                "node_modules/a",
+                "\"version\": \"1.0.0\", \"resolved\": \"git+ssh://git@h.example/a.git#1\"",
+                "comes from \"git+ssh",
+            ),
+            (
+                "node_modules/a",
+                "\"version\": \"1.0.0\", \"resolved\": \"https://h.example/a.tgz\"",
+                "comes from \"https",
+            ),
+            ("node_modules/a", "\"version\": \"1.0.0\", \"resolved\": \"file:../a\"", "comes from \"file"),
+            ("node_modules/a", "\"version\": \"file:../a\"", "no package of a registry"),
+            ("node_modules/a", "\"version\": \"1.0.0\", \"name\": \"../a\"", "no package of a registry"),
+            ("node_modules/a", "\"version\": \"1.0.0\"", "no sha512"),
+            ("node_modules/a", "\"version\": \"1.0.0\", \"integrity\": \"sha512-AAAA\"", "no sha512"),
+        ] {
+            let error = lock(&format!("\"{path}\": {{{entry}}}")).expect_err(entry).to_string();
+            assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
+        }
+        assert!(lock(&format!("\"node_modules/a\": {{\"version\": \"1.0.0\", \"integrity\": \"{hash}\"}}")).is_ok());
+    }
+
+    #[test]
+    fn a_lock_file_is_this_projects_and_of_a_known_format() {
+        let refused = |lock: &str, project: &str, expected: &str| {
+            let error = parse(lock.as_bytes(), project.as_bytes()).expect_err(lock).to_string();
+            assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
+        };
+        refused("{}", "{}", "lockfileVersion must be 2 or 3");
+        refused("{\"lockfileVersion\": 1}", "{}", "npm install --package-lock-only");
+        refused("{\"lockfileVersion\": 3,\n x", "{}", "package-lock.json:2: ");
+        let root = "{\"lockfileVersion\": 3, \"packages\": {\"\": {}}}";
+        refused(root, "{\"dependencies\": {\"a\": \"1\"}}", "other dependencies than package.json");
+        assert_eq!(parse(root.as_bytes(), b"{}").unwrap(), []);
+    }
+}

@@ -1,0 +1,36 @@
+// {{tool_name}}: greets somebody by name. Replace the body, keep the exports.
+
+/** What callers see, and what every input is checked against before it gets here. */
+export const inputSchema = {
+  type: 'object',
+  description: 'Whom to greet, and how often.',
+  properties: {
+    name: { type: 'string', description: 'The name of the person' },
+    times: { type: 'integer', description: 'How many greetings to write', default: 1 },
+  },
+  required: ['name'],
+  additionalProperties: false,
+};
+
+/** @param {import('./lathe').RunToolArguments<{ name: string, times?: number }>} arguments_ */
+export async function runTool({ toolInput, metadata, config, sendStatusEvent }) {
+  const { name, times = 1 } = toolInput;
+  if (times < 1) throw new RangeError(`times must be at least 1, not ${times}`);
+  // The word is visible once it is listed under required_envvars in package.json.
+  const word = config.envvars.GREETING ?? 'Hello';
+  const greetings = [];
+  for (let number = 1; number <= times; number++) {
+    greetings.push(`${word}, ${name}!`);
+    await sendStatusEvent('greeting written', { progress: number, total: times });
+  }
+  return { greetings, delivered: deliver(greetings, metadata) };
+}
+
+/**
+ * Here a real tool would change the world, so a simulated conversation stops short of it.
+ * @param {string[]} greetings
+ * @param {import('./lathe').Metadata} metadata
+ */
+function deliver(greetings, metadata) {
+  return metadata.invocationMode === 'regular' && greetings.length > 0;
+}

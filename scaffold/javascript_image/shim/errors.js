@@ -1,0 +1,106 @@
+// What was thrown, in words: type, message, and a stack trace that shows the author's files.
+
+import { FIRST_LINE_COLUMNS, SCRIPT, sourceMap } from './bundle.js';
+import { reader } from './sourcemap.js';
+
+// Characters, beyond the bytes that the host keeps.
+const MESSAGE_MAX = 1 << 15;
+const TRACE_MAX = 1 << 17;
+
+/** A recursion is clear after so many equal frames. */
+const REPEATED_MAX = 3;
+
+/** Causes of causes; what goes round ends here, too. */
+const CAUSES_MAX = 8;
+
+/** `async*name@file:line:column`, as the engine writes a frame. */
+const FRAME = /^(async\*|promise callback\*)?(.*)@(.*):(\d+):(\d+)$/;
+
+/** The form that `run-tool` fails with. */
+export function describe(error) {
+  const kind = nameOf(error).slice(0, MESSAGE_MAX);
+  const message = messageOf(error).slice(0, MESSAGE_MAX);
+  let stackTrace = [`${kind}: ${message}`.slice(0, TRACE_MAX)];
+  try {
+    stackTrace = shortened(lines(error, place()));
+  } catch {
+    // An error that fights back is told by its name alone.
+  }
+  return { kind, message, stackTrace };
+}
+
+/** The innermost place of an error in the project's own files. */
+export function authorsPlace(error) {
+  const own = frames(error, place()).find(({ file }) => !file.startsWith('node_modules/'));
+  return { file: own?.file, line: own?.line };
+}
+
+function lines(error, mapped, depth = 0) {
+  const all = [`${nameOf(error)}: ${messageOf(error)}`];
+  let repeated = 0;
+  for (const { name, file, line, column } of frames(error, mapped)) {
+    const at = `${file}:${line}:${column}`;
+    const frame = name ? `    at ${name} (${at})` : `    at ${at}`;
+    repeated = frame === all.at(-1) ? repeated + 1 : 0;
+    if (repeated < REPEATED_MAX) all.push(frame);
+  }
+  if (error?.cause !== undefined && depth < CAUSES_MAX) {
+    const [first, ...rest] = lines(error.cause, mapped, depth + 1);
+    all.push(`Caused by: ${first}`, ...rest);
+  }
+  return all;
+}
+
+/** The frames in the author's code and its packages, innermost first. */
+function frames(error, mapped) {
+  const found = [];
+  for (const text of String(error?.stack ?? '').split('\n')) {
+    const [, context, name, source, line, column] = FRAME.exec(text) ?? [];
+    const at = source === SCRIPT && mapped(Number(line), Number(column));
+    if (at) found.push({ ...at, name: named(name, context) });
+  }
+  return found;
+}
+
+/** The engine writes `outer/inner<` for a function in a function. */
+function named(name, context) {
+  const plain = name.split('/').findLast((part) => part !== '' && part !== '<')?.replace(/<$/, '') ?? '';
+  return context?.startsWith('async') && plain ? `async ${plain}` : plain;
+}
+
+function place() {
+  const read = reader(sourceMap());
+  return (line, column) => read(line, line === 1 ? column - FIRST_LINE_COLUMNS : column);
+}
+
+function nameOf(error) {
+  try {
+    return error instanceof Error || error instanceof DOMException ? String(error.name || 'Error') : 'Error';
+  } catch {
+    return 'Error';
+  }
+}
+
+function messageOf(error) {
+  try {
+    return String(error instanceof Error || error instanceof DOMException ? error.message : textOf(error));
+  } catch {
+    return 'the error has no readable message';
+  }
+}
+
+function textOf(value) {
+  return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? String(value)) : value;
+}
+
+/** The host cuts it once more and says so; it need not see all of it for that. */
+function shortened(all) {
+  const kept = [];
+  let left = TRACE_MAX;
+  for (const line of all) {
+    if (left <= 0) break;
+    kept.push(line.slice(0, left));
+    left -= line.length;
+  }
+  return kept;
+}

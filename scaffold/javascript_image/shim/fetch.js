@@ -1,0 +1,115 @@
+// `fetch` over the host: a whole message out, a whole one in.
+
+import { answered, connectLoop, forget } from './loop.js';
+
+// Of everything that a request has; what is larger would end the run instead of throwing.
+const REQUEST_MAX = 2 << 20;
+
+/** As in browsers. */
+const REDIRECTS_MAX = 20;
+
+/** Answers that have no body, whatever they carry. */
+const BODILESS = [204, 205, 304];
+
+/** Codes of an exchange that was made and failed; with any other the host did not make it. */
+const FAILED = ['timeout', 'unreachable', 'tls', 'protocol'];
+
+let host;
+
+/** The host does not make this request, or does not pass on its answer. `code` says why. */
+export class EgressRefused extends TypeError {
+  name = 'EgressRefused';
+
+  constructor(message, code = 'denied') {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function connect(http) {
+  host = http;
+  connectLoop(http);
+}
+
+globalThis.fetch = async function fetch(input, init) {
+  const signal = init?.signal ?? input?.signal;
+  const mode = init?.redirect ?? input?.redirect ?? 'follow';
+  const request = new Request(input, init);
+  let message = {
+    method: request.method,
+    url: String(request.url),
+    headers: [...request.headers],
+    body: new Uint8Array(await request.arrayBuffer()),
+  };
+  for (let redirects = 0; ; redirects++) {
+    const answer = await exchange(message, signal);
+    const next = mode === 'manual' ? null : redirected(message, answer);
+    if (!next) return response(answer, message.url, redirects > 0);
+    if (mode === 'error') throw new TypeError(`${message.url} redirects, which this request does not allow`);
+    if (redirects === REDIRECTS_MAX) throw new TypeError(`${message.url} redirects too often`);
+    message = next;
+  }
+};
+
+async function exchange(message, signal) {
+  if (signal?.aborted) throw signal.reason;
+  const size = message.body.length + message.url.length + message.headers.join('').length;
+  if (size > REQUEST_MAX) {
+    throw new EgressRefused(`a request of ${size} bytes is more than the host takes`, 'request_too_large');
+  }
+  const number = host.start(message);
+  let abort;
+  const aborted = new Promise((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal?.addEventListener('abort', abort);
+  });
+  try {
+    await Promise.race([answered(number), aborted]);
+  } catch (error) {
+    forget(number);
+    host.cancel(number);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+  try {
+    return host.finish(number);
+  } catch (error) {
+    throw raised(error.payload);
+  }
+}
+
+function raised({ code, message }) {
+  const name = code.replaceAll('-', '_');
+  if (!FAILED.includes(name)) return new EgressRefused(message, name);
+  return Object.assign(new TypeError(message), { code: name });
+}
+
+/** The request that a redirect asks for. */
+function redirected({ method, url, headers, body }, { status, headers: fields }) {
+  const target = fields.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  if (![301, 302, 303, 307, 308].includes(status) || target === undefined) return null;
+  const next = new URL(target, url);
+  const becomesGet = status === 303 ? !['GET', 'HEAD'].includes(method) : status < 303 && method === 'POST';
+  const elsewhere = next.origin !== new URL(url).origin;
+  const dropped = [
+    ...(becomesGet ? ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location'] : []),
+    ...(elsewhere ? ['authorization', 'cookie', 'proxy-authorization', 'host'] : []),
+  ];
+  return {
+    method: becomesGet ? 'GET' : method,
+    url: next.href,
+    headers: headers.filter(([name]) => !dropped.includes(name.toLowerCase())),
+    body: becomesGet ? new Uint8Array() : body,
+  };
+}
+
+/** The engine's own answers have no `clone`; these can have one, since the whole body is there. */
+function response({ status, headers, body }, url, wasRedirected) {
+  const made = new Response(BODILESS.includes(status) ? null : body, { status, headers: new Headers(headers) });
+  const clone = () => {
+    if (made.bodyUsed) throw new TypeError('the body was read already');
+    return response({ status, headers, body }, url, wasRedirected);
+  };
+  return Object.defineProperties(made, { url: { value: url }, redirected: { value: wasRedirected }, clone: { value: clone } });
+}

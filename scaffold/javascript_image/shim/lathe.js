@@ -1,0 +1,41 @@
+// The exports of the world `image`: what the host calls, and nothing else.
+
+import { load } from 'lathe:tool/bundle@0.1.0';
+import { send } from 'lathe:tool/status@0.1.0';
+import * as http from 'lathe:tool/http@0.1.0';
+
+import { checkBundle, compileProject } from './compiler.js';
+import { describe } from './errors.js';
+import { connect } from './fetch.js';
+import { run } from './run.js';
+import { warm } from './warm.js';
+import './web.js';
+
+connect(http);
+await warm();
+
+/** Answers with a value of `result`, since an exception that leaves here stops the interpreter. */
+async function answered(work, failure) {
+  try {
+    return { tag: 'ok', val: await work() };
+  } catch (error) {
+    return { tag: 'err', val: failure(error) };
+  }
+}
+
+export function runTool(context) {
+  return answered(() => run(load(), context, send), describe);
+}
+
+export function compile(project) {
+  return answered(() => compileProject(project), failedCheck);
+}
+
+export function check(bundle, deriveSchema) {
+  return answered(() => checkBundle(bundle, deriveSchema), failedCheck);
+}
+
+function failedCheck(error) {
+  const { check = 'import', message = String(error), file, line } = error ?? {};
+  return { check, message, file, line };
+}

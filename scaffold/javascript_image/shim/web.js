@@ -1,0 +1,27 @@
+// What the engine's web platform lacks, or does otherwise than the standards have it.
+
+import { after } from './loop.js';
+
+AbortSignal.timeout = (milliseconds) => {
+  const controller = new AbortController();
+  after(milliseconds, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')));
+  return controller.signal;
+};
+
+// The engine's own wants a reason.
+AbortSignal.abort = (reason = new DOMException('The operation was aborted.', 'AbortError')) => {
+  const controller = new AbortController();
+  controller.abort(reason);
+  return controller.signal;
+};
+
+// The engine's own throws twice: here, and once more when the run ends, which stops it.
+AbortSignal.prototype.throwIfAborted = function throwIfAborted() {
+  if (this.aborted) throw this.reason;
+};
+
+for (const { prototype } of [Request, Response, Blob]) {
+  prototype.bytes ??= async function bytes() {
+    return new Uint8Array(await this.arrayBuffer());
+  };
+}

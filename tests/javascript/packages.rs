@@ -1,0 +1,132 @@
+//! Packages: by name, version and hash from a lock file, and nothing of them runs before the tool does.
+
+use serde_json::{Value, json};
+
+use super::{empty, server, typescript};
+use crate::harness::{Bump, NpmRegistry, Options, Team, Tool, npm_archive, npm_entry, npm_lock};
+
+const BODY: &str = "return greet(toolInput.name);";
+const BEFORE: &str = "import { greet } from 'greetings';";
+
+fn words() -> Vec<u8> {
+    npm_archive(&[
+        ("package.json", r#"{"name": "@old/words", "version": "0.1.0", "main": "lib/words.js"}"#),
+        ("lib/words.js", "exports.WORD = 'salve ';"),
+    ])
+}
+
+/// With scripts that fail, and that nobody runs.
+fn greetings() -> Vec<u8> {
+    let package = json!({
+        "name": "greetings", "version": "1.2.0", "exports": {"types": "./index.d.ts", "import": "./index.mjs"},
+        "scripts": {"preinstall": "exit 1", "install": "exit 1", "postinstall": "exit 1"},
+    });
+    npm_archive(&[
+        ("package.json", &package.to_string()),
+        ("index.mjs", "import { WORD } from '@old/words';\nexport const greet = (name) => WORD + name;\n"),
+        ("index.d.ts", "export declare function greet(name: string): string;\n"),
+    ])
+}
+
+fn locked() -> Vec<(&'static str, Value)> {
+    vec![
+        ("node_modules/greetings", npm_entry("1.2.0", &greetings())),
+        ("node_modules/greetings/node_modules/@old/words", npm_entry("0.1.0", &words())),
+        ("node_modules/only-for-development", json!({"version": "1.0.0", "dev": true})),
+    ]
+}
+
+fn project<'t>(team: &'t Team, name: &str, packages: &[(&str, Value)]) -> Tool<'t> {
+    let dependencies = json!({"greetings": "^1.0.0"});
+    let tool = typescript(team, name, &json!({"dependencies": dependencies}), BEFORE, BODY);
+    tool.with_file("package-lock.json", &npm_lock(&dependencies, packages))
+}
+
+fn registry() -> NpmRegistry {
+    NpmRegistry::serve(&[("greetings", "1.2.0", &greetings()), ("@old/words", "0.1.0", &words())])
+}
+
+fn with_registry(url: &str) -> Options {
+    Options { environment: vec![("LATHE_NPM_REGISTRY".to_owned(), url.to_owned())], ..Options::default() }
+}
+
+#[test]
+fn packages_of_the_lock_file_are_part_of_the_tool() {
+    let Some(server) = server(with_registry(&registry().url)) else { return };
+    let team = Team::on(&server);
+    // What an author commits of `node_modules` is not taken.
+    let tool =
+        project(&team, "greets", &locked()).with_file("node_modules/greetings/index.mjs", "throw 1;").published();
+    assert_eq!(tool.invoke(json!({"name": "ada"})).output(), "salve ada");
+    let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    let log = detail["build_log"].as_str().expect("a log");
+    assert!(log.contains("package greetings@1.2.0") && log.contains("package @old/words@0.1.0"), "{log}");
+    assert!(!log.contains("only-for-development"), "{log}");
+    tool.publish(Bump::Patch).expect(201);
+    let again = team.get(&format!("/tool/{}/version/1.0.1", tool.id()));
+    assert_eq!(again["component_digest"], detail["component_digest"], "the same commit gives the same bytes");
+}
+
+#[test]
+fn what_is_not_in_the_registry_as_the_lock_file_has_it_is_refused() {
+    let Some(server) = server(with_registry(&registry().url)) else { return };
+    let team = Team::on(&server);
+    let refused = |name: &str, change: &dyn Fn(&mut Value), words: &[&str]| {
+        let mut packages = locked();
+        change(&mut packages[0].1);
+        let tool = project(&team, name, &packages).pushed();
+        let answer = tool.publish(Bump::Minor);
+        answer.expect(400);
+        for word in [&["dependencies failed", "package-lock.json:"], words].concat() {
+            assert!(answer.detail().contains(word), "{word:?} is missing in: {answer}");
+        }
+    };
+    let tampered = npm_entry("1.2.0", b"other bytes")["integrity"].clone();
+    refused("tampered", &|entry| entry["integrity"] = tampered.clone(), &["(hashes)", "does not have the hash"]);
+    refused("unknown", &|entry| *entry = npm_entry("9.9.9", b"new"), &["(registry)", "is not in the npm registry"]);
+    refused("other", &|entry| entry["version"] = json!("1.3.0"), &["(archive)", "it holds greetings@1.2.0"]);
+    refused("git", &|entry| entry["resolved"] = json!("git+https://h.example/a.git#0123"), &["comes from"]);
+    refused("link", &|entry| *entry = json!({"resolved": "../a", "link": true}), &["is a directory"]);
+    refused("hashless", &|entry| entry["integrity"] = json!("sha1-AAAA"), &["(hashes)", "no sha512"]);
+    let drifted =
+        project(&team, "drifted", &locked()).with_file("package-lock.json", &npm_lock(&json!({}), &[])).pushed();
+    assert!(drifted.publish(Bump::Minor).expect(400)["detail"].to_string().contains("other dependencies"));
+}
+
+#[test]
+fn without_a_registry_dependencies_are_refused() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    // Other bytes than elsewhere, which the shared cache does not have.
+    let entry = npm_entry("1.2.0", &npm_archive(&[("index.js", &format!("// {}", std::process::id()))]));
+    let tool = project(&team, "unfetched", &[("node_modules/greetings", entry)]).pushed();
+    let detail = tool.publish(Bump::Minor).expect(400)["detail"].to_string();
+    assert!(detail.contains("npm_registry (LATHE_NPM_REGISTRY)"), "{detail}");
+}
+
+const ZOD: &str = "
+import * as z from 'zod';
+export const inputSchema = z.object({ name: z.string().min(1).describe('Whom to greet'), times: z.int().default(2) });
+";
+
+/// The real zod, from the registry that `LATHE_NPM_REGISTRY` names; without one there is nothing to try.
+#[test]
+fn zod_gives_the_schema_and_parses_the_input() {
+    let Ok(url) = std::env::var("LATHE_NPM_REGISTRY") else {
+        eprintln!("LATHE_NPM_REGISTRY names no npm registry: the real zod is not tried");
+        return;
+    };
+    let Some(server) = server(with_registry(&url)) else { return };
+    let team = Team::on(&server);
+    let dependencies = json!({"zod": "4.6.7"});
+    let integrity = "sha512-g8W2D2kU6a8untc053fX1uVBKzM7yqAxW/3zwk83+6RyF2+SKOuV+c0wBDhUwzV1PaGapmZH+rmcUzPf+3CGwg==";
+    let lock = npm_lock(&dependencies, &[("node_modules/zod", json!({"version": "4.6.7", "integrity": integrity}))]);
+    let source =
+        format!("{ZOD}\nexport const runTool = ({{ toolInput }}) => toolInput.name.repeat(toolInput.times);\n");
+    let tool = empty(&team, "zod", &json!({"dependencies": dependencies})).with_file("package-lock.json", &lock);
+    let tool = tool.with_file("index.js", &source).published();
+    let schema = team.get(&format!("/tool/{}/version/1.0.0", tool.id()))["input_schema"].clone();
+    assert_eq!(schema["required"], json!(["name"]), "{schema}");
+    assert_eq!(schema["properties"]["name"]["description"], "Whom to greet", "{schema}");
+    assert_eq!(tool.invoke(json!({"name": "Ada"})).output(), "AdaAda");
+}

@@ -1,0 +1,102 @@
+//! What authors get wrong, and what they are told: what, and where.
+
+use serde_json::{Value, json};
+
+use super::{empty, server};
+use crate::harness::{Bump, Options, Server, Team, Tool};
+
+#[track_caller]
+fn refused(tool: Tool<'_>, words: &[&str]) {
+    let tool = tool.pushed();
+    let answer = tool.publish(Bump::Minor);
+    answer.expect(400);
+    for word in words {
+        assert!(answer.detail().contains(word), "{word:?} is missing in: {answer}");
+    }
+    assert!(tool.versions().is_empty());
+}
+
+#[test]
+fn refusals_name_file_and_line() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let good = "export async function runTool() { return 1; }\n";
+    let cases: [(&str, Value, &str, &[&str]); 15] = [
+        (
+            "no_export",
+            json!({}),
+            "export const run = 1;\n",
+            &["compile failed (entry-point)", "exports no runTool", "export async function runTool("],
+        ),
+        ("no_function", json!({}), "export const runTool = 1;\n", &["compile failed (entry-point)", "that is number"]),
+        ("parameters", json!({}), "export function runTool(a, b) {}\n", &["entry-point-signature", "one object"]),
+        ("syntax", json!({}), "\n\nlet a = ;\n", &["bundle failed (syntax): index.ts:3: Unexpected \";\""]),
+        (
+            "node",
+            json!({}),
+            "\nimport fs from 'node:fs';\nexport const runTool = () => fs;\n",
+            &["bundle failed (import): index.ts:2: Could not resolve \"node:fs\"", "no modules of Node.js"],
+        ),
+        ("absent", json!({}), "import './absent';\n", &["index.ts:1: Could not resolve \"./absent\""]),
+        ("top_await", json!({}), "\nawait 1;\n", &["index.ts:2: Top-level await"]),
+        (
+            "throws",
+            json!({}),
+            "const a: any = null;\n\na.b;\nexport const runTool = () => 1;\n",
+            &["compile failed (import): index.ts:3: TypeError: "],
+        ),
+        (
+            "schema",
+            json!({}),
+            "export const inputSchema = () => 1;\nexport const runTool = () => 1;\n",
+            &["input-schema", "zod 4"],
+        ),
+        (
+            "bad_schema",
+            json!({}),
+            "export const inputSchema = { type: 5 };\nexport const runTool = () => 1;\n",
+            &["input-schema"],
+        ),
+        (
+            "other_entry",
+            json!({"lathe": {"entry_point": "src/main.ts"}}),
+            good,
+            &["bundle failed (entry-point): src/main.ts: the file is missing"],
+        ),
+        (
+            "python_entry",
+            json!({"lathe": {"entry_point": "tool:run_tool"}}),
+            good,
+            &["package.json:", "lathe.entry_point must be a file"],
+        ),
+        ("key", json!({"lathe": {"entrypoint": "x"}}), good, &["package.json:", "entrypoint"]),
+        (
+            "lock",
+            json!({"dependencies": {"zod": "^4"}}),
+            good,
+            &["dependencies failed (lock-file): package-lock.json: ", "npm install --package-lock-only"],
+        ),
+        (
+            "strange",
+            json!({}),
+            "export const runTool = async () => 1; throw new Proxy({}, {});\n",
+            &["compile failed (import)"],
+        ),
+    ];
+    for (name, package, source, words) in cases {
+        refused(empty(&team, name, &package).with_file("index.ts", source), words);
+    }
+    let twice =
+        empty(&team, "twice", &json!({"lathe": {}})).with_file("pyproject.toml", "[project]\nname='x'\n[tool.lathe]\n");
+    refused(twice, &["both declare a tool"]);
+    let broken = empty(&team, "broken", &json!({})).with_file("package.json", "{\n\"name\": \"broken\",\n}");
+    refused(broken, &["manifest failed (syntax): package.json:3: "]);
+}
+
+#[test]
+fn a_server_without_esbuild_says_what_its_operator_does() {
+    let environment = vec![("LATHE_ESBUILD".to_owned(), "/nowhere/esbuild".to_owned())];
+    let team = Team::on(&Server::private(&Options { environment, ..Options::default() }));
+    let tool = empty(&team, "unbuilt", &json!({})).with_file("index.js", "export const runTool = () => 1;\n");
+    refused(tool, &["bundle failed (toolchain)", "npm install --global esbuild", "LATHE_ESBUILD"]);
+}

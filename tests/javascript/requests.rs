@@ -1,0 +1,74 @@
+//! `fetch`, over the host's own requests.
+
+use serde_json::json;
+
+use super::{server, typescript};
+use crate::harness::{Options, Site, Team};
+
+const BODY: &str = "
+  const { url } = toolInput;
+  const failed = (promise: Promise<unknown>) => promise.then(() => null, (error) => [error.name, error.code ?? null, error instanceof TypeError]);
+  const began = Date.now();
+  let beside = 0;
+  const tick = setInterval(() => beside++, 20);
+  const many = await Promise.all([1, 2, 3, 4, 5].map(() => fetch(`${url}/wait/200`).then((answer) => answer.text())));
+  clearInterval(tick);
+  const together = Date.now() - began;
+  const answer = await fetch(new Request(`${url}/echo?q=1`, { method: 'POST', body: JSON.stringify({ a: 'ü' }), headers: { 'X-Mine': 'yes' } }));
+  const seen = await answer.clone().json();
+  const reader = (await fetch(`${url}/bytes/70000`)).body!.getReader();
+  let bytes = 0;
+  for (;;) { const { done, value } = await reader.read(); if (done) break; bytes += value.length; }
+  const form = new FormData();
+  form.append('a', 'b');
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 30);
+  return {
+    many, together, beside, status: answer.status, ok: answer.ok, type: answer.headers.get('content-type'), url: answer.url,
+    ones: answer.headers.get('x-one'), body: seen.body, method: seen.method,
+    mine: seen.headers.filter(([name]: string[]) => name === 'x-mine'), bytes,
+    form: await (await fetch(`${url}/echo`, { method: 'PUT', body: new URLSearchParams({ a: '1 2' }) })).json().then((echo) => echo.body),
+    gone: await fetch(`${url}/status/404`).then((one) => [one.ok, one.status]),
+    empty: await fetch(`${url}/status/204`).then((one) => one.text()),
+    manual: await fetch(`${url}/redirect`, { redirect: 'manual' }).then((one) => one.status),
+    followed: await failed(fetch(`${url}/redirect`)), error: await failed(fetch(`${url}/redirect`, { redirect: 'error' })),
+    late: await failed(fetch(`${url}/wait/900`, { signal: AbortSignal.timeout(50) })),
+    aborted: await failed(fetch(`${url}/wait/900`, { signal: controller.signal })),
+    before: await failed(fetch(url, { signal: AbortSignal.abort() })),
+    denied: await failed(fetch('https://elsewhere.example/')), broken: await failed(fetch(`${url}/garbage`)),
+    large: await failed(fetch(url, { method: 'POST', body: 'x'.repeat(3_000_000) })),
+    blob: await (await fetch(`${url}/echo`, { method: 'POST', body: new Blob(['in a ', 'blob']) })).json().then((echo) => echo.body),
+    field: await (await fetch(`${url}/echo`, { method: 'POST', body: form })).json().then((echo) => echo.body.includes('name=\"a\"')),
+    nonsense: await failed(fetch('no url')), scheme: await failed(fetch('ftp://h.example/')),
+  };
+";
+
+#[test]
+fn fetch_is_what_it_is_everywhere() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let site = Site::serve();
+    let package = json!({"lathe": {"allowed_hosts": [site.address.to_string()]}});
+    let tool = typescript(&team, "fetches", &package, "", BODY).published();
+    let run = tool.invoke(json!({"url": format!("http://{}", site.address)}));
+    let said = run.json();
+    let expected = json!({
+        "many": vec!["waited"; 5], "status": 200, "ok": true, "type": "application/json", "ones": "1, 2",
+        "url": site.url("/echo?q=1"), "body": "{\"a\":\"ü\"}", "method": "POST", "mine": [["x-mine", "yes"]], "bytes": 70_000,
+        "form": "a=1+2", "gone": [false, 404], "empty": "", "manual": 302,
+        "followed": ["EgressRefused", "denied", true], "error": ["TypeError", null, true],
+        "late": ["TimeoutError", 23, false], "aborted": ["AbortError", 20, false], "before": ["AbortError", 20, false],
+        "denied": ["EgressRefused", "denied", true], "broken": ["TypeError", "protocol", true],
+        "blob": "in a blob", "field": true, "large": ["EgressRefused", "request_too_large", true],
+    });
+    for (name, value) in expected.as_object().expect("an object") {
+        assert_eq!(&said[name], value, "{name}");
+    }
+    assert!(said["together"].as_u64().is_some_and(|ms| ms < 900), "one after the other: {said}");
+    assert!(said["beside"].as_u64().is_some_and(|ticks| ticks > 1), "timers run beside requests: {said}");
+    for name in ["nonsense", "scheme"] {
+        assert_eq!(said[name][2], true, "{name}: {said}");
+    }
+    let replayed = team.post(&format!("/tool/invocation/{}/replay", run.id()), &json!({})).expect(200);
+    assert_eq!((&replayed["identical"], &replayed["differences"]), (&json!(true), &json!([])), "{replayed}");
+}
