@@ -13,7 +13,7 @@ fn the_manifest_is_refused_with_file_line_and_key() {
     check(&team, |tool| tool.with_file("pyproject.toml", "[project\n"), &["manifest", "pyproject.toml:1: "]);
     check(&team, |tool| tool.with_file("pyproject.toml", "\n\nname = = 1\n"), &["pyproject.toml:3: "]);
     check(&team, |tool| tool.with_bytes("pyproject.toml", b"\xff\xfe"), &["pyproject.toml: ", "UTF-8"]);
-    check(&team, |tool| tool.with_file("pyproject.toml", "[tool.lathe]\n"), &["pyproject.toml: ", "[project]"]);
+    check(&team, |tool| tool.with_file("pyproject.toml", "[tool.lathe]\n"), &["pyproject.toml: ", "project.name"]);
     line("entrypoint = 'tool:run_tool'", &["pyproject.toml:5: ", "entrypoint", "entry_point"]);
     line("entry_point = 'tool'", &["pyproject.toml:5: ", "tool.lathe.entry_point", "package.module:function"]);
     line("entry_point = 3", &["pyproject.toml:5: ", "string"]);

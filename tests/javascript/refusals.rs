@@ -16,12 +16,12 @@ fn refused(tool: Tool<'_>, words: &[&str]) {
     assert!(tool.versions().is_empty());
 }
 
-#[test]
-fn refusals_name_file_and_line() {
-    let Some(server) = server(Options::default()) else { return };
-    let team = Team::on(&server);
+/// A name, what `package.json` has besides, `index.ts`, and the words of the refusal.
+type Case = (&'static str, Value, &'static str, &'static [&'static str]);
+
+fn cases() -> [Case; 15] {
     let good = "export async function runTool() { return 1; }\n";
-    let cases: [(&str, Value, &str, &[&str]); 15] = [
+    [
         (
             "no_export",
             json!({}),
@@ -82,10 +82,22 @@ fn refusals_name_file_and_line() {
             "export const runTool = async () => 1; throw new Proxy({}, {});\n",
             &["compile failed (import)"],
         ),
-    ];
-    for (name, package, source, words) in cases {
+    ]
+}
+
+#[test]
+fn refusals_name_file_and_line() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
+    for (name, package, source, words) in cases() {
         refused(empty(&team, name, &package).with_file("index.ts", source), words);
     }
+}
+
+#[test]
+fn a_project_file_that_is_none_or_one_of_two_is_refused() {
+    let Some(server) = server(Options::default()) else { return };
+    let team = Team::on(&server);
     let twice =
         empty(&team, "twice", &json!({"lathe": {}})).with_file("pyproject.toml", "[project]\nname='x'\n[tool.lathe]\n");
     refused(twice, &["both declare a tool"]);

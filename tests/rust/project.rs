@@ -62,7 +62,8 @@ impl<'t> Project<'t> {
     /// With other lines in place of the template's tool, below the usual imports.
     pub fn source(self, source: &str) -> Self {
         let imports = "//! A tool of a test.\n\nuse lathe::{Context, Error};\nuse schemars::JsonSchema;\nuse serde::Deserialize;\n\n";
-        self.with("src/lib.rs", &format!("{imports}lathe::tool!(run_tool);\n\n{source}"))
+        let alone = self.without("checks/example.json");
+        alone.with("src/lib.rs", &format!("{imports}lathe::tool!(run_tool);\n\n{source}"))
     }
 
     /// Lines of `[package.metadata.lathe]`.

@@ -5,9 +5,9 @@ use super::project::Project;
 use crate::harness::{Bump, Options, Server, Team, failed_builds};
 
 /// Needs nothing from elsewhere, and is no tool.
-const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\n\
+pub const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\n\
                      crate-type = [\"cdylib\"]\n\n[workspace]\n";
-const LOCKED_ALONE: &str = "version = 4\n\n[[package]]\nname = \"alone\"\nversion = \"0.1.0\"\n";
+pub const LOCKED_ALONE: &str = "version = 4\n\n[[package]]\nname = \"alone\"\nversion = \"0.1.0\"\n";
 
 #[track_caller]
 fn refused(tool: &Project<'_>, words: &[&str]) {

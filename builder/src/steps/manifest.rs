@@ -96,7 +96,7 @@ fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
     match document.at(convention.name) {
         Some(Node { value: Value::Text(name), .. }) => Ok(name.clone()),
         Some(node) => {
-            let message = format!("{} must be text", convention.name.join("."));
+            let message = format!("{} must be a string", convention.name.join("."));
             Err(Error::failed(STAGE, "name", message, Place::line(convention.file, node.line)))
         }
         None => {

@@ -19,6 +19,8 @@ pub struct Fields {
     /// Of this table within it: empty, or such as `limits.`.
     prefix: String,
     table: Table,
+    /// The keys that were asked for.
+    known: Vec<String>,
 }
 
 impl Fields {
@@ -33,7 +35,7 @@ impl Fields {
                 return Err(Error::failed(STAGE, "lathe", format!("{root} must be a table"), Place::line(file, *line)));
             }
         };
-        Ok(Self { file, root, prefix: String::new(), table })
+        Ok(Self { file, root, prefix: String::new(), table, known: Vec::new() })
     }
 
     /// The table under a key, empty when there is none.
@@ -47,7 +49,7 @@ impl Fields {
             Some(node) => return Err(self.refuse(key, node.line, "must be a table")),
         };
         let (root, prefix) = (self.root.clone(), format!("{}{key}.", self.prefix));
-        Ok(Self { file: self.file, root, prefix, table })
+        Ok(Self { file: self.file, root, prefix, table, known: Vec::new() })
     }
 
     /// The names and values of a table whose keys are the author's.
@@ -57,12 +59,12 @@ impl Fields {
 
     pub fn text(&mut self, key: &str) -> Result<Option<Located<String>>, Error> {
         let text = |value| if let Value::Text(text) = value { Some(text) } else { None };
-        self.value(key, "must be text", text)
+        self.value(key, "must be a string", text)
     }
 
     pub fn flag(&mut self, key: &str) -> Result<Option<Located<bool>>, Error> {
         let flag = |value| if let Value::Flag(flag) = value { Some(flag) } else { None };
-        self.value(key, "must be true or false", flag)
+        self.value(key, "must be a boolean, true or false", flag)
     }
 
     pub fn texts(&mut self, key: &str) -> Result<Vec<Located<String>>, Error> {
@@ -77,10 +79,12 @@ impl Fields {
     /// # Errors
     /// When it is something else.
     pub fn texts_of(&self, key: &str, node: Node) -> Result<Vec<Located<String>>, Error> {
-        let Value::List(list) = node.value else { return Err(self.refuse(key, node.line, "must be a list of text")) };
+        let Value::List(list) = node.value else {
+            return Err(self.refuse(key, node.line, "must be a list of strings"));
+        };
         let one = |Node { line, value }| match value {
             Value::Text(value) => Ok(Located { line, value }),
-            _ => Err(self.refuse(key, line, "must be a list of text")),
+            _ => Err(self.refuse(key, line, "must be a list of strings")),
         };
         list.into_iter().map(one).collect()
     }
@@ -112,7 +116,10 @@ impl Fields {
     /// When a key is left that nobody knows.
     pub fn finish(self) -> Result<(), Error> {
         match self.table.first_key_value() {
-            Some((key, entry)) => Err(self.refuse(key, entry.key_line, "is no key that Lathe knows")),
+            Some((key, entry)) => {
+                let known = self.known.join(", ");
+                Err(self.refuse(key, entry.key_line, &format!("is no key that Lathe knows; these are: {known}")))
+            }
             None => Ok(()),
         }
     }
@@ -134,6 +141,7 @@ impl Fields {
     }
 
     fn take(&mut self, key: &str) -> Option<Node> {
+        self.known.push(key.to_owned());
         self.table.remove(key).map(|entry| entry.node)
     }
 }

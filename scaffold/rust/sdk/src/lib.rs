@@ -21,6 +21,7 @@
 
 #[doc(hidden)]
 #[rustfmt::skip]
+#[expect(clippy::too_many_arguments, reason = "the canonical ABI takes a record apart")]
 pub mod bindings;
 mod context;
 mod entry_point;
