@@ -13,6 +13,7 @@ mod walk;
 
 use clap::Args;
 
+use crate::commands::tool::Language;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::server::{self, Signals};
@@ -24,12 +25,15 @@ pub struct DemoArguments {
     /// Keep the server running at the end, until Ctrl-C, and print its URL and credentials
     #[arg(long)]
     keep: bool,
+    /// What the tool is written in; the machine must have what builds it (`lathe doctor`)
+    #[arg(long, value_enum, default_value_t)]
+    language: Language,
 }
 
 pub async fn run(arguments: DemoArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let mut signals = Signals::catch()?;
     server::log_for_demo()?;
-    let mut stage = Stage::prepare()?;
+    let mut stage = Stage::prepare(arguments.language)?;
     let mut report = Report::new(screen);
     let ended = tokio::select! {
         ended = show(&mut stage, &mut report, &arguments, screen) => ended,

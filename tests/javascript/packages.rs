@@ -65,6 +65,12 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
     tool.publish(Bump::Patch).expect(201);
     let again = team.get(&format!("/tool/{}/version/1.0.1", tool.id()));
     assert_eq!(again["component_digest"], detail["component_digest"], "the same commit gives the same bytes");
+    let verified = team.post(&format!("/tool/{}/version/1.0.1/verify", tool.id()), &json!({})).expect(200);
+    assert_eq!((&verified["identical"], &verified["signed"]), (&json!(true), &json!(true)), "{verified}");
+    let sbom = team.get(&format!("/tool/{}/version/1.0.1/sbom", tool.id())).to_string();
+    for url in ["pkg:npm/greetings@1.2.0", "pkg:npm/%40old/words@0.1.0", "pkg:generic/esbuild@0."] {
+        assert!(sbom.contains(url), "{url} is not in {sbom}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_new_project_goes_from_source_to_history() {
     let team = Team::on(&server);
     let tool = Project::new(&team).published();
     let run = tool.invoke(&json!({"name": "Ada", "times": 2}));
-    assert_eq!(run.output(), r#"{"greetings":["Hello, Ada!","Hello, Ada!"]}"#);
+    assert_eq!(run.output(), r#"{"greetings":["Hello, Ada!","Hello, Ada!"],"delivered":true}"#);
     is_described(&tool.version("1.0.0"));
     is_made_of_crates(&team.get(&format!("/tool/{}/version/1.0.0/sbom", tool.id())));
     // Another scratch directory, and crates out of the cache.
@@ -38,7 +38,7 @@ fn a_new_project_goes_from_source_to_history() {
     drop(tool);
     let team = restarted_without_code(team, server);
     let tool = Project::existing(&team, &id);
-    assert_eq!(tool.invoke(&json!({"name": "Bob"})).output(), r#"{"greetings":["Hello, Bob!"]}"#);
+    assert_eq!(tool.invoke(&json!({"name": "Bob"})).output(), r#"{"greetings":["Hello, Bob!"],"delivered":true}"#);
 }
 
 /// The same build and the same runs, without a server.
@@ -51,7 +51,7 @@ fn a_new_project_passes_its_checks_here() {
     let mut command = lathe.command(&["tool", "test", "tools/rusty", "--rust-toolchain"]);
     command.arg(toolchain).args(["--crate-index", &machine::crate_index()]).env("XDG_CACHE_HOME", local_cache());
     let said = Said::from(command.output().expect("the program ends")).ok();
-    assert!(said.stdout.contains("ok      greets") && said.stdout.contains("2 checks passed"), "{said:?}");
+    assert!(said.stdout.contains("ok      greets") && said.stdout.contains("3 checks passed"), "{said:?}");
 }
 
 fn is_described(version: &Value) {

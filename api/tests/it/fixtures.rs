@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants, InvocationFinished,
-    InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource, InvocationStarted,
-    IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, Operation,
-    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store, ToolId,
-    UserId, Version, VersionSettings,
+    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants,
+    InvocationFinished, InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource,
+    InvocationStarted, IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion,
+    Operation, OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store,
+    ToolId, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -105,7 +105,12 @@ impl TestApp {
     /// Publishes the next minor version of a tool without building anything.
     pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
         let lease = self.lease(tool, Operation::Publish).await;
-        self.store.publish_version(&lease, new_version(required_secrets)).await.unwrap();
+        let highest = self.store.highest_version(&lease.organization, &lease.tool).await.unwrap();
+        let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(BumpKind::Minor));
+        let signed_by = self.store.signing_key(&lease.organization).await.unwrap().public_key().unwrap();
+        let attestation = Attestation { version, signed_by, provenance: "{}".to_owned(), sbom: "{}".to_owned() };
+        let new = NewVersion { attestation: Some(attestation), ..new_version(required_secrets) };
+        self.store.publish_version(&lease, new).await.unwrap();
     }
 
     /// Ends a build with a version.

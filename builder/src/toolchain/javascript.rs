@@ -15,11 +15,14 @@ pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Pr
     let Project { manifest, files, derive_schema } = project;
     let (image, code) = progress.step("image", toolchain.images.javascript()).await?;
     let fetch = toolchain.npm.fetch(manifest, &files, progress);
-    let (packages, dependencies) = progress.step("dependencies", fetch).await?;
+    let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
     let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
     let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
     let bundling = esbuild::bundle(toolchain.esbuild, toolchain.confiner, sources);
     let script = progress.step("bundle", bundling).await?;
+    if let Some(esbuild) = toolchain.esbuild {
+        packages.push(esbuild.identity().await?);
+    }
     let sources = Sources { entry_point: manifest.entry_point.clone(), files: script, dependencies: Vec::new() };
     let bundle = bundle::bundle(&code, toolchain.bundler, sources, derive_schema);
     let made = progress.step("compile", bundle).await?;

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::git::Git;
 use crate::client::{Client, Credentials};
+use crate::commands::tool::Language;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::server::Assembled;
@@ -23,6 +24,7 @@ pub const TOOL: &str = "greet_guests";
 
 /// Dropping it removes the directory and ends the server with the runtime; [`Stage::strike`] does so in order.
 pub struct Stage {
+    language: Language,
     directory: TempDir,
     server: Option<Server>,
     client: Option<Client>,
@@ -34,10 +36,15 @@ struct Server {
 }
 
 impl Stage {
-    pub fn prepare() -> anyhow::Result<Self> {
+    pub fn prepare(language: Language) -> anyhow::Result<Self> {
         let directory =
             tempfile::Builder::new().prefix("lathe-demo-").tempdir().context("making a temporary directory")?;
-        Ok(Self { directory, server: None, client: None })
+        Ok(Self { language, directory, server: None, client: None })
+    }
+
+    /// What the tool is written in.
+    pub fn language(&self) -> Language {
+        self.language
     }
 
     pub fn data(&self) -> PathBuf {

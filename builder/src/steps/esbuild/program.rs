@@ -5,6 +5,16 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use registry::Digest;
+use tokio::process::Command;
+use tokio::sync::OnceCell;
+
+use crate::attestation::{Hash, Package};
+use crate::error::Error;
 
 const NAME: &str = "esbuild";
 /// What a program of this system begins with.
@@ -13,10 +23,15 @@ const ELF: [u8; 4] = *b"\x7fELF";
 const NATIVE: &str =
     if cfg!(target_arch = "aarch64") { "@esbuild/linux-arm64/bin/esbuild" } else { "@esbuild/linux-x64/bin/esbuild" };
 
+/// It answers in milliseconds.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// An esbuild that was found.
 #[derive(Debug, Clone)]
 pub struct Esbuild {
     path: PathBuf,
+    /// Asked once: another program takes a restart.
+    identity: Arc<OnceCell<Package>>,
 }
 
 /// There is none, or none that runs without Node.js.
@@ -37,12 +52,33 @@ impl Esbuild {
             Some(path) => native(path),
             None => env::split_paths(search_path).find_map(|directory| native(&directory.join(NAME))),
         };
-        found.map(|path| Self { path }).ok_or(EsbuildMissing)
+        found.map(|path| Self { path, identity: Arc::default() }).ok_or(EsbuildMissing)
     }
 
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Which release it is, and the digest of its program.
+    ///
+    /// # Errors
+    /// When it cannot be read, or does not start.
+    pub async fn identity(&self) -> Result<Package, Error> {
+        self.identity.get_or_try_init(|| self.asked()).await.cloned()
+    }
+
+    async fn asked(&self) -> Result<Package, Error> {
+        let mut esbuild = Command::new(&self.path);
+        esbuild.arg("--version").env_clear().current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+        let asked = tokio::time::timeout(ANSWER_TIMEOUT, esbuild.kill_on_drop(true).output()).await;
+        let answer = asked.map_err(Error::internal)?;
+        let answer = answer.map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
+        let path = self.path.clone();
+        let digest = tokio::task::spawn_blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await;
+        let digest = digest.map_err(Error::internal)?.map_err(Error::internal)?;
+        let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+        Ok(Package { kind: "generic", name: "esbuild".into(), version, hash: Some(Hash::sha256(digest.to_hex())) })
     }
 }
 

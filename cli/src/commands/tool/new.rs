@@ -42,7 +42,7 @@ impl Language {
     }
 
     /// The file to begin with.
-    const fn entry(self) -> &'static str {
+    pub const fn entry(self) -> &'static str {
         match self {
             Self::Python => "tool.py",
             Self::Typescript => "index.ts",

@@ -3,12 +3,16 @@
 use registry::{NewOrganization, OrganizationId, UserId};
 
 use crate::client::{Credentials, SecretText};
+use crate::commands::tool::Language;
 use crate::demo::report::Told;
 use crate::demo::stage::{ORGANIZATION, Stage, USER};
 use crate::server::{self, Settings};
 
 pub async fn start_server(stage: &mut Stage) -> anyhow::Result<Told<String>> {
-    let assembled = server::assemble(&Settings::for_demo(stage.data())?).await?;
+    let settings = Settings::for_demo(stage.data())?;
+    // The project that a new tool in Rust begins with has crates.
+    let crate_index = (stage.language() == Language::Rust).then(|| "crates.io".to_owned());
+    let assembled = server::assemble(&Settings { crate_index, ..settings }).await?;
     let url = server::url_of(assembled.address());
     stage.serve(assembled);
     Ok(Told::new(url.clone(), url))

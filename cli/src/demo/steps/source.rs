@@ -8,7 +8,14 @@ use crate::demo::report::Told;
 use crate::demo::stage::{Stage, TOOL, branch, project_path};
 
 /// The second version: a language to choose, and a guest list that may refuse.
-const SECOND_VERSION: &str = include_str!("second_version.py");
+const fn second_version(language: Language) -> &'static str {
+    match language {
+        Language::Python => include_str!("second_version/tool.py"),
+        Language::Typescript => include_str!("second_version/index.ts"),
+        Language::Javascript => include_str!("second_version/index.js"),
+        Language::Rust => include_str!("second_version/lib.rs"),
+    }
+}
 
 pub async fn clone(stage: &Stage) -> anyhow::Result<Told<()>> {
     let url = stage.client()?.credentials().git_url()?;
@@ -20,7 +27,7 @@ pub async fn clone(stage: &Stage) -> anyhow::Result<Told<()>> {
 }
 
 pub async fn make_tool(stage: &Stage) -> anyhow::Result<Told<()>> {
-    let files = write_project(&ProjectName::parse(TOOL)?, Language::Python, &stage.project())?;
+    let files = write_project(&ProjectName::parse(TOOL)?, stage.language(), &stage.project())?;
     Ok(Told::new((), format!("{} with {} files", project_path(), files.len())))
 }
 
@@ -29,7 +36,9 @@ pub async fn push_first(stage: &Stage) -> anyhow::Result<Told<()>> {
 }
 
 pub async fn push_second(stage: &Stage) -> anyhow::Result<Told<()>> {
-    std::fs::write(stage.project().join("tool.py"), SECOND_VERSION).context("changing tool.py")?;
+    let entry = stage.language().entry();
+    std::fs::write(stage.project().join(entry), second_version(stage.language()))
+        .with_context(|| format!("changing {entry}"))?;
     push(stage, "Choose the language, refuse strangers").await
 }
 

@@ -22,6 +22,7 @@ fn once() -> u32 {
 #[derive(Serialize)]
 struct Greetings {
     greetings: Vec<String>,
+    delivered: bool,
 }
 
 lathe::tool!(run_tool);
@@ -34,7 +35,13 @@ fn run_tool(input: Input, context: &Context) -> Result<Greetings, Error> {
     let event = StatusEvent::new(format!("greeting {}", input.name));
     context.send_status_event(event.progress(0.0, input.times.into()));
     let greeting = format!("Hello, {}!", input.name);
-    Ok(Greetings { greetings: vec![greeting; input.times as usize] })
+    let greetings = vec![greeting; input.times as usize];
+    Ok(Greetings { delivered: deliver(&greetings, context), greetings })
+}
+
+/// Here a real tool would change the world, so a simulated conversation stops short of it.
+fn deliver(greetings: &[String], context: &Context) -> bool {
+    !context.metadata.is_simulation() && !greetings.is_empty()
 }
 
 #[cfg(test)]
