@@ -103,6 +103,8 @@ mod tests {
     #[test]
     fn a_core_module_is_no_component() {
         let error = inspect_image(b"\0asm\x01\0\0\0").unwrap_err().to_string();
-        assert!(error.contains("no WebAssembly component"), "{error}");
+        assert!(error.contains("a WebAssembly module, which is no component"), "{error}");
+        let error = inspect_image(b"nothing of the kind").unwrap_err().to_string();
+        assert!(error.contains("made no WebAssembly component"), "{error}");
     }
 }
