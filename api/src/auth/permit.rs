@@ -42,16 +42,7 @@ pub(crate) async fn require_for_run(
     permission: Permission,
     run: &InvocationId,
 ) -> Result<(), Error> {
-    if principal.may(permission) {
-        return Ok(());
-    }
-    if principal.may_for_some(permission) {
-        let tool = app.store().get_tool_of(&principal.organization, run).await?;
-        if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
-            return Ok(());
-        }
-    }
-    Err(Error::Forbidden { permission })
+    require(principal, permission, app.store().get_tool_of(&principal.organization, run)).await
 }
 
 /// The same for an operation on a tool.
@@ -61,14 +52,20 @@ pub(crate) async fn require_for_tool(
     permission: Permission,
     tool: &ToolId,
 ) -> Result<(), Error> {
+    require(principal, permission, app.store().get_tool(&principal.organization, tool)).await
+}
+
+/// The tool is looked at when a grant has conditions, and only then.
+async fn require(
+    principal: &Principal,
+    permission: Permission,
+    tool: impl Future<Output = registry::Result<Option<Tool>>>,
+) -> Result<(), Error> {
     if principal.may(permission) {
         return Ok(());
     }
-    if principal.may_for_some(permission) {
-        let tool = app.store().get_tool(&principal.organization, tool).await?;
-        if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
-            return Ok(());
-        }
+    if principal.may_for_some(permission) && tool.await?.is_some_and(|tool| principal.may_for(permission, &tool)) {
+        return Ok(());
     }
     Err(Error::Forbidden { permission })
 }
