@@ -5,13 +5,14 @@
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, RawFd};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 use nix::sys::stat::{Mode, umask};
-use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
+use nix::unistd::{Gid, Pid, Uid, getppid, setgroups, setresgid, setresuid};
 
 use super::Bounds;
 use super::staging::Staging;
@@ -23,6 +24,8 @@ const FIRST_INHERITED: libc::c_uint = 3;
 
 /// All that is needed, made beforehand.
 pub struct Preparation {
+    /// The server.
+    pub parent: Pid,
     pub limits: Vec<Limit>,
     pub staging: Option<Staging>,
     /// Of user and group, to change to.
@@ -49,7 +52,10 @@ impl Preparation {
         }
         step("descriptors cannot be closed", self.keep_descriptors())?;
         // After the change of user, which undoes it.
-        step("it would outlive the server", set_pdeathsig(Signal::SIGKILL))
+        step("it would outlive the server", set_pdeathsig(Signal::SIGKILL))?;
+        // A server that died before that does not end it any more.
+        let is_alone = getppid() != self.parent;
+        step("it would outlive the server", if is_alone { Err(Errno::ESRCH) } else { Ok(()) })
     }
 
     /// Whatever libraries left open without saying that it is not for children is closed.
@@ -57,7 +63,7 @@ impl Preparation {
         let flags = libc::CLOSE_RANGE_CLOEXEC;
         // SAFETY: numbers are passed, and descriptors are only marked.
         let marked = unsafe { libc::syscall(libc::SYS_close_range, FIRST_INHERITED, libc::c_uint::MAX, flags) };
-        nix::errno::Errno::result(marked)?;
+        Errno::result(marked)?;
         for descriptor in &self.kept {
             // SAFETY: the parent holds it open until this process has become another program.
             let descriptor = unsafe { BorrowedFd::borrow_raw(*descriptor) };

@@ -134,6 +134,7 @@ impl Running {
         let arguments = readable(&arguments.bytes())?;
         let kept = [&status_writer, &gate_reader, &arguments].into_iter().chain(&filters);
         let preparation = Preparation {
+            parent: Pid::this(),
             limits: limits(&job.bounds, identity.is_some()),
             staging,
             identity,
