@@ -10,34 +10,11 @@ use crate::attestation::Package;
 use crate::checks::{CheckFiles, Subject};
 use crate::component::Artefact;
 use crate::error::Error;
-use crate::images::Images;
 use crate::progress::Progress;
-use crate::sandbox::Scratches;
-use crate::steps::dependencies::Packages;
-use crate::steps::esbuild::Esbuild;
 use crate::steps::manifest::Manifest;
-use crate::steps::npm::NpmPackages;
 use crate::steps::{mocks, schema};
-use crate::toolchain::rust::Rust;
 use crate::toolchain::{self, Project};
 use crate::workbench::Workbench;
-
-/// What a build needs beside the sources.
-pub struct Toolchain<'a> {
-    /// Where an author's native code may run, or why it may not here.
-    /// For its sandbox, which is looked for when a build needs it.
-    pub workbench: &'a Workbench,
-    pub scratches: &'a Scratches,
-    pub rust: &'a Rust,
-    pub images: &'a Images,
-    pub bundler: &'a [String],
-    pub packages: &'a Packages,
-    /// Becomes a confined esbuild.
-    pub confiner: &'a [String],
-    pub esbuild: Option<&'a Esbuild>,
-    pub npm: &'a NpmPackages,
-    pub limits_max: &'a Limits,
-}
 
 /// A tool that can run.
 #[derive(Debug)]
@@ -81,20 +58,20 @@ impl Built {
 /// The first stage that refuses it.
 pub async fn build(
     files: BTreeMap<String, Vec<u8>>,
-    toolchain: &Toolchain<'_>,
+    workbench: &Workbench,
     progress: &Progress,
 ) -> Result<Built, Error> {
     let declared = progress.step("manifest", async { read_declarations(&files) }).await?;
     let Declarations { manifest, input_schema, output_schema, mocks } = declared;
     let checks = CheckFiles::among(&files);
     let project = Project { manifest: &manifest, files, derive_schema: input_schema.is_none() };
-    let made = toolchain::make(project, toolchain, progress).await?;
+    let made = toolchain::make(project, workbench, progress).await?;
     let input_schema = match input_schema {
         Some(schema) => schema,
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
     };
     Ok(Built {
-        settings: settings(&manifest, &mocks, output_schema, toolchain.limits_max)?,
+        settings: settings(&manifest, &mocks, output_schema, &workbench.config.limits_max)?,
         mocks,
         checks,
         validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use crate::Config;
-use crate::build::{Built, Toolchain, build};
+use crate::build::{Built, build};
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
@@ -17,12 +17,12 @@ use crate::toolchain::rust::Rust;
 
 #[derive(Clone)]
 pub struct Workbench {
-    config: Arc<Config>,
-    images: Images,
-    packages: Packages,
-    npm: NpmPackages,
-    rust: Rust,
-    scratches: Scratches,
+    pub(crate) config: Arc<Config>,
+    pub(crate) images: Images,
+    pub(crate) packages: Packages,
+    pub(crate) npm: NpmPackages,
+    pub(crate) rust: Rust,
+    pub(crate) scratches: Scratches,
     sandbox: Arc<OnceCell<Sandbox>>,
 }
 
@@ -65,18 +65,6 @@ impl Workbench {
     /// # Errors
     /// The first stage that refuses it.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
-        let toolchain = Toolchain {
-            workbench: self,
-            scratches: &self.scratches,
-            rust: &self.rust,
-            images: &self.images,
-            bundler: &self.config.bundler,
-            packages: &self.packages,
-            confiner: &self.config.confiner,
-            esbuild: self.config.esbuild.as_ref(),
-            npm: &self.npm,
-            limits_max: &self.config.limits_max,
-        };
-        build(files, &toolchain, progress).await
+        build(files, self, progress).await
     }
 }

@@ -129,7 +129,7 @@ pub struct NewVersion {
     pub component_digest: Digest,
     /// The log of the build, as shown to authors.
     pub build_log: String,
-    /// What is said about it; a store does not ask for it.
+    /// What is said about it; nothing where nobody built it.
     pub attestation: Option<Attestation>,
 }
 

@@ -38,7 +38,7 @@ pub use replay::{Against, Replay, Replayed};
 use run::Run;
 
 /// The wire's version of a branch that is not published.
-const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
+pub(crate) const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
 /// A place becomes free when a run ends; most end well within this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -283,7 +283,7 @@ fn standins(bytes: &[u8]) -> Result<Standins, Error> {
     Ok(Standins::new(&mocks))
 }
 
-fn refused(full: Full) -> Error {
+pub(crate) fn refused(full: Full) -> Error {
     match full {
         Full::Organization => Error::TooManyRuns { retry_after: RETRY_AFTER },
         Full::Process => Error::Overloaded { retry_after: RETRY_AFTER },

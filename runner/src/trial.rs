@@ -6,10 +6,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use registry::{Clock, InvocationId, OrganizationId, SecretValue, Variables, Version, VersionSettings};
+use registry::{Clock, InvocationId, OrganizationId, SecretValue, Variables, VersionSettings};
 use serde_json::Value;
 
-use crate::admission::{Admission, Full};
+use crate::admission::Admission;
 use crate::cache::Compiled;
 use crate::call::ResultPersistence;
 use crate::codes::Codes;
@@ -17,8 +17,8 @@ use crate::documents::Documents;
 use crate::execution::group_of;
 use crate::executor::Executor;
 use crate::host::variables::{self, Metadata};
-use crate::invoke::compiled;
 use crate::invoke::outlet::Outlet;
+use crate::invoke::{UNPUBLISHED, compiled, refused};
 use crate::outcome::cut;
 use crate::redact::Redactor;
 use crate::{
@@ -26,10 +26,6 @@ use crate::{
     InputSchema, InvocationMode, Limits, Mocks, Outcome, Pass, Ports, Simulation, Standins, Taping, shape,
 };
 
-/// The wire's version of what is not published.
-const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
-/// A place becomes free when a run ends; most end well within this.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Requests without a mock that are named; their author mends one after the other.
 const UNANSWERED_MAX: usize = 5;
 const UNANSWERED_BYTES_MAX: usize = 500;
@@ -224,11 +220,4 @@ fn noting(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<Stri
 fn redactor(trial: &Trial<'_>) -> Redactor {
     let sensitive = trial.input.sensitive_user_variables.values().map(String::as_str);
     Redactor::of(trial.variables.secrets.values().map(SecretValue::expose).chain(sensitive))
-}
-
-fn refused(full: Full) -> Error {
-    match full {
-        Full::Organization => Error::TooManyRuns { retry_after: RETRY_AFTER },
-        Full::Process => Error::Overloaded { retry_after: RETRY_AFTER },
-    }
 }

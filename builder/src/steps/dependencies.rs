@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use registry::Digest;
-use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use runner::SourceFile;
 
+use super::download;
 use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
@@ -28,9 +27,6 @@ const PAGE_BYTES_MAX: usize = 64 << 20;
 const WHEEL_BYTES_MAX: usize = 32 << 20;
 /// All packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
-/// An index that moved redirects once, to its new place.
-const REDIRECTS_MAX: usize = 3;
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Fetches packages and keeps them by digest.
 #[derive(Debug, Clone)]
@@ -44,12 +40,7 @@ impl Packages {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &std::path::Path) -> Result<Self, Error> {
-        let client = Client::builder()
-            .timeout(REQUEST_TIMEOUT)
-            .redirect(Policy::limited(REDIRECTS_MAX))
-            .build()
-            .map_err(Error::internal)?;
-        Ok(Self { client, index: index.map(Into::into), cache: cache_dir.join("wheels") })
+        Ok(Self { client: download::client()?, index: index.map(Into::into), cache: cache_dir.join("wheels") })
     }
 
     /// All packages that the project's lock file pins, and their files.
@@ -114,16 +105,8 @@ impl Packages {
         if Digest::of(&wheel) != digest {
             return Err(refuse("hashes", pinned, "does not have the hash that the index gives"));
         }
-        self.keep(&digest, &wheel).map_err(Error::internal)?;
+        download::keep(&self.cache, &digest.to_hex(), &wheel).map_err(Error::internal)?;
         Ok(wheel)
-    }
-
-    fn keep(&self, digest: &Digest, wheel: &[u8]) -> std::io::Result<()> {
-        std::fs::create_dir_all(&self.cache)?;
-        let file = tempfile::NamedTempFile::new_in(&self.cache)?;
-        std::fs::write(file.path(), wheel)?;
-        file.persist(self.cache.join(digest.to_hex()))?;
-        Ok(())
     }
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
@@ -147,15 +130,8 @@ impl Packages {
         if answer.status() == reqwest::StatusCode::NOT_FOUND {
             return Err(refuse("index", pinned, "is not in the package index"));
         }
-        let mut answer = answer.error_for_status().map_err(failed)?;
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(failed)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > bytes_max {
-                return Err(refuse("size", pinned, &format!("is larger than {bytes_max} bytes")));
-            }
-        }
-        Ok(body)
+        let body = download::body(answer, bytes_max).await.map_err(failed)?;
+        body.ok_or_else(|| refuse("size", pinned, &format!("is larger than {bytes_max} bytes")))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod dependencies;
+pub mod download;
 pub mod esbuild;
 pub mod index_page;
 pub mod inspect;

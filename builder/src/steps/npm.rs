@@ -8,15 +8,14 @@ mod lock;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
 use runner::SourceFile;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha512};
 
 use self::lock::Locked;
+use super::download;
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::error::{Error, Place};
@@ -27,9 +26,6 @@ const PROJECT_FILE: &str = "package.json";
 const ARCHIVE_BYTES_MAX: usize = 32 << 20;
 /// Sources of all packages of one tool.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
-/// A registry that keeps its archives elsewhere.
-const REDIRECTS_MAX: usize = 3;
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a package says it is.
 #[derive(Deserialize)]
@@ -50,12 +46,7 @@ impl NpmPackages {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(registry: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        let client = Client::builder()
-            .timeout(REQUEST_TIMEOUT)
-            .redirect(Policy::limited(REDIRECTS_MAX))
-            .build()
-            .map_err(Error::internal)?;
-        Ok(Self { client, registry: registry.map(Into::into), cache: cache_dir.join("npm") })
+        Ok(Self { client: download::client()?, registry: registry.map(Into::into), cache: cache_dir.join("npm") })
     }
 
     /// All packages that the lock file has for a run, and their sources below `node_modules/`.
@@ -112,16 +103,8 @@ impl NpmPackages {
         if !is_locked(&archive, locked) {
             return Err(refuse("hashes", locked, "does not have the hash in the lock file"));
         }
-        self.keep(locked, &archive).map_err(Error::internal)?;
+        download::keep(&self.cache, &hex::encode(locked.sha512), &archive).map_err(Error::internal)?;
         Ok(archive)
-    }
-
-    fn keep(&self, locked: &Locked, archive: &[u8]) -> std::io::Result<()> {
-        std::fs::create_dir_all(&self.cache)?;
-        let file = tempfile::NamedTempFile::new_in(&self.cache)?;
-        std::fs::write(file.path(), archive)?;
-        file.persist(self.place(locked))?;
-        Ok(())
     }
 
     fn url(&self, locked: &Locked) -> Result<Url, Error> {
@@ -139,15 +122,8 @@ impl NpmPackages {
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(refuse("registry", locked, "is not in the npm registry"));
         }
-        let mut answer = answer.error_for_status().map_err(failed)?;
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(failed)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > ARCHIVE_BYTES_MAX {
-                return Err(refuse("size", locked, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")));
-            }
-        }
-        Ok(body)
+        let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
+        body.ok_or_else(|| refuse("size", locked, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")))
     }
 }
 

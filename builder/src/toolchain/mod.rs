@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use registry::Language;
 
 use crate::attestation::Package;
-use crate::build::Toolchain;
 use crate::component::Artefact;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::manifest::Manifest;
+use crate::workbench::Workbench;
 
 /// A project whose declarations were read.
 pub struct Project<'a> {
@@ -36,10 +36,10 @@ pub struct Made {
 ///
 /// # Errors
 /// The first stage that refuses the project.
-pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Made, Error> {
+pub async fn make(project: Project<'_>, workbench: &Workbench, progress: &Progress) -> Result<Made, Error> {
     match project.manifest.language {
-        Language::JavaScript => javascript::make(project, toolchain, progress).await,
-        Language::Python => python::make(project, toolchain, progress).await,
-        Language::Rust => rust::make(project, toolchain, progress).await,
+        Language::JavaScript => javascript::make(project, workbench, progress).await,
+        Language::Python => python::make(project, workbench, progress).await,
+        Language::Rust => rust::make(project, workbench, progress).await,
     }
 }

@@ -17,12 +17,12 @@ use runner::Maker;
 use super::{Made, Project};
 use crate::Config;
 use crate::attestation::{Hash, Package};
-use crate::build::Toolchain;
 use crate::component::Artefact;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::sandbox::{Sandbox, ScratchDirectory};
 use crate::steps::{bundle, inspect};
+use crate::workbench::Workbench;
 use crates::Crates;
 use lock::Pinned;
 use programs::Identity;
@@ -49,19 +49,19 @@ impl Rust {
 
 /// # Errors
 /// When a crate cannot be had, the code does not compile, or what comes of it is no tool.
-pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Progress) -> Result<Made, Error> {
-    let rust = toolchain.rust;
+pub async fn make(project: Project<'_>, workbench: &Workbench, progress: &Progress) -> Result<Made, Error> {
+    let rust = &workbench.rust;
     let library = manifest::library(&project.files)?;
-    let (sandbox, compiler) = progress.step("toolchain", ready(toolchain, progress)).await?;
-    let fetch = fetch(&project, toolchain, progress);
+    let (sandbox, compiler) = progress.step("toolchain", ready(workbench, progress)).await?;
+    let fetch = fetch(&project, workbench, progress);
     let (pinned, scratch) = progress.step("dependencies", fetch).await?;
     let job = cargo::Build { programs: &rust.programs, scratch: &scratch, library: &library };
     let component = progress.step("compile", job.run(&sandbox, progress)).await?;
     drop(scratch);
     let artefact = Artefact::own(component);
-    let code = progress.step("inspect", inspected(&artefact, toolchain)).await?;
+    let code = progress.step("inspect", inspected(&artefact, workbench)).await?;
     let input_schema = match project.derive_schema {
-        true => progress.step("schema", input_schema(&code, toolchain)).await?,
+        true => progress.step("schema", input_schema(&code, workbench)).await?,
         false => None,
     };
     let packages = pinned.into_iter().map(Package::from).chain([Package::from(compiler)]).collect();
@@ -69,12 +69,12 @@ pub async fn make(project: Project<'_>, toolchain: &Toolchain<'_>, progress: &Pr
 }
 
 /// The sandbox and the compiler to run in it, when there are both.
-async fn ready(toolchain: &Toolchain<'_>, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
-    let sandbox = toolchain.workbench.sandbox().await.map_err(|missing| {
+async fn ready(workbench: &Workbench, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
+    let sandbox = workbench.sandbox().await.map_err(|missing| {
         let message = format!("this server builds no Rust, since it has no sandbox for builds: {missing}");
         programs::refuse("sandbox", &message)
     })?;
-    let compiler = toolchain.rust.programs.identity().await?;
+    let compiler = workbench.rust.programs.identity().await?;
     progress.line(format!("{}, {}", compiler.release, compiler.digest));
     Ok((sandbox, compiler))
 }
@@ -82,33 +82,33 @@ async fn ready(toolchain: &Toolchain<'_>, progress: &Progress) -> Result<(Sandbo
 /// The project and all of its crates, on a disk.
 async fn fetch(
     project: &Project<'_>,
-    toolchain: &Toolchain<'_>,
+    workbench: &Workbench,
     progress: &Progress,
 ) -> Result<(Vec<Pinned>, ScratchDirectory), Error> {
     let pinned = lock::read(&project.files)?;
     for file in NOT_READ.iter().filter(|file| project.files.contains_key(**file)) {
         progress.line(format!("{file} is not read: builds take no settings from the project"));
     }
-    let scratch = toolchain.scratches.make().map_err(Error::internal)?;
+    let scratch = workbench.scratches.make().map_err(Error::internal)?;
     let (source, files) = (cargo::source(&scratch), project.files.clone());
     let write = move || disk::write_all(&source, &files);
     tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(Error::internal)?;
-    toolchain.rust.crates.vendor(&pinned, &cargo::vendor(&scratch), progress).await?;
+    workbench.rust.crates.vendor(&pinned, &cargo::vendor(&scratch), progress).await?;
     Ok((pinned, scratch))
 }
 
 /// The component's code, when it is a tool whose compilation costs no more than it may.
-async fn inspected(artefact: &Artefact, toolchain: &Toolchain<'_>) -> Result<Arc<runner::NativeCode>, Error> {
+async fn inspected(artefact: &Artefact, workbench: &Workbench) -> Result<Arc<runner::NativeCode>, Error> {
     let component = artefact.bytes().clone();
     let inspect = move || inspect::inspect_tool(&component);
     tokio::task::spawn_blocking(inspect).await.map_err(Error::internal)??;
     let digest: Digest = artefact.component_digest();
     let bytes = async { Ok::<_, Error>(artefact.bytes().to_vec()) };
-    toolchain.images.compiler().ready(&digest, Maker::Author, bytes).await
+    workbench.images.compiler().ready(&digest, Maker::Author, bytes).await
 }
 
-async fn input_schema(code: &runner::NativeCode, toolchain: &Toolchain<'_>) -> Result<Option<String>, Error> {
-    let schema = bundle::input_schema(code, toolchain.bundler).await?;
+async fn input_schema(code: &runner::NativeCode, workbench: &Workbench) -> Result<Option<String>, Error> {
+    let schema = bundle::input_schema(code, &workbench.config.bundler).await?;
     let untold = "the tool does not tell what its input is: name it with `lathe::tool!`, or set input_schema to a file";
     schema.map(Some).ok_or_else(|| Error::failed("schema", "input-schema", untold, crate::Place::default()))
 }

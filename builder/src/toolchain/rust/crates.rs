@@ -3,13 +3,10 @@
 //! They are fetched and unpacked here, so that no program that an author has a word in ever has a network.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use registry::Digest;
-use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -19,6 +16,7 @@ use super::lock::Pinned;
 use super::{disk, unpack};
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::steps::download;
 
 /// A registry of one's own names its mirror in the same way.
 const PUBLIC_INDEX: &str = "crates.io";
@@ -27,8 +25,6 @@ const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 const CRATE_BYTES_MAX: usize = 16 << 20;
 /// All crates of one tool, unpacked; those for other platforms carry libraries.
 const TOTAL_BYTES_MAX: u64 = 256 << 20;
-const REDIRECTS_MAX: usize = 3;
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Enough to hide the way to a server, and no crowd for it.
 const PARALLEL_MAX: usize = 8;
 
@@ -52,12 +48,7 @@ impl Crates {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        let client = Client::builder()
-            .timeout(REQUEST_TIMEOUT)
-            .redirect(Policy::limited(REDIRECTS_MAX))
-            .user_agent(concat!("lathe/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(Error::internal)?;
+        let client = download::client()?;
         let index = index.map(|index| match index.strip_prefix("sparse+").unwrap_or(index) {
             PUBLIC_INDEX => format!("https://index.{PUBLIC_INDEX}").into(),
             url => url.trim_end_matches('/').into(),
@@ -127,15 +118,7 @@ impl Crates {
         if Digest::of(&bytes) != pinned.checksum {
             return Err(pinned.refuse("checksum", "has another checksum in the index than in the lock file"));
         }
-        self.keep(pinned, &bytes).map_err(Error::internal)
-    }
-
-    fn keep(&self, pinned: &Pinned, bytes: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(&self.cache)?;
-        let file = tempfile::NamedTempFile::new_in(&self.cache)?;
-        fs::write(file.path(), bytes)?;
-        file.persist(self.cached(pinned))?;
-        Ok(())
+        download::keep(&self.cache, &pinned.checksum.to_hex(), &bytes).map_err(Error::internal)
     }
 
     async fn configuration(&self, first: &Pinned) -> Result<Configuration, Error> {
@@ -153,15 +136,8 @@ impl Crates {
         let failed =
             |error: reqwest::Error| pinned.refuse("index", &format!("cannot be fetched: {}", error.without_url()));
         let answer = self.client.get(url).send().await.map_err(failed)?;
-        let mut answer = answer.error_for_status().map_err(failed)?;
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(failed)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > bytes_max {
-                return Err(pinned.refuse("size", &format!("is larger than {bytes_max} bytes")));
-            }
-        }
-        Ok(body)
+        let body = download::body(answer, bytes_max).await.map_err(failed)?;
+        body.ok_or_else(|| pinned.refuse("size", &format!("is larger than {bytes_max} bytes")))
     }
 }
 
