@@ -6,3 +6,4 @@ mod machine;
 mod project;
 mod refusals;
 mod runs;
+mod worlds;

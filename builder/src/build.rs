@@ -12,7 +12,7 @@ use crate::component::Artefact;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::manifest::Manifest;
-use crate::steps::{mocks, schema};
+use crate::steps::{inspect, mocks, schema};
 use crate::toolchain::{self, Project};
 use crate::workbench::Workbench;
 
@@ -70,8 +70,9 @@ pub async fn build(
         Some(schema) => schema,
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
     };
+    let settings = settings(&manifest, &mocks, output_schema, &workbench.config.limits_max)?;
     Ok(Built {
-        settings: settings(&manifest, &mocks, output_schema, &workbench.config.limits_max)?,
+        settings: VersionSettings { world: Some(inspect::world_of(&made.artefact)?), ..settings },
         mocks,
         checks,
         validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
@@ -120,5 +121,6 @@ fn settings(
         mocks_digest,
         tape: manifest.tape,
         recorded_answers: manifest.recorded_answers,
+        world: None,
     })
 }

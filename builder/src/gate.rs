@@ -1,8 +1,9 @@
 //! The semantic-version gate: what changed for those who call a tool, and the bump that says so.
 //!
 //! A version's callers are promised that what they do with it works with every later version of the same major number.
-//! So the gate compares what a caller sees of two versions: the input schema, the variables that must be set, and the
-//! hosts that may be reached. Whatever it cannot show to be compatible counts as breaking.
+//! So the gate compares what a caller sees of two versions: the schemas of input and output, the variables that must be set,
+//! the hosts that may be reached, and what the tool needs of its host. Whatever it cannot show to be compatible counts as
+//! breaking.
 
 mod arrays;
 mod kinds;
@@ -11,6 +12,7 @@ mod objects;
 mod parts;
 mod same;
 mod schemas;
+mod worlds;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -85,6 +87,7 @@ pub fn changes(old: Surface<'_>, new: Surface<'_>) -> Vec<Change> {
         let before = old.settings.secret_hosts.get(secret).map_or(&[][..], Vec::as_slice);
         changes.extend(hosts(&format!("host for the secret {secret}"), before, hosts_of));
     }
+    changes.extend(worlds::changes(old.settings.world.as_ref(), new.settings.world.as_ref()));
     changes
 }
 

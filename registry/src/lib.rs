@@ -46,6 +46,7 @@ mod tape;
 mod text_type;
 mod tool;
 mod tool_version;
+mod tool_world;
 mod user;
 mod variables;
 mod version;
@@ -99,6 +100,7 @@ pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, Tool
 pub use tool_version::{
     Creator, Language, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
+pub use tool_world::ToolWorld;
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

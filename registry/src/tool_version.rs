@@ -14,6 +14,7 @@ use crate::ids::{ToolId, VersionId};
 use crate::names::EnvvarName;
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
+use crate::tool_world::ToolWorld;
 use crate::version::{BumpKind, Version};
 
 /// The language that a tool is written in.
@@ -62,6 +63,9 @@ pub struct VersionSettings {
     /// Whether simulations may have what other runs' requests were answered, which is kept for them.
     #[serde(default)]
     pub recorded_answers: bool,
+    /// What of the boundary to its host it was built against; versions of earlier releases do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<ToolWorld>,
 }
 
 /// Versions of before have no word on it.

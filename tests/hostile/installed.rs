@@ -97,6 +97,7 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             limits,
             tape: true,
             recorded_answers: false,
+            world: None,
         },
         image_digest: digest,
         bundle_digest: None,

@@ -199,6 +199,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
+            world: None,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -2,6 +2,7 @@
 
 mod signature;
 mod tool;
+mod world;
 
 use wasmparser::types::Types;
 use wasmparser::{Encoding, Parser, Payload, Validator, WasmFeatures};
@@ -10,6 +11,7 @@ use wit_component::DecodedWasm;
 use crate::error::{Error, Place};
 
 pub use tool::inspect_tool;
+pub use world::world_of;
 
 const STAGE: &str = "inspect";
 /// What the host calls.

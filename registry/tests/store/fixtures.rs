@@ -161,6 +161,7 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             limits: RunBounds::default(),
             tape: true,
             recorded_answers: false,
+            world: None,
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -50,6 +50,10 @@ fn example() -> Value {
         "language": "python", "entry_point": "tool:run_tool", "allowed_hosts": [], "secret_hosts": {},
         "mocks_digest": null, "timeout_ms": 30_000, "memory_bytes": 134_217_728, "limits": {"host_calls": 1_000},
         "tape": true, "recorded_answers": false,
+        "world": {
+            "name": "lathe:tool/tool@0.1.0", "exports": ["run-tool"],
+            "imports": ["lathe:tool/http@0.1.0", "lathe:tool/status@0.1.0", "lathe:tool/types@0.1.0"],
+        },
     });
     example["build_log"] = json!("checkout: 3 files\n");
     example

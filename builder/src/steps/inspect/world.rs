@@ -1,0 +1,131 @@
+//! What of the boundary to its host a tool is built against, as its bytes tell.
+
+use registry::ToolWorld;
+use wasmparser::{Parser, Payload};
+
+use super::{ENTRY_POINT, refuse};
+use crate::component::Artefact;
+use crate::error::Error;
+
+/// The boundary's package, as `scaffold/wit` has it.
+const PACKAGE: &str = "lathe:tool/";
+/// Its world for tools, and its release.
+const WORLD: &str = "tool";
+const RELEASE: &str = "0.1.0";
+/// What this world has for tools.
+const INTERFACES: [&str; 3] = ["http", "status", "types"];
+
+/// An interpreter imports all that there is, whatever its code uses of it. A component imports what it uses.
+///
+/// # Errors
+/// When the bytes are no component, which they were when they were inspected.
+pub fn world_of(artefact: &Artefact) -> Result<ToolWorld, Error> {
+    match artefact {
+        Artefact::Bundle { .. } => Ok(whole()),
+        Artefact::Component { bytes, .. } => of_component(bytes),
+    }
+}
+
+fn whole() -> ToolWorld {
+    ToolWorld {
+        name: named(WORLD, RELEASE),
+        imports: INTERFACES.iter().map(|interface| named(interface, RELEASE)).collect(),
+        exports: vec![ENTRY_POINT.to_owned()],
+    }
+}
+
+fn named(item: &str, release: &str) -> String {
+    format!("{PACKAGE}{item}@{release}")
+}
+
+fn of_component(component: &[u8]) -> Result<ToolWorld, Error> {
+    let mut found = Found::default();
+    for payload in Parser::new(0).parse_all(component) {
+        payload.and_then(|payload| found.add(&payload)).map_err(|error| refuse("valid", error.to_string()))?;
+    }
+    Ok(found.world())
+}
+
+/// Of the outermost component.
+#[derive(Default)]
+struct Found {
+    depth: u32,
+    imports: Vec<String>,
+    exports: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, payload: &Payload<'_>) -> wasmparser::Result<()> {
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => self.depth += 1,
+            Payload::End(_) => self.depth = self.depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if self.depth == 0 => {
+                for import in section.clone() {
+                    self.imports.push(import?.name.name.to_owned());
+                }
+            }
+            Payload::ComponentExportSection(section) if self.depth == 0 => {
+                for export in section.clone() {
+                    self.exports.push(export?.name.name.to_owned());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The release is the one that the tool names itself; with no import of ours it could be any, and is taken for this.
+    fn world(mut self) -> ToolWorld {
+        // A type used from an interface is imported under its own name.
+        self.imports.retain(|name| name.contains('/'));
+        self.imports.sort_unstable();
+        self.exports.sort_unstable();
+        let of_ours = self.imports.iter().find(|name| name.starts_with(PACKAGE));
+        let release = of_ours.and_then(|name| name.split_once('@')).map_or(RELEASE, |(_, release)| release);
+        ToolWorld { name: named(WORLD, release), imports: self.imports, exports: self.exports }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wit_parser::{Resolve, WorldItem};
+
+    use super::*;
+
+    #[test]
+    fn the_whole_world_is_that_of_the_scaffold() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scaffold/wit/tool.wit");
+        let mut resolve = Resolve::default();
+        let package = resolve.push_path(path).unwrap().0;
+        let world = &resolve.worlds[resolve.select_world(&[package], Some(WORLD)).unwrap()];
+        let interfaces = world.imports.iter().filter(|(_, item)| matches!(item, WorldItem::Interface { .. }));
+        let mut imports: Vec<_> = interfaces.map(|(key, _)| resolve.name_world_key(key)).collect();
+        imports.sort_unstable();
+        let exports: Vec<_> = world.exports.keys().map(|key| resolve.name_world_key(key)).collect();
+        let name = resolve.id_of_name(world.package.unwrap(), &world.name);
+        assert_eq!(whole(), ToolWorld { name, imports, exports });
+    }
+
+    #[test]
+    fn a_component_needs_what_it_imports_itself() {
+        let component = r#"(component
+            (import "lathe:tool/http@0.2.1" (instance))
+            (import "wasi:io/error@0.2.6" (instance (export "error" (type (sub resource)))))
+            (type $bool bool) (import "a-type" (type (eq $bool)))
+            (component (import "lathe:tool/status@0.2.1" (instance)))
+            (core module (func (export "f")))
+            (core instance $i (instantiate 0))
+            (func (export "run-tool") (canon lift (core func $i "f"))))"#;
+        let world = world_of(&Artefact::own(wat::parse_str(component).unwrap())).unwrap();
+        assert_eq!(world.name, "lathe:tool/tool@0.2.1");
+        assert_eq!(world.imports, ["lathe:tool/http@0.2.1", "wasi:io/error@0.2.6"]);
+        assert_eq!(world.exports, ["run-tool"]);
+    }
+
+    #[test]
+    fn a_tool_that_imports_nothing_is_of_this_release() {
+        let world = of_component(&wat::parse_str("(component)").unwrap()).unwrap();
+        assert_eq!(world, ToolWorld { imports: Vec::new(), exports: Vec::new(), ..whole() });
+        assert!(of_component(b"nothing of the kind").unwrap_err().to_string().starts_with("inspect failed (valid)"));
+    }
+}
