@@ -1,6 +1,7 @@
 //! The commands of `lathe`, as people and scripts use them.
 
 mod commands;
+mod demo;
 mod git_credential;
 mod local;
 mod machine;

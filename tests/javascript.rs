@@ -29,7 +29,7 @@ fn server(options: Options) -> Option<Arc<Server>> {
     Some(Server::private(&Options { environment, arguments, ..options }))
 }
 
-fn esbuild() -> Option<String> {
+pub fn esbuild() -> Option<String> {
     let in_path = || {
         let path = std::env::var_os("PATH")?;
         let found =
