@@ -134,6 +134,8 @@ async fn run_one(subject: &Subject<'_>, check: &Check, trials: &Trials) -> Resul
             input: input(check),
             variables,
             mocks: &Mocks(mocks),
+            clock: check.clock,
+            conversation: check.conversation.clone(),
             events: Box::new(drop),
         })
         .await?;

@@ -81,6 +81,8 @@ impl Workshop {
             input,
             variables,
             mocks: &built.mocks,
+            clock: None,
+            conversation: None,
             events,
         };
         Ok(self.trials.run(trial).await?)

@@ -79,7 +79,8 @@ pub enum ResultPersistence {
 }
 
 /// Where in a conversation the call stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Conversation {
     pub conversation_id: Option<String>,
     pub interaction_id: Option<String>,

@@ -40,6 +40,8 @@ pub enum Taping {
     /// The world answers, and nothing is kept.
     #[default]
     Off,
+    /// The same, but that the time of day begins where somebody set it, in milliseconds since 1970.
+    Set { clock_ms: u64 },
     /// The world answers, and a tape is made.
     On,
     /// A tape answers, to the same code: the first difference ends the run.

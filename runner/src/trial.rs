@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use registry::{Clock, InvocationId, OrganizationId, SecretValue, Variables, VersionSettings};
+use registry::{Clock, InvocationId, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings};
 use serde_json::Value;
 
 use crate::admission::Admission;
@@ -22,8 +22,8 @@ use crate::invoke::{UNPUBLISHED, compiled, refused};
 use crate::outcome::cut;
 use crate::redact::Redactor;
 use crate::{
-    Code, Compiler, Config, Depth, Egress, Error, EventSink, Execution, Gate, HttpErrorCode, HttpSender, Input,
-    InputSchema, InvocationMode, Limits, Mocks, Outcome, Pass, Ports, Simulation, Standins, Taping, shape,
+    Code, Compiler, Config, Conversation, Depth, Egress, Error, EventSink, Execution, Gate, HttpErrorCode, HttpSender,
+    Input, InputSchema, InvocationMode, Limits, Mocks, Outcome, Pass, Ports, Simulation, Standins, Taping, shape,
 };
 
 /// Requests without a mock that are named; their author mends one after the other.
@@ -52,6 +52,9 @@ pub struct Trial<'a> {
     /// Those that the version declares.
     pub variables: Variables,
     pub mocks: &'a Mocks,
+    /// Where its time of day begins; at the world's when nothing is said.
+    pub clock: Option<Timestamp>,
+    pub conversation: Option<Conversation>,
     pub events: EventSink,
 }
 
@@ -141,20 +144,33 @@ impl Trials {
     }
 
     fn prepare(&self, trial: Trial<'_>, limits: Limits) -> Result<(Execution, Ports), Error> {
-        let Trial { organization, tool_name, code, settings, mut variables, mocks, events, input, .. } = trial;
+        let Trial {
+            organization,
+            tool_name,
+            code,
+            settings,
+            mut variables,
+            mocks,
+            clock,
+            conversation,
+            events,
+            input,
+            ..
+        } = trial;
+        let now = clock.unwrap_or_else(|| self.clock.now());
         let outlet = Outlet::take(settings, &mut variables);
         let gate = self.gate(organization, outlet, limits, Standins::new(mocks));
         let Documents { mode, tool_input, user_variables, .. } = Documents::of(&input)?;
         let execution = Execution {
             code,
             tool_input,
-            metadata: self.metadata(organization, tool_name, mode, &limits),
+            metadata: self.metadata(organization, tool_name, mode, deadline(now, &limits)),
             config: variables::config(&variables),
-            conversation: variables::conversation(None),
+            conversation: variables::conversation(conversation.as_ref()),
             user_variables,
             limits,
             group: group_of(organization),
-            taping: Taping::Off,
+            taping: clock.map_or(Taping::Off, set_to),
         };
         Ok((execution, Ports { events, http: gate.sender() }))
     }
@@ -176,9 +192,8 @@ impl Trials {
         organization: &OrganizationId,
         tool_name: &str,
         mode: InvocationMode,
-        limits: &Limits,
+        deadline: Timestamp,
     ) -> String {
-        let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         variables::metadata(&Metadata {
             organization,
             mode: mode.as_str(),
@@ -186,9 +201,18 @@ impl Trials {
             tool_id: String::new(),
             tool_name,
             version: UNPUBLISHED.to_string(),
-            deadline_ms: self.clock.now().as_milliseconds().saturating_add(wall_ms),
+            deadline_ms: deadline.as_milliseconds(),
         })
     }
+}
+
+fn deadline(now: Timestamp, limits: &Limits) -> Timestamp {
+    now.after(Duration::from_millis(limits.wall_ms))
+}
+
+/// Guests know no time before 1970.
+fn set_to(clock: Timestamp) -> Taping {
+    Taping::Set { clock_ms: u64::try_from(clock.as_milliseconds()).unwrap_or_default() }
 }
 
 impl Tried {

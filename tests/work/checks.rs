@@ -63,6 +63,31 @@ fn the_first_failing_check_refuses_the_version_with_a_difference() {
 }
 
 #[test]
+fn a_check_sets_its_time_of_day_and_its_conversation() {
+    let team = Team::new();
+    let tool = team.tool("dated").body(
+        "
+        import asyncio, datetime
+        begun = datetime.datetime.now(datetime.UTC)
+        await asyncio.sleep(0.01)
+        goes_on = begun < datetime.datetime.now(datetime.UTC) < begun + datetime.timedelta(hours=1)
+        spoken = conversation and [conversation.conversation_id, conversation.interaction_id, conversation.user_id]
+        return {'day': begun.date().isoformat(), 'goes_on': goes_on, 'deadline_ms': metadata.deadline_ms, 'spoken': spoken}
+        ",
+    );
+    let set = json!({
+        "clock": "2024-02-29T23:00:00-02:00", "conversation": {"conversation_id": "c-1", "user_id": "eve"},
+        "expected_output": {
+            "day": "2024-03-01", "goes_on": true, "deadline_ms": 1_709_254_800_000_i64 + 30_000, "spoken": ["c-1", null, "eve"],
+        },
+    });
+    let real = json!({
+        "expected_schema": {"properties": {"day": {"not": {"const": "2024-03-01"}}, "goes_on": {"const": true}, "spoken": {"const": null}}},
+    });
+    published(&with_check(tool, &json!([set, real])));
+}
+
+#[test]
 fn errors_schemas_and_modes_can_be_expected() {
     let team = Team::new();
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});

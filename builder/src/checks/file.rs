@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use registry::{EnvvarName, SecretValue};
-use runner::{InputSchema, InvocationMode, MOCKS_MAX, Mock};
+use registry::{EnvvarName, SecretValue, Timestamp};
+use runner::{Conversation, InputSchema, InvocationMode, MOCKS_MAX, Mock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -33,6 +33,9 @@ pub struct Check {
     pub secrets: BTreeMap<EnvvarName, SecretValue>,
     /// They answer before those of the project.
     pub mocks: Vec<Mock>,
+    /// Where the run's time of day begins; at the world's when nothing is said.
+    pub clock: Option<Timestamp>,
+    pub conversation: Option<Conversation>,
     pub expected: Expected,
 }
 
@@ -78,6 +81,8 @@ struct Document {
     secrets: BTreeMap<String, String>,
     #[serde(default)]
     mocks: Vec<Value>,
+    clock: Option<String>,
+    conversation: Option<Conversation>,
     expected_output: Option<Value>,
     expected_error: Option<ExpectedError>,
     expected_schema: Option<Value>,
@@ -158,6 +163,8 @@ fn read_check(path: &str, default_name: String, value: Value) -> Result<Check, S
         name: name(document.name.take().unwrap_or(default_name))?,
         file: path.to_owned(),
         mocks: read_mocks(mocks)?,
+        clock: document.clock.take().map(|text| clock(&text)).transpose()?,
+        conversation: document.conversation.take(),
         envvars: variables("envvars", envvars)?,
         secrets: variables("secrets", secrets)?,
         expected: expected(&mut document)?,
@@ -196,6 +203,13 @@ fn read_mocks(values: Vec<Value>) -> Result<Vec<Mock>, String> {
         mock.problem().map_or(Ok(mock), |problem| Err(format!("mocks[{index}]: {problem}")))
     };
     values.into_iter().enumerate().map(one).collect()
+}
+
+/// What guests have for it counts from 1970.
+fn clock(text: &str) -> Result<Timestamp, String> {
+    let moment = text.parse::<jiff::Timestamp>().ok().filter(|moment| moment.as_millisecond() >= 0);
+    let moment = moment.ok_or("clock must be a time since 1970 with its offset, such as 2030-01-31T12:00:00Z")?;
+    Ok(Timestamp::from_milliseconds(moment.as_millisecond()))
 }
 
 fn variables<T: From<String>>(key: &str, values: BTreeMap<String, String>) -> Result<BTreeMap<EnvvarName, T>, String> {
@@ -242,11 +256,16 @@ mod tests {
             "nonsensitive_user_variables": {"city": "Oslo"}, "sensitive_user_variables": {"pin": "1234"},
             "envvars": {"REGION": "eu"}, "secrets": {"API_KEY": "k"},
             "mocks": [{"request": {"method": "GET", "url": "https://a.example.com/*"}, "response": {}}],
+            "clock": "2030-01-31T12:00:00+02:00",
+            "conversation": {"conversation_id": "c", "interaction_id": null, "user_id": "u"},
             "expected_error": {"exception_type": "ValueError", "message_contains": "no"}
         }"#;
         let check = read(&files(&[("checks/a.json", text)])).unwrap().remove(0);
         assert!(matches!(check.invocation_mode, InvocationMode::ConversationSimulation));
         assert_eq!((check.mocks.len(), check.envvars.len(), check.secrets.len()), (1, 1, 1));
+        assert_eq!(check.clock.unwrap().to_string(), "2030-01-31T10:00:00.000Z");
+        let conversation = check.conversation.unwrap();
+        assert_eq!((conversation.conversation_id.as_deref(), conversation.user_id.as_str()), (Some("c"), "u"));
         assert!(matches!(check.expected, Expected::Error(error) if error.exception_type == "ValueError"));
         assert!(!format!("{:?}", check.sensitive_user_variables).contains("1234"));
     }
@@ -262,6 +281,11 @@ mod tests {
             (&with(r#""invocation_mode": "dry""#), "unknown variant `dry`"),
             (&with(r#""name": "a\nb""#), "name must be one line"),
             (&with(r#""envvars": {"no name": ""}"#), "envvars: "),
+            (&with(r#""clock": "2030-01-31 12:00""#), "clock must be a time since 1970 with its offset"),
+            (&with(r#""clock": "1969-12-31T23:59:59Z""#), "clock must be a time since 1970"),
+            (&with(r#""clock": 7"#), "expected a string"),
+            (&with(r#""conversation": {}"#), "missing field `user_id`"),
+            (&with(r#""conversation": {"user_id": "u", "turn": 1}"#), "unknown field `turn`"),
             (&with(r#""mocks": [{}]"#), "mocks[0]: missing field `request`"),
             (r#"{"expected_schema": {"type": 7}}"#, "expected_schema is no JSON Schema"),
             (&format!(r#"[{ONE}, {}]"#, with(r#""name": "a[0]""#)), "another check has the name \"a[0]\""),

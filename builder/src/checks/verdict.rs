@@ -7,8 +7,8 @@ use super::difference::{differences, shown};
 use super::file::{Expected, ExpectedError};
 use crate::error::Error;
 
-/// Of a stack trace; the innermost calls are what an author looks at.
-const TRACE_LINES_MAX: usize = 20;
+/// Of either end of a stack trace: where it broke stands last in Python, and first in JavaScript.
+const TRACE_ENDS_MAX: usize = 10;
 
 /// Why a check failed; none when it passed. Values are shown without secrets, which are taken out before they are cut:
 /// half a secret would not be found.
@@ -85,15 +85,23 @@ fn value(output: &str) -> Value {
     serde_json::from_str(output).unwrap_or_else(|_| Value::String(output.to_owned()))
 }
 
-/// Type, message and the innermost lines of the trace.
+/// Type, message and both ends of the trace.
 fn told(failed: &Outcome) -> String {
     let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = failed else {
         return String::new();
     };
     let lines = exception_stack_trace.iter().flat_map(|line| line.lines());
     let lines: Vec<String> = lines.filter(|line| !line.trim().is_empty()).map(|line| format!("\n  {line}")).collect();
-    let skipped = lines.len().saturating_sub(TRACE_LINES_MAX);
-    format!("{exception_type}: {exception_message}{}", lines[skipped..].concat())
+    format!("{exception_type}: {exception_message}{}", ends(&lines))
+}
+
+fn ends(lines: &[String]) -> String {
+    let left_out = lines.len().saturating_sub(2 * TRACE_ENDS_MAX);
+    if left_out == 0 {
+        return lines.concat();
+    }
+    let (first, last) = (&lines[..TRACE_ENDS_MAX], &lines[lines.len() - TRACE_ENDS_MAX..]);
+    format!("{}\n  … {left_out} more lines …{}", first.concat(), last.concat())
 }
 
 fn listed(what: &str, lines: &[String]) -> String {
@@ -162,5 +170,15 @@ mod tests {
         let text = wrong_error(&wrong, &failed);
         assert!(text.starts_with("expected the error TypeError, got ValueError: times"), "{text}");
         assert!(text.contains("\n    File \"tool.py\", line 3"), "{text}");
+    }
+
+    #[test]
+    fn of_a_long_trace_both_ends_are_told() {
+        let lines = |count: usize| (0..count).map(|number| format!("\n  {number}")).collect::<Vec<_>>();
+        assert_eq!(ends(&lines(20)), lines(20).concat());
+        let told = ends(&lines(25));
+        assert!(
+            told.starts_with("\n  0\n  1") && told.contains("\n  9\n  … 5 more lines …\n  15") && told.ends_with("24")
+        );
     }
 }

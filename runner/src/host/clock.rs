@@ -18,27 +18,37 @@ const MILLISECONDS: u64 = 1_000;
 /// The world's time. It starts with the run, so that it tells nothing of the host.
 pub struct World {
     started: Instant,
+    /// Where the time of day began, in milliseconds since 1970, when it is not the world's own.
+    set_to: Option<u64>,
 }
 
 impl World {
     #[expect(clippy::disallowed_methods, reason = "this is the boundary that gives guests time")]
     pub fn start() -> Self {
-        Self { started: Instant::now() }
+        Self { started: Instant::now(), set_to: None }
+    }
+
+    /// From where somebody set the time of day it goes on as fast as the world's.
+    pub fn start_at(clock_ms: u64) -> Self {
+        Self { set_to: Some(clock_ms), ..Self::start() }
     }
 
     fn monotonic(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
-}
 
-fn wall() -> u64 {
-    u64::try_from(registry::Clock::system().now().as_milliseconds()).unwrap_or_default()
+    fn wall(&self) -> u64 {
+        match self.set_to {
+            Some(clock_ms) => clock_ms.saturating_add(self.monotonic()),
+            None => u64::try_from(registry::Clock::system().now().as_milliseconds()).unwrap_or_default(),
+        }
+    }
 }
 
 impl wall_clock::Host for super::Called<'_> {
     fn now(&mut self) -> Result<wall_clock::Datetime> {
         let value = match &mut self.source {
-            Source::World(_) => Some(wall()),
+            Source::World(world) => Some(world.wall()),
             Source::Strict(strict) => strict.wall(),
             Source::Free(free) => Some(free.wall()),
         };

@@ -16,6 +16,7 @@ impl Source {
     pub fn of(taping: Taping) -> (Self, [u8; 32], bool) {
         match taping {
             Taping::Off => (Self::World(World::start()), rand::random(), false),
+            Taping::Set { clock_ms } => (Self::World(World::start_at(clock_ms)), rand::random(), false),
             Taping::On => (Self::World(World::start()), rand::random(), true),
             Taping::Again(tape) => {
                 let seed = tape.seed;
