@@ -34,6 +34,9 @@ const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
 const IMPORTABLE: &str = "a tool has its project's files, the packages in its lock file, and no modules of Node.js";
 
+const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function: what it waits for it would wait for in \
+                                  every run; await it in runTool, or in a function that runTool calls";
+
 /// Packages are taken in the form that they have for browsers and workers, which have what a tool has.
 const OPTIONS: [&str; 14] = [
     "--bundle",
@@ -145,6 +148,9 @@ fn complaint(stderr: &str) -> Error {
     if message.starts_with("Could not resolve") {
         return refuse("import", format!("{message}; {IMPORTABLE}"), place);
     }
+    if message.starts_with("Top-level await") {
+        return refuse("top-level-await", NO_TOP_LEVEL_AWAIT.into(), place);
+    }
     refuse("syntax", message, place)
 }
 
@@ -177,6 +183,9 @@ mod tests {
                 .to_string()
                 .starts_with("bundle failed (import): index.ts:1: Could not resolve \"fs\"; a tool")
         );
+        let text = "✘ [ERROR] Top-level await is currently not supported with the \"cjs\" output format\n\n    lib/db.ts:2:0:\n      2 │ await x\n";
+        let told = complaint(text).to_string();
+        assert!(told.starts_with("bundle failed (top-level-await): lib/db.ts:2: a module cannot `await`"), "{told}");
         assert_eq!(complaint("no Landlock\n").to_string(), "bundle failed (toolchain): esbuild broke off: no Landlock");
         assert!(complaint(&format!("[ERROR] {}", "x".repeat(1 << 20))).to_string().len() < 3_000);
     }
