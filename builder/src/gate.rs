@@ -17,7 +17,7 @@ mod worlds;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use registry::{BumpKind, EnvvarName, ToolVersion, VersionSettings};
+use registry::{BumpKind, EnvvarName, HostPattern, ToolVersion, VersionSettings};
 use serde_json::Value;
 
 use schemas::Comparison;
@@ -141,7 +141,9 @@ fn variables(what: &str, old: &[EnvvarName], new: &[EnvvarName]) -> Vec<Change> 
 
 /// Where data may go is nothing that changes in silence.
 fn hosts(what: &str, old: &[String], new: &[String]) -> Vec<Change> {
-    let added = new.iter().filter(|host| !old.contains(host));
+    let covers = |one: &HostPattern, other: &str| HostPattern::parse(other).is_ok_and(|other| one.covers(&other));
+    let before: Vec<HostPattern> = old.iter().filter_map(|host| HostPattern::parse(host).ok()).collect();
+    let added = new.iter().filter(|host| !old.contains(host) && !before.iter().any(|one| covers(one, host)));
     added.map(|host| Change { bump: BumpKind::Minor, reason: format!("a new {what}: {host}") }).collect()
 }
 
@@ -190,6 +192,36 @@ mod tests {
         }
         let changes = output(Some(&number(0, 9)), Some(&number(0, 10)));
         assert!(changes[0].reason.contains("outputs may be what they could not be"), "{changes:?}");
+    }
+
+    #[test]
+    fn a_host_is_new_unless_it_was_meant_before() {
+        let rows: [(&[&str], &[&str], BumpKind); 7] = [
+            (&["a.example.com"], &["a.example.com"], BumpKind::Patch),
+            (&["a.example.com"], &[], BumpKind::Patch),
+            (&[], &["a.example.com"], BumpKind::Minor),
+            (&["*.example.com"], &["a.example.com", "*.a.example.com"], BumpKind::Patch),
+            (&["a.example.com"], &["*.example.com"], BumpKind::Minor),
+            (&["a.example.com"], &["a.example.com:8443"], BumpKind::Minor),
+            (&["*"], &["a.example.com"], BumpKind::Patch),
+        ];
+        for (old, new, bump) in rows {
+            let owned = |hosts: &[&str]| hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>();
+            assert_eq!(needed(&hosts("host", &owned(old), &owned(new))), bump, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn a_variable_more_breaks_and_one_less_does_not() {
+        let named = |names: &[&str]| names.iter().map(|name| EnvvarName::parse(name).unwrap()).collect::<Vec<_>>();
+        for (old, new, bump) in [
+            (named(&["A", "B"]), named(&["B", "A"]), BumpKind::Patch),
+            (named(&["A"]), named(&["A", "B"]), BumpKind::Major),
+            (named(&["A", "B"]), named(&["A"]), BumpKind::Minor),
+            (named(&["A"]), named(&["B"]), BumpKind::Major),
+        ] {
+            assert_eq!(needed(&variables("variable", &old, &new)), bump, "{old:?} {new:?}");
+        }
     }
 
     #[test]

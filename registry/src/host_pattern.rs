@@ -63,6 +63,20 @@ impl HostPattern {
     }
 }
 
+impl HostPattern {
+    /// Whether it means every host that another pattern means.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let names = match (&self.name, &other.name) {
+            (Name::Any, _) => true,
+            (Name::Exact(_) | Name::Suffix(_), Name::Any) | (Name::Exact(_), Name::Suffix(_)) => false,
+            (_, Name::Exact(name)) => self.names(name),
+            (Name::Suffix(suffix), Name::Suffix(below)) => below.ends_with(suffix.as_str()),
+        };
+        names && self.port == other.port
+    }
+}
+
 impl fmt::Display for HostPattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
@@ -146,5 +160,33 @@ mod tests {
         assert!(pattern.names("a.example.com") && pattern.names("b.a.example.com"));
         assert!(!pattern.names("example.com") && !pattern.names("badexample.com") && !pattern.names(".example.com"));
         assert!(!pattern.names("a.example.com.evil.net"));
+    }
+
+    #[test]
+    fn a_pattern_covers_what_means_no_more() {
+        let covers = |one: &str, other: &str| {
+            HostPattern::parse(one).expect(one).covers(&HostPattern::parse(other).expect(other))
+        };
+        for (one, other) in [
+            ("a.example.com", "A.example.com"),
+            ("*.example.com", "a.example.com"),
+            ("*.example.com", "*.example.com"),
+            ("*.example.com", "*.a.example.com"),
+            ("*:8443", "*.example.com:8443"),
+            ("*", "*"),
+        ] {
+            assert!(covers(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("a.example.com", "b.example.com"),
+            ("a.example.com", "*.a.example.com"),
+            ("*.example.com", "example.com"),
+            ("*.example.com", "*.badexample.com"),
+            ("*.a.example.com", "*.example.com"),
+            ("*.example.com", "a.example.com:8443"),
+            ("*.example.com", "*"),
+        ] {
+            assert!(!covers(one, other), "{one} {other}");
+        }
     }
 }
