@@ -2,6 +2,7 @@
 //! are compiled for; `tests/rust/wasm-toolchain.sh` makes one where rustup cannot.
 
 mod hostile;
+mod leavings;
 pub mod machine;
 mod project;
 mod refusals;

@@ -10,6 +10,7 @@ use crate::harness::{Bump, Server, Team, eventually, failed_builds};
 /// What a sleeping process is started with here, so that it is found again.
 const SLEEP: &str = "98765";
 const LOG_BYTES_MAX: usize = 100 << 10;
+const DETAIL_BYTES_MAX: usize = 8 << 10;
 /// The script, the refusal, and what the log has.
 struct Case {
     name: &'static str,
@@ -28,7 +29,14 @@ fn reaching(server: &Server) -> String {
     let (data, address) = (server.data().display(), server.address());
     format!(
         r#"
-    use std::{{fs, net}};
+    use std::{{fs, io::Error, net}};
+    unsafe extern "C" {{
+        fn syscall(number: i64, ...) -> i64;
+    }}
+    let call = |number: i64, [one, two, three]: [i64; 3]| match unsafe {{ syscall(number, one, two, three, 0, 0) }} {{
+        -1 => Err(Error::last_os_error()),
+        _ => Ok(()),
+    }};
     let attempts: Vec<(&str, std::io::Result<()>)> = vec![
         ("passwords", fs::read("/etc/shadow").map(drop)),
         ("the master key", fs::read("{data}/keys/master.key").map(drop)),
@@ -41,6 +49,13 @@ fn reaching(server: &Server) -> String {
         ("the compiler", fs::write(std::env::var("RUSTC").unwrap(), "")),
         ("the system", fs::write("/usr/bin/cc", "")),
         ("a root", fs::write("/file", "")),
+        ("the crates", fs::write("/vendor/file", "")),
+        ("the files of others", fs::read_dir("/home").and_then(|mut all| all.next().ok_or(Error::other("none"))).map(drop)),
+        ("a process", call(101, [16, 1, 0])),
+        ("a mount", call(165, [c"none".as_ptr() as i64, c"/tmp".as_ptr() as i64, c"tmpfs".as_ptr() as i64])),
+        ("the kernel", call(175, [0, 0, 0])),
+        ("another user", call(105, [0, 0, 0])),
+        ("a raw socket", call(41, [17, 3, 0])),
     ];
     for (name, attempt) in &attempts {{
         if attempt.is_ok() {{
@@ -60,7 +75,7 @@ fn cases(server: &Server) -> Vec<Case> {
     let sleep = format!("std::process::Command::new(\"setsid\").args([\"sleep\", \"{SLEEP}\"]){silent}");
     let component = "/build/target/wasm32-wasip2/release/alone.wasm";
     vec![
-        case("reaches out", &reaching(server), "compile failed", "tried all 12"),
+        case("reaches out", &reaching(server), "compile failed", "tried all 19"),
         case("goes on in the background", &format!("    {sleep}.spawn().unwrap();"), "inspect failed (exports)", ""),
         case(
             "starts processes without end",
@@ -101,21 +116,35 @@ fn build_scripts_reach_nothing_and_leave_nothing() {
     for Case { name, script, refusal, told } in cases(&server) {
         let tool = Project::new(&team).with("Cargo.toml", ALONE).with("Cargo.lock", LOCKED_ALONE);
         let tool = tool.with("src/lib.rs", "//! Nothing.\n").with("build.rs", &script);
-        let answer = tool.publish(Bump::Minor);
-        answer.expect(400);
-        assert!(answer.detail().contains(refusal), "{name}: {answer}");
-
-        let log = &failed_builds(server.data(), tool.id())[0].log;
-        println!("{name:<38} {}", answer.detail().lines().next().unwrap_or_default());
-        assert!(log.contains(told) && !log.contains("REACHED") && log.len() <= LOG_BYTES_MAX, "{name}: {log}");
-        let versions = team.get(&format!("/tool/{}/version", tool.id()));
-        assert!(!versions.to_string().contains("1.0.0"), "{name}: {versions}");
-        let scratch = fs::read_dir(server.data().join("scratch")).expect("a directory");
-        assert_eq!(scratch.count(), 0, "{name}: the scratch directory is there");
+        is_refused(&tool, &server, &Refused { name, words: &[refusal], told });
         eventually("the end of all that it started", || sleeping().is_empty().then_some(()));
-        // The tool is free again.
-        tool.publish(Bump::Minor).expect(400);
     }
+}
+
+/// How a publication has to end.
+pub struct Refused<'a> {
+    pub name: &'a str,
+    /// Of the answer: the stage and the check among them.
+    pub words: &'a [&'a str],
+    /// Of the build's log.
+    pub told: &'a str,
+}
+
+/// 400 with its stage, a bounded log, no version, no scratch directory, and a tool that is free again.
+#[track_caller]
+pub fn is_refused(tool: &Project<'_>, server: &Server, Refused { name, words, told }: &Refused<'_>) {
+    let answer = tool.publish(Bump::Minor);
+    println!("{name:<38} {:.120}", answer.detail().lines().next().unwrap_or_default());
+    assert_eq!((answer.status, answer.code().as_str()), (400, "build_failed"), "{name}: {answer}");
+    assert!(words.iter().all(|word| answer.detail().contains(word)), "{name}: {words:?}: {answer}");
+    assert!(answer.detail().len() <= DETAIL_BYTES_MAX, "{name}: {answer}");
+
+    let log = &failed_builds(server.data(), tool.id())[0].log;
+    assert!(log.contains(told) && !log.contains("REACHED") && log.len() <= LOG_BYTES_MAX, "{name}: {log}");
+    let scratch = fs::read_dir(server.data().join("scratch")).expect("a directory");
+    assert_eq!(scratch.count(), 0, "{name}: the scratch directory is there");
+    assert!(tool.versions().is_empty(), "{name}");
+    assert!(!tool.is_busy(), "{name}: its lease is held");
 }
 
 /// Processes that a script here started.

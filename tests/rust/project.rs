@@ -39,11 +39,15 @@ impl<'t> Project<'t> {
 
     /// With a file of its own, and so without the checks of the template's tool.
     pub fn with(self, path: &str, text: &str) -> Self {
+        self.with_bytes(path, text.as_bytes())
+    }
+
+    pub fn with_bytes(self, path: &str, bytes: &[u8]) -> Self {
         let checks = self.team.repository.directory.join(self.path()).join("checks");
         if checks.exists() {
             std::fs::remove_dir_all(checks).expect("removed");
         }
-        self.team.repository.write(&format!("{}/{path}", self.path()), text.as_bytes());
+        self.team.repository.write(&format!("{}/{path}", self.path()), bytes);
         self
     }
 
@@ -93,6 +97,15 @@ impl<'t> Project<'t> {
         self.team.post(&format!("/tool/{}/version", self.id()), &body)
     }
 
+    /// Has the branch's tip built and run.
+    pub fn test(&self) -> Answer {
+        let body = json!({
+            "inputs": [input(&json!({}))], "commit_branch": self.team.branch(), "project_path": self.path(),
+            "required_envvars": {}, "required_secret_envvars": {},
+        });
+        self.team.post("/tool/test", &body)
+    }
+
     #[track_caller]
     pub fn published(self) -> Self {
         self.publish(Bump::Minor).expect(201);
@@ -101,6 +114,17 @@ impl<'t> Project<'t> {
 
     pub fn version(&self, version: &str) -> Value {
         self.team.get(&format!("/tool/{}/version/{version}", self.id()))
+    }
+
+    pub fn versions(&self) -> Vec<Value> {
+        let list = self.team.get(&format!("/tool/{}/version", self.id()));
+        list["tool_versions"].as_array().unwrap_or_else(|| panic!("{list}")).clone()
+    }
+
+    /// Whether a publication holds it: then nothing of it can be deprecated either.
+    pub fn is_busy(&self) -> bool {
+        let path = format!("/tool/{}/version/%3E%3D0", self.id());
+        self.team.request("DELETE", &path).send().status == 409
     }
 
     /// An input that does not fit the schema.

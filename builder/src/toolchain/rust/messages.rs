@@ -7,6 +7,8 @@ const LINES_TO_PLACE_MAX: usize = 8;
 /// What cargo says of errors that came before.
 const CONSEQUENCES: [&str; 2] = ["could not compile", "aborting due to"];
 const PROJECT: &str = "/src/";
+/// A build script may print without end, and what it printed is told as a cause.
+const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
@@ -46,8 +48,13 @@ fn with_causes(message: &str, below: &[&str]) -> String {
         && causes.first().is_some_and(|line| *line == "Caused by:")
     {
         for cause in causes.iter().skip(1).take_while(|line| line.starts_with("  ")) {
-            told = format!("{told}: {}", cause.trim());
+            told.push_str(": ");
+            told.push_str(cause.trim());
         }
+    }
+    if let Some((end, _)) = told.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
+        told.truncate(end);
+        told.push('…');
     }
     told
 }
@@ -83,6 +90,10 @@ mod tests {
     fn an_error_without_a_place_keeps_its_causes() {
         let log = "error: failed to parse manifest at `/src/Cargo.toml`\n\nCaused by:\n  no targets\n\nmore\n";
         check(log, "cargo", "failed to parse manifest at `/src/Cargo.toml`: no targets", Place::default());
+        let endless = format!("error: it ended\n\nCaused by:\n{}", "  and so on\n".repeat(10_000));
+        let told = first_error(&endless).unwrap().message;
+        assert!(told.starts_with("it ended: and so on: ") && told.ends_with('…'), "{told}");
+        assert_eq!(told.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
         let log = "error: one\nerror: two\n --> src/lib.rs:1:1\n";
         check(log, "cargo", "one", Place::default());
     }
