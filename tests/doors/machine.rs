@@ -11,7 +11,7 @@ fn a_doctor_says_what_is_there() {
     assert_eq!(report["complete"], true, "{report}");
     let names: Vec<&str> =
         report["checks"].as_array().expect("a list").iter().filter_map(|c| c["name"].as_str()).collect();
-    for name in ["git", "Rust", "data directory", "runners", "build sandbox", "server"] {
+    for name in ["git", "C compiler", "esbuild", "Rust", "data directory", "runners", "build sandbox", "server"] {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(team.lathe().ok(&["doctor"]).contains("and the key is accepted"));

@@ -33,6 +33,8 @@ fn a_full_disk_refuses_and_loses_nothing() {
     let tool = team.tool("fills").with_id(&id).body(BODY);
     let acknowledged = fill(&tool);
     let tools = fill_with_tools(&team);
+    let refused = tool.publish(Bump::Patch);
+    assert_eq!((refused.status, refused.code().as_str()), (503, "storage_failing"), "{refused}");
     let unready = full.request("GET", "/health/ready").send();
     assert_eq!((unready.status, unready.code().as_str()), (503, "not_ready"), "{unready}");
     assert!(unready.detail().contains("database"), "{unready}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{ASK, ask, asking, authority, ran, reaching};
-use crate::harness::{Options, Server, Site, Team};
+use crate::harness::{Options, Server, Site, Team, eventually};
 
 fn said(requests: &Value) -> Vec<Value> {
     let site = Site::serve();
@@ -180,6 +180,8 @@ fn the_deadline_of_a_run_holds_while_it_waits() {
         let ledger = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"].clone();
         assert_eq!(ledger["used"]["http"][0]["error"], "cancelled", "{ledger}");
     }
+    // The run that was stopped took its connection with it.
+    eventually("the end of the connection", || (site.departures() > 0).then_some(()));
 }
 
 /// Ten inputs that wait for somebody else wait together.

@@ -18,6 +18,7 @@ const FOREVER: Duration = Duration::from_secs(60);
 pub struct Site {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    departures: Arc<AtomicUsize>,
     /// In PEM, when it speaks TLS.
     pub certificate: Option<String>,
 }
@@ -41,23 +42,26 @@ impl Site {
     fn start(tls: Option<Arc<ServerConfig>>, certificate: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let connections = Arc::new(AtomicUsize::new(0));
-        let counted = connections.clone();
+        let [connections, departures] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        let (counted, gone) = (connections.clone(), departures.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 counted.fetch_add(1, Ordering::SeqCst);
-                let tls = tls.clone();
-                // A client that goes away early hurts nobody.
-                std::thread::spawn(move || match tls {
-                    None => answer(stream),
-                    Some(tls) => {
-                        let connection = ServerConnection::new(tls).expect("a connection");
-                        answer(StreamOwned::new(connection, stream))
-                    }
+                let (tls, gone) = (tls.clone(), gone.clone());
+                std::thread::spawn(move || {
+                    let answered = match tls {
+                        None => answer(stream),
+                        Some(tls) => {
+                            let connection = ServerConnection::new(tls).expect("a connection");
+                            answer(StreamOwned::new(connection, stream))
+                        }
+                    };
+                    // A client that goes away early hurts nobody.
+                    gone.fetch_add(usize::from(answered.is_none()), Ordering::SeqCst);
                 });
             }
         });
-        Self { address, connections, certificate }
+        Self { address, connections, departures, certificate }
     }
 
     pub fn port(&self) -> u16 {
@@ -74,6 +78,11 @@ impl Site {
     /// How often somebody connected.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How often somebody was gone before the answer was.
+    pub fn departures(&self) -> usize {
+        self.departures.load(Ordering::SeqCst)
     }
 }
 
