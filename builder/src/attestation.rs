@@ -12,6 +12,7 @@ use registry::{
 use crate::component::Artefact;
 use crate::source::CommitId;
 pub use package::{Hash, Package};
+pub use sbom::programs;
 
 /// Names this builder, and the kind of build, in statements.
 const BUILDER: &str = "urn:lathe:builder";

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{Facts, Package, RELEASE};
 use crate::component::Artefact;
 
+/// Package URLs of programs that no registry has: a compiler, a bundler.
+const GENERIC: &str = "generic";
+
 /// The bill of materials.
 pub fn document(facts: &Facts<'_>) -> Value {
     let tool = format!("tool:{}@{}", facts.tool_name, facts.version);
@@ -31,6 +34,23 @@ pub fn document(facts: &Facts<'_>) -> Value {
     })
 }
 
+/// The programs that a version was made with, as its bill of materials has them, and others as it would have them; in words.
+pub fn programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
+    let document: Value = serde_json::from_str(sbom).unwrap_or_default();
+    let published = document["components"].as_array().into_iter().flatten();
+    let rebuilt: Vec<Value> = rebuilt.iter().map(package).collect();
+    (listed(published), listed(rebuilt.iter()))
+}
+
+fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
+    let generic = format!("pkg:{GENERIC}/");
+    let told = |component: &Value| {
+        let url = component["purl"].as_str().filter(|url| url.starts_with(&generic))?;
+        Some(format!("{url} {}", component["hashes"][0]["content"].as_str().unwrap_or_default()))
+    };
+    components.filter_map(told).collect::<Vec<_>>().join(", ")
+}
+
 /// The interpreter.
 fn image(facts: &Facts<'_>) -> Option<Value> {
     let Artefact::Bundle { image, image_name: name, .. } = facts.artefact else { return None };
@@ -45,7 +65,7 @@ fn image(facts: &Facts<'_>) -> Option<Value> {
 fn package(package: &Package) -> Value {
     let url = package.url();
     let mut value = json!({
-        "type": "library",
+        "type": if package.kind == GENERIC { "application" } else { "library" },
         "bom-ref": url,
         "name": package.name,
         "version": package.version,
@@ -60,4 +80,26 @@ fn package(package: &Package) -> Value {
 fn hash(algorithm: &str, hex: &str) -> Value {
     let name = if algorithm == "sha512" { "SHA-512" } else { "SHA-256" };
     json!({"alg": name, "content": hex})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attestation::Hash;
+
+    #[test]
+    fn programs_are_told_with_their_digests_and_packages_are_not() {
+        let package = |kind, name: &str, hex: &str| Package {
+            kind,
+            name: name.to_owned(),
+            version: "1.0".to_owned(),
+            hash: Some(Hash::sha256(hex.to_owned())),
+        };
+        let published = [package("cargo", "serde", "aa"), package("generic", "rust", "bb")];
+        let sbom = json!({"components": published.iter().map(super::package).collect::<Vec<_>>()}).to_string();
+        let rebuilt = [package("cargo", "serde", "aa"), package("generic", "rust", "cc")];
+        let (published, rebuilt) = programs(&sbom, &rebuilt);
+        assert_eq!((published.as_str(), rebuilt.as_str()), ("pkg:generic/rust@1.0 bb", "pkg:generic/rust@1.0 cc"));
+        assert_eq!(programs("no document", &[]), (String::new(), String::new()));
+    }
 }

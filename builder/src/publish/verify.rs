@@ -47,9 +47,19 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
         let built = metrics::counted("verify", build.instrument(span)).await?;
         let attestation = self.store.attestation(version).await?;
-        let is_signed = attestation.map(|found| attestation::is_right(&found, &version.component_digest));
-        Ok(Verification { differences: differences(version, &built), is_signed })
+        let is_signed = attestation.as_ref().map(|found| attestation::is_right(found, &version.component_digest));
+        let mut differences = differences(version, &built);
+        if let Some(found) = attestation.filter(|_| !differences.is_empty()) {
+            differences.extend(toolchain(&found.sbom, &built));
+        }
+        Ok(Verification { differences, is_signed })
     }
+}
+
+/// Another compiler may well give the same bytes. It is told where it gave others.
+fn toolchain(sbom: &str, built: &Built) -> Option<VersionDifference> {
+    let (published, rebuilt) = attestation::programs(sbom, &built.packages);
+    (published != rebuilt).then_some(VersionDifference { what: "toolchain", published, rebuilt })
 }
 
 fn differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {

@@ -30,7 +30,7 @@ struct Response {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "VersionDifference")]
 struct Difference {
-    /// A field of the version.
+    /// A field of the version; or `toolchain`, when something differs and other programs made it.
     what: String,
     published: String,
     rebuilt: String,

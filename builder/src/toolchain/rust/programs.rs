@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use registry::Digest;
 use sha2::{Digest as _, Sha256};
 use tokio::process::Command;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 use crate::attestation::{Hash, Package};
 use crate::error::{Error, Place};
@@ -30,12 +30,15 @@ const SYSTEM: &str = "/usr";
 /// A compiler says in milliseconds who it is.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A toolchain, looked at when it is first needed.
+/// A toolchain, looked at when it is first needed, and again when its files are others.
 #[derive(Debug)]
 pub struct Programs {
     directory: Option<PathBuf>,
-    identity: OnceCell<Identity>,
+    known: Mutex<Option<(Vec<Stamp>, Identity)>>,
 }
+
+/// A file as its directory has it: another release has other sizes and times.
+type Stamp = (PathBuf, u64, SystemTime);
 
 /// Who the compiler is.
 #[derive(Debug, Clone)]
@@ -49,7 +52,7 @@ pub struct Identity {
 impl Programs {
     #[must_use]
     pub fn new(directory: Option<PathBuf>) -> Self {
-        Self { directory, identity: OnceCell::new() }
+        Self { directory, known: Mutex::default() }
     }
 
     /// What is missing of the toolchain in a directory, and the command that mends it.
@@ -70,13 +73,17 @@ impl Programs {
     /// # Errors
     /// When there is no toolchain, or it cannot be asked.
     pub async fn identity(&self) -> Result<Identity, Error> {
-        let (directory, identify) = (self.directory()?.to_owned(), async |directory: PathBuf| {
-            let release = release(&directory).await?;
-            let digest = tokio::task::spawn_blocking(move || digest(&directory)).await.map_err(Error::internal)?;
-            let digest = digest.map_err(|error| Error::internal(format!("the Rust toolchain: {error}")))?;
-            Ok(Identity { release, digest })
-        });
-        self.identity.get_or_try_init(|| identify(directory)).await.cloned()
+        let directory = self.directory()?.to_owned();
+        let mut known = self.known.lock().await;
+        let looked_at = directory.clone();
+        let stamps = read(move || stamps(&looked_at)).await?;
+        if let Some((_, identity)) = known.as_ref().filter(|(before, _)| *before == stamps) {
+            return Ok(identity.clone());
+        }
+        let release = release(&directory).await?;
+        let identity = Identity { release, digest: read(move || digest(&directory)).await? };
+        *known = Some((stamps, identity.clone()));
+        Ok(identity)
     }
 
     /// As a job sees it: what it has to be shown besides, and the directory of the programs.
@@ -109,6 +116,12 @@ fn libraries(directory: &Path) -> PathBuf {
     directory.join("lib/rustlib").join(WASM_TARGET).join("lib")
 }
 
+/// The compiler, and LLVM, which writes the code; either may have its release in its name.
+fn is_compiler(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    ["librustc_driver", "libLLVM"].iter().any(|library| name.starts_with(library))
+}
+
 fn is_library(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "rlib")
 }
@@ -129,20 +142,42 @@ async fn release(directory: &Path) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
 }
 
-/// Of all that takes part in a build: the programs, the compiler's library, the linker, the standard library.
-fn digest(directory: &Path) -> io::Result<Digest> {
+async fn read<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;
+    done.map_err(|error| Error::internal(format!("the Rust toolchain: {error}")))
+}
+
+/// All that takes part in a build: the programs, the compiler's libraries, the linker, the standard library.
+fn parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = ["bin/cargo", "bin/rustc"].iter().map(|name| directory.join(name)).collect();
-    let is_compiler =
-        |path: &Path| path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("librustc_driver"));
     files.extend(entries(&directory.join("lib"))?.into_iter().filter(|path| is_compiler(path)));
     files.extend(entries(&libraries(directory))?.into_iter().filter(|path| is_library(path)));
+    // The C library of the target, which is linked into every tool, where the toolchain has it apart.
+    files.extend(files_of(&libraries(directory).join("self-contained")));
     for target in entries(&directory.join("lib/rustlib"))? {
         // The linkers, which lie with the libraries of the machine's own kind.
-        files.extend(entries(&target.join("bin")).unwrap_or_default().into_iter().filter(|path| path.is_file()));
+        files.extend(["bin", "bin/gcc-ld"].iter().flat_map(|programs| files_of(&target.join(programs))));
     }
     files.sort();
+    Ok(files)
+}
+
+/// None, where there is no such directory.
+fn files_of(directory: &Path) -> Vec<PathBuf> {
+    entries(directory).unwrap_or_default().into_iter().filter(|path| path.is_file()).collect()
+}
+
+fn stamps(directory: &Path) -> io::Result<Vec<Stamp>> {
+    let stamp = |path: PathBuf| {
+        let found = path.metadata()?;
+        Ok((path, found.len(), found.modified()?))
+    };
+    parts(directory)?.into_iter().map(stamp).collect()
+}
+
+fn digest(directory: &Path) -> io::Result<Digest> {
     let mut hasher = Sha256::new();
-    for path in files {
+    for path in parts(directory)? {
         // What a link of a distribution leads to.
         let mut file = File::open(path.canonicalize()?)?;
         let mut chunk = vec![0; 1 << 20];
@@ -184,9 +219,50 @@ mod tests {
         lacks(Some(directory.path()), "rustup target add wasm32-wasip2");
         std::fs::write(library.join("libstd-1.rlib"), "one").unwrap();
         assert_eq!(Programs::missing(Some(directory.path())), None);
+    }
+
+    #[test]
+    fn whatever_writes_code_is_part_of_the_digest() {
+        let directory = tempfile::tempdir().unwrap();
+        let parts = [
+            "bin/cargo",
+            "bin/rustc",
+            "lib/librustc_driver-61.so",
+            "lib/libLLVM.so.22.1-rust-1.95.0-stable",
+            "lib/rustlib/wasm32-wasip2/lib/libstd-1.rlib",
+            "lib/rustlib/wasm32-wasip2/lib/self-contained/libc.a",
+            "lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld",
+            "lib/rustlib/x86_64-unknown-linux-gnu/bin/gcc-ld/wasm-ld",
+        ];
+        let parts = parts.map(|part| directory.path().join(part));
+        for part in &parts {
+            std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+            std::fs::write(part, "one").unwrap();
+        }
         let before = digest(directory.path()).unwrap();
-        std::fs::write(library.join("libstd-1.rlib"), "two").unwrap();
-        assert_ne!(digest(directory.path()).unwrap(), before);
+        for part in &parts {
+            std::fs::write(part, "two").unwrap();
+            assert_ne!(digest(directory.path()).unwrap(), before, "{}", part.display());
+            std::fs::write(part, "one").unwrap();
+        }
+        assert_eq!(digest(directory.path()).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn a_toolchain_that_is_replaced_below_a_server_is_another() {
+        let directory = tempfile::tempdir().unwrap();
+        let library = libraries(directory.path());
+        for made in [&library, &directory.path().join("bin")] {
+            std::fs::create_dir_all(made).unwrap();
+        }
+        std::fs::write(library.join("libstd-1.rlib"), "one").unwrap();
+        std::fs::write(directory.path().join("bin/cargo"), "").unwrap();
+        std::os::unix::fs::symlink("/bin/echo", directory.path().join("bin/rustc")).unwrap();
+        let programs = Programs::new(Some(directory.path().to_owned()));
+        let before = programs.identity().await.unwrap().digest;
+        assert_eq!(programs.identity().await.unwrap().digest, before);
+        std::fs::write(library.join("libstd-1.rlib"), "the next one").unwrap();
+        assert_ne!(programs.identity().await.unwrap().digest, before);
     }
 
     #[tokio::test]
