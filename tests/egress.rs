@@ -1,4 +1,25 @@
 //! Outbound HTTP of tools: from Python's libraries through the gate to real servers on loopback.
+//!
+//! What hostile tools try here goes on from the table in `hostile.rs`; where no server can play the other side, the test is
+//! beside the code in `runner/src/egress/`.
+//!
+//! | | tries | is in |
+//! |---|---|---|
+//! | 63 | hosts that it did not declare | `hosts`: only declared hosts |
+//! | 64, 65 | addresses inside, in every spelling | `hosts`: addresses inside; `address.rs` |
+//! | 66, 69 | a name with one address inside, or one that leads to it | `connect.rs`: one special address |
+//! | 67 | a name with another address each time | `connect.rs`: the address that was checked |
+//! | 68 | to be sent elsewhere | `hosts`: a redirect |
+//! | 70, 71 | another host, length or framing in its headers | `bounds`: what is no request; `head.rs` |
+//! | 72 | too many requests, or too many at once | `bounds`: thirty-two, as many at once |
+//! | 73, 80 | endless answers and bodies | `bounds`: bodies are bounded |
+//! | 74 | an answer by the drop | `bounds`: the deadline |
+//! | 75 | a handshake that never ends | `connect.rs`: a handshake |
+//! | 76 | endless headers and addresses | `bounds`: what is no request |
+//! | 77 | an answer to be unpacked | `bounds`: bodies are bounded, where nothing is |
+//! | 78 | to be stopped while it asks | `bounds`: the deadline, and the connection ends |
+//! | 79 | to end while it asks | `bounds`: what is given up |
+//! | 81 | to call itself | `circle` |
 
 mod account;
 mod bounds;

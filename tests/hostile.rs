@@ -64,7 +64,7 @@ use case::Case;
 
 use crate::harness::{Options, Server};
 
-/// All but what needs outbound HTTP (63 to 81) and the end of a process (83), which is killed in `processes`.
+/// All but what needs outbound HTTP (63 to 81, which are in `egress`) and the end of a process (83), which is killed in `processes`.
 fn numbers() -> BTreeSet<u32> {
     (1..=62).chain([82, 84]).collect()
 }

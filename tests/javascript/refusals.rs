@@ -38,7 +38,12 @@ fn cases() -> [Case; 15] {
             &["bundle failed (import): index.ts:2: Could not resolve \"node:fs\"", "no modules of Node.js"],
         ),
         ("absent", json!({}), "import './absent';\n", &["index.ts:1: Could not resolve \"./absent\""]),
-        ("top_await", json!({}), "\nawait 1;\n", &["bundle failed (top-level-await): index.ts:2: ", "await it in runTool"]),
+        (
+            "top_await",
+            json!({}),
+            "\nawait 1;\n",
+            &["bundle failed (top-level-await): index.ts:2: ", "await it in runTool"],
+        ),
         (
             "throws",
             json!({}),
