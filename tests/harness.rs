@@ -12,6 +12,7 @@
 //! The end of a server's last holder stops it and everything that it started; it must stop by itself, in order.
 //! Should the tests die, the kernel kills the servers.
 
+mod attested;
 pub mod contract;
 mod database;
 mod document;
@@ -35,6 +36,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use attested::Attested;
 pub use database::{
     Locked, change_database, count_rows, failed_builds, halves_of_records, read_database, runs_going_on,
 };

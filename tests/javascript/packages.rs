@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{empty, server, typescript};
-use crate::harness::{Bump, NpmRegistry, Options, Team, Tool, npm_archive, npm_entry, npm_lock};
+use crate::harness::{Attested, Bump, NpmRegistry, Options, Team, Tool, npm_archive, npm_entry, npm_lock};
 
 const BODY: &str = "return greet(toolInput.name);";
 const BEFORE: &str = "import { greet } from 'greetings';";
@@ -71,6 +71,7 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
     for url in ["pkg:npm/greetings@1.2.0", "pkg:npm/%40old/words@0.1.0", "pkg:generic/esbuild@0."] {
         assert!(sbom.contains(url), "{url} is not in {sbom}");
     }
+    Attested::of(&team, "greets", "1.0.1").others_verify();
 }
 
 #[test]

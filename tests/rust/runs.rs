@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::machine;
 use super::project::Project;
-use crate::harness::{Lathe, Options, Said, Server, Site, Team, local_cache};
+use crate::harness::{Attested, Lathe, Options, Said, Server, Site, Team, local_cache};
 
 const STOP_TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -23,6 +23,7 @@ fn a_new_project_goes_from_source_to_history() {
     assert_eq!(run.output(), r#"{"greetings":["Hello, Ada!","Hello, Ada!"],"delivered":true}"#);
     is_described(&tool.version("1.0.0"));
     is_made_of_crates(&team.get(&format!("/tool/{}/version/1.0.0/sbom", tool.id())));
+    Attested::of(&team, &tool.name, "1.0.0").others_verify();
     // Another scratch directory, and crates out of the cache.
     let again = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
     assert_eq!((&again["identical"], &again["signed"]), (&json!(true), &json!(true)), "{again}");

@@ -1,13 +1,13 @@
 //! What is said about a version, verified by programs that know nothing of Lathe; and versions built again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, change_database, lock_line, wheel};
+use crate::harness::{Attested, Bump, Options, PackageIndex, Server, Team, Tool, change_database, lock_line, wheel};
 
 fn greeting() -> Vec<u8> {
     wheel(&[("greeting.py", "WORD = 'ave'\n"), ("greeting-1.0.dist-info/METADATA", "Name: greeting\n")])
@@ -26,27 +26,6 @@ fn greets(team: &Team) -> Tool<'_> {
     tool.source("import greeting", "return greeting.WORD").published()
 }
 
-/// The documents of the newest version, as files.
-struct Documents {
-    envelope: PathBuf,
-    key: PathBuf,
-    sbom: PathBuf,
-}
-
-fn documents(team: &Team, version: &str) -> Documents {
-    let keep = |name: &str, text: String| {
-        let path = team.home().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path
-    };
-    let lathe = team.lathe();
-    Documents {
-        envelope: keep("envelope.json", lathe.ok(&["version", "provenance", "greets", version])),
-        key: keep("key.pem", lathe.ok(&["version", "keys", "--pem"])),
-        sbom: keep("sbom.json", lathe.ok(&["version", "sbom", "greets", version])),
-    }
-}
-
 fn read(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("a document")
 }
@@ -56,7 +35,7 @@ fn payload(envelope: &Value) -> Vec<u8> {
 }
 
 /// What `openssl` says to a signature on the envelope's statement.
-fn openssl_verifies(documents: &Documents, envelope: &Value) -> bool {
+fn openssl_verifies(documents: &Attested, envelope: &Value) -> bool {
     let (kind, statement) = (envelope["payloadType"].as_str().expect("a type"), payload(envelope));
     let head = format!("DSSEv1 {} {kind} {} ", kind.len(), statement.len());
     let signature = envelope["signatures"][0]["sig"].as_str().expect("a signature");
@@ -73,7 +52,7 @@ fn openssl_verifies(documents: &Documents, envelope: &Value) -> bool {
 fn provenance_and_bill_of_materials_are_verified_without_lathe() {
     let (_index, team) = team();
     let tool = greets(&team);
-    let documents = documents(&team, "1.0.0");
+    let documents = Attested::of(&team, "greets", "1.0.0");
     let envelope = read(&documents.envelope);
     assert!(openssl_verifies(&documents, &envelope));
     let mut forged = envelope.clone();
@@ -94,22 +73,7 @@ fn provenance_and_bill_of_materials_are_verified_without_lathe() {
     }
     let sbom = read(&documents.sbom);
     assert_eq!(sbom["components"][1]["purl"], "pkg:pypi/greeting@1.0");
-    others_verify(&documents);
-}
-
-/// With the verifiers of others, where there are any.
-fn others_verify(documents: &Documents) {
-    let Ok(python) = std::env::var("LATHE_VERIFIER_PYTHON") else {
-        eprintln!(
-            "LATHE_VERIFIER_PYTHON names no Python with tests/provenance/requirements.txt: openssl alone verified"
-        );
-        return;
-    };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/provenance/verify.py");
-    let mut command = Command::new(python);
-    let said = command.arg(script).args([&documents.envelope, &documents.key, &documents.sbom]).output();
-    let said = said.expect("Python runs");
-    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    documents.others_verify();
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! What is said about a version, as files for programs that know nothing of Lathe.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Team;
+
+/// The documents of a version.
+pub struct Attested {
+    pub envelope: PathBuf,
+    pub key: PathBuf,
+    pub sbom: PathBuf,
+}
+
+impl Attested {
+    pub fn of(team: &Team, tool: &str, version: &str) -> Self {
+        let keep = |name: &str, text: String| {
+            let path = team.home().join(name);
+            std::fs::write(&path, text).expect("a file");
+            path
+        };
+        let lathe = team.lathe();
+        Self {
+            envelope: keep("envelope.json", lathe.ok(&["version", "provenance", tool, version])),
+            key: keep("key.pem", lathe.ok(&["version", "keys", "--pem"])),
+            sbom: keep("sbom.json", lathe.ok(&["version", "sbom", tool, version])),
+        }
+    }
+
+    /// With the verifiers of others, where there are any.
+    #[track_caller]
+    pub fn others_verify(&self) {
+        let Ok(python) = std::env::var("LATHE_VERIFIER_PYTHON") else {
+            eprintln!(
+                "LATHE_VERIFIER_PYTHON names no Python with tests/provenance/requirements.txt: no other verifier looked"
+            );
+            return;
+        };
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/provenance/verify.py");
+        let said = Command::new(python).arg(script).args([&self.envelope, &self.key, &self.sbom]).output();
+        let said = said.expect("Python runs");
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    }
+}
