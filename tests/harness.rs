@@ -31,6 +31,7 @@ mod server;
 mod site;
 pub mod team;
 mod tool;
+mod workers;
 
 use std::time::Duration;
 
@@ -53,6 +54,7 @@ pub use server::{Options, Server, local_cache};
 pub use site::Site;
 pub use team::Team;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
+pub use workers::{Worker, rooms_of_workers, server_with_workers, socket_of_workers};
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

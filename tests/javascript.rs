@@ -48,7 +48,7 @@ fn empty<'t>(team: &'t Team, name: &str, package: &Value) -> Tool<'t> {
 }
 
 /// A project in TypeScript whose entry point has this body.
-fn typescript<'t>(team: &'t Team, name: &str, package: &Value, before: &str, body: &str) -> Tool<'t> {
+pub fn typescript<'t>(team: &'t Team, name: &str, package: &Value, before: &str, body: &str) -> Tool<'t> {
     let text = format!("{before}\nexport async function runTool({PARAMETERS}: any) {{\n{body}\n}}\n");
     empty(team, name, package).with_file("index.ts", &text)
 }

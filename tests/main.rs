@@ -12,6 +12,7 @@
 //! | `egress` | requests that tools send, and where to |
 //! | `durability` | kills, stops, full disks, second servers, requests cut off |
 //! | `work` | idempotency keys, answers that come later, streams, conversations |
+//! | `workers` | builds in processes beside the server |
 //! | `hostile` | tools that attack, one for each way |
 //! | `processes` | the processes that run tools: what they cannot do, and what becomes of their runs when they die |
 //! | `javascript` | tools in JavaScript and TypeScript, where there is an esbuild |
@@ -42,3 +43,4 @@ mod rust;
 mod tidy;
 mod walk;
 mod work;
+mod workers;

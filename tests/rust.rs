@@ -4,7 +4,7 @@
 mod hostile;
 mod leavings;
 pub mod machine;
-mod project;
+pub mod project;
 mod refusals;
 mod runs;
 mod worlds;

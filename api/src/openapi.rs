@@ -21,4 +21,4 @@ pub(crate) use inputs::{Inputs, Reads, RequestBody, Signature};
 pub(crate) use operation::{Operation, Tag};
 pub(crate) use parameter::Parameter;
 pub(crate) use problems::problem;
-pub(crate) use refusals::STORE_CODES;
+pub(crate) use refusals::{OF_BUILDS, STORE_CODES};

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::manifest::Manifest;
 use crate::steps::{inspect, mocks, schema};
-use crate::toolchain::{self, Project};
+use crate::toolchain::Project;
 use crate::workbench::Workbench;
 
 /// A tool that can run.
@@ -65,7 +65,7 @@ pub async fn build(
     let Declarations { manifest, input_schema, output_schema, mocks } = declared;
     let checks = CheckFiles::among(&files);
     let project = Project { manifest: &manifest, files, derive_schema: input_schema.is_none() };
-    let made = toolchain::make(project, workbench, progress).await?;
+    let made = workbench.make(project, progress).await?;
     let input_schema = match input_schema {
         Some(schema) => schema,
         None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,

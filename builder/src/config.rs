@@ -12,6 +12,7 @@
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
 //! | `rust_toolchain` | the directory of a Rust toolchain, like those of rustup | none: tools in Rust are refused |
 //! | `crate_index` | `crates.io`, or the URL of a sparse index of crates | none: dependencies are refused |
+//! | `workers` | where build workers come in, which then make what runs | none: it is made in this process |
 //! | `builds` | builds at once and builds that wait, in the process and of one organisation | 2 and 16, of one 2 and 12 |
 //! | `limits_max` | no version may ask for more | see `runner::Limits` |
 
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use runner::{Bounds, Limits};
 
 use crate::steps::esbuild::Esbuild;
+use crate::workers::Place;
 
 /// Each holds a child of up to a gigabyte and a core.
 const PARALLEL_BUILDS_MAX: usize = 2;
@@ -38,6 +40,7 @@ pub struct Config {
     pub python_index: Option<String>,
     pub rust_toolchain: Option<PathBuf>,
     pub crate_index: Option<String>,
+    pub workers: Option<Place>,
     pub builds: Bounds,
     pub limits_max: Limits,
 }
@@ -58,6 +61,7 @@ impl Config {
             python_index: None,
             rust_toolchain: None,
             crate_index: None,
+            workers: None,
             builds: Bounds::shared(PARALLEL_BUILDS_MAX, QUEUED_BUILDS_MAX),
             limits_max: Limits::MAX,
         }

@@ -48,6 +48,16 @@ pub enum Error {
     Overloaded { retry_after: Duration },
     #[error("too many builds of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyBuilds { retry_after: Duration },
+    #[error(
+        "this server builds in workers, and none is connected: its operator starts one with `lathe worker`; try again in \
+         {} s", retry_after.as_secs()
+    )]
+    NoWorker { retry_after: Duration },
+    #[error(
+        "the worker that built this ended before the build did, and so did a second one; the server's log says more; try \
+         again in {} s", retry_after.as_secs()
+    )]
+    WorkerLost { retry_after: Duration },
     #[error(transparent)]
     Source(SourceError),
     #[error(transparent)]
@@ -87,7 +97,7 @@ impl Error {
         match self {
             Self::Failed { .. } => ErrorKind::BadRequest,
             Self::ToolNotFound => ErrorKind::NotFound,
-            Self::Overloaded { .. } => ErrorKind::Unavailable,
+            Self::Overloaded { .. } | Self::NoWorker { .. } | Self::WorkerLost { .. } => ErrorKind::Unavailable,
             Self::TooManyBuilds { .. } => ErrorKind::TooMany,
             Self::Source(error) => match error.kind() {
                 SourceErrorKind::BadRequest => ErrorKind::BadRequest,
@@ -109,6 +119,8 @@ impl Error {
             Self::ToolNotFound => "tool_not_found",
             Self::Overloaded { .. } => "overloaded",
             Self::TooManyBuilds { .. } => "too_many_builds",
+            Self::NoWorker { .. } => "no_build_worker",
+            Self::WorkerLost { .. } => "build_worker_lost",
             Self::Source(error) => error.code(),
             Self::Store(_) => "store",
             Self::Runner(error) => error.code(),
@@ -123,6 +135,7 @@ impl Error {
         match self {
             Self::Failed { stage, .. } => stage,
             Self::Source(_) => "checkout",
+            Self::NoWorker { .. } | Self::WorkerLost { .. } => "build",
             Self::Recorded { error, .. } => error.stage(),
             _ => "publish",
         }

@@ -23,6 +23,8 @@ pub mod source;
 mod steps;
 mod toolchain;
 mod workbench;
+mod worker;
+mod workers;
 
 pub use build::Built;
 pub use checks::Checked;
@@ -38,3 +40,5 @@ pub use steps::esbuild::{Esbuild, EsbuildMissing, child_esbuild_main};
 pub use steps::inspect::inspect_tool;
 pub use toolchain::rust::Programs as RustPrograms;
 pub use workbench::Workbench;
+pub use worker::{Worker, WorkerError};
+pub use workers::{Onlooked, Place as WorkersPlace, look as look_for_workers};

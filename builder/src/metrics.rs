@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use tokio::time::Instant;
 
 use crate::Error;
 
 const BUILDS: &str = "lathe_builds_total";
 const BUILD_SECONDS: &str = "lathe_build_duration_seconds";
+const WORKERS: &str = "lathe_build_workers";
+const WORKERS_LOST: &str = "lathe_build_workers_lost_total";
 const STEP_SECONDS: &str = "lathe_build_step_duration_seconds";
 
 /// Tells the recorder what the numbers mean.
@@ -16,6 +18,8 @@ pub fn describe_metrics() {
     describe_counter!(BUILDS, "Builds by kind (publish or test), outcome, and the stage that ended a failed one");
     describe_histogram!(BUILD_SECONDS, Unit::Seconds, "Time of builds with their waiting, by kind");
     describe_histogram!(STEP_SECONDS, Unit::Seconds, "Time of the steps of builds, by step");
+    describe_gauge!(WORKERS, "Build workers that are connected");
+    describe_counter!(WORKERS_LOST, "Build workers that ended in the midst of a build, or said what none says");
 }
 
 /// Runs a build that was let in, and counts it.
@@ -33,4 +37,13 @@ pub(crate) async fn counted<T>(kind: &'static str, build: impl Future<Output = R
 
 pub(crate) fn step(name: &'static str, duration: Duration) {
     histogram!(STEP_SECONDS, "step" => name).record(duration);
+}
+
+pub(crate) fn workers(connected: usize) {
+    #[expect(clippy::cast_precision_loss, reason = "no more than some tens")]
+    gauge!(WORKERS).set(connected as f64);
+}
+
+pub(crate) fn worker_lost() {
+    counter!(WORKERS_LOST).increment(1);
 }

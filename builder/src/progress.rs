@@ -1,8 +1,9 @@
 //! What a build tells while it runs, and the log that is kept of it.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tracing::Instrument;
@@ -25,10 +26,20 @@ pub enum StepState {
     Finished { duration_ms: u64 },
 }
 
+/// One report, as it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Started { step: &'static str },
+    Ended { step: &'static str, duration: Duration, failure: Option<String> },
+    Line { line: String },
+}
+
+type Listener = Arc<dyn Fn(Told) + Send + Sync>;
+
 /// Where a build reports. Clones report to the same place.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Progress {
-    listener: Option<mpsc::UnboundedSender<BuildEvent>>,
+    listener: Option<Listener>,
     log: Arc<Mutex<String>>,
 }
 
@@ -43,47 +54,57 @@ impl Progress {
     #[must_use]
     pub fn channel() -> (Self, mpsc::UnboundedReceiver<BuildEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self { listener: Some(sender), log: Arc::default() }, receiver)
+        // A listener that is gone misses nothing it wants.
+        (Self::to(move |told| drop(sender.send(told.into()))), receiver)
+    }
+
+    /// Everything goes to a listener, which must not wait.
+    pub(crate) fn to(listener: impl Fn(Told) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), log: Arc::default() }
     }
 
     /// Runs one step and reports its start, its end and its time.
-    pub(crate) async fn step<T, E: std::fmt::Display>(
+    pub(crate) async fn step<T, E: fmt::Display>(
         &self,
-        name: &'static str,
+        step: &'static str,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
-        self.send(BuildEvent::Step { name, state: StepState::Started });
+        self.tell(Told::Started { step });
         #[expect(clippy::disallowed_methods, reason = "a duration that is only shown")]
         let started = Instant::now();
-        let done = work.instrument(tracing::info_span!("step", step = name)).await;
-        let duration = started.elapsed();
-        metrics::step(name, duration);
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        match &done {
-            Ok(_) => self.keep(&format!("{name}: done in {duration_ms} ms")),
-            Err(error) => self.keep(&format!("{name}: {error}")),
-        }
-        self.send(BuildEvent::Step { name, state: StepState::Finished { duration_ms } });
+        let done = work.instrument(tracing::info_span!("step", step)).await;
+        let failure = done.as_ref().err().map(ToString::to_string);
+        self.tell(Told::Ended { step, duration: started.elapsed(), failure });
         done
     }
 
     /// Tells a line, which may be the builder's or its caller's.
     pub fn line(&self, line: impl Into<String>) {
-        let line = line.into();
-        self.keep(&line);
-        self.send(BuildEvent::Log { line });
+        self.tell(Told::Line { line: line.into() });
+    }
+
+    /// Reports what happened here, or in another process.
+    pub(crate) fn tell(&self, told: Told) {
+        match &told {
+            Told::Started { .. } => {}
+            Told::Ended { step, duration, failure } => {
+                metrics::step(step, *duration);
+                match failure {
+                    None => self.keep(&format!("{step}: done in {} ms", milliseconds(*duration))),
+                    Some(error) => self.keep(&format!("{step}: {error}")),
+                }
+            }
+            Told::Line { line } => self.keep(line),
+        }
+        if let Some(listener) = &self.listener {
+            listener(told);
+        }
     }
 
     /// Everything reported so far.
     #[must_use]
     pub fn log(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn send(&self, event: BuildEvent) {
-        if let Some(listener) = &self.listener {
-            drop(listener.send(event)); // a listener that is gone misses nothing it wants
-        }
     }
 
     fn keep(&self, line: &str) {
@@ -98,6 +119,28 @@ impl Progress {
         log.push_str(line);
         log.push('\n');
     }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Progress").field("is_heard", &self.listener.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl From<Told> for BuildEvent {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::Started { step } => Self::Step { name: step, state: StepState::Started },
+            Told::Ended { step, duration, .. } => {
+                Self::Step { name: step, state: StepState::Finished { duration_ms: milliseconds(duration) } }
+            }
+            Told::Line { line } => Self::Log { line },
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

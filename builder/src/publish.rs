@@ -27,6 +27,7 @@ use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{self, CommitId, Repositories, Repository};
 use crate::workbench::Workbench;
+use crate::workers::Workers;
 use attesting::Origin;
 pub use branch_test::TestRequest;
 pub use rehearsing::ReplayGate;
@@ -87,8 +88,10 @@ impl Builder {
     ) -> Result<Self, Error> {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trials()?);
+        let workers = config.workers.clone().map(Workers::listen).transpose()?;
         let workbench = Workbench::open(config, images)?;
         workbench.sweep()?;
+        let workbench = workers.into_iter().fold(workbench, Workbench::with_workers);
         Ok(Self { store, artifacts, repositories, workbench, builds, invoker, trials })
     }
 

@@ -14,6 +14,8 @@ use crate::sandbox::{Missing, Sandbox, Scratches};
 use crate::steps::dependencies::Packages;
 use crate::steps::npm::NpmPackages;
 use crate::toolchain::rust::Rust;
+use crate::toolchain::{self, Made, Project};
+use crate::workers::Workers;
 
 #[derive(Clone)]
 pub struct Workbench {
@@ -24,6 +26,8 @@ pub struct Workbench {
     pub(crate) rust: Rust,
     pub(crate) scratches: Scratches,
     sandbox: Arc<OnceCell<Sandbox>>,
+    /// Who makes what runs, when this process does not.
+    workers: Option<Workers>,
 }
 
 impl Workbench {
@@ -34,7 +38,14 @@ impl Workbench {
         let npm = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
         let rust = Rust::new(&config)?;
         let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
-        Ok(Self { config: Arc::new(config), images, packages, npm, rust, scratches, sandbox: Arc::default() })
+        let (config, sandbox) = (Arc::new(config), Arc::default());
+        Ok(Self { config, images, packages, npm, rust, scratches, sandbox, workers: None })
+    }
+
+    /// Has workers do what takes an author's code.
+    #[must_use]
+    pub fn with_workers(self, workers: Workers) -> Self {
+        Self { workers: Some(workers), ..self }
     }
 
     /// Removes what builds of a process that died left behind. Whoever calls it is alone with the directory.
@@ -66,5 +77,16 @@ impl Workbench {
     /// The first stage that refuses it.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
         build(files, self, progress).await
+    }
+
+    /// Makes what runs, here or in a worker.
+    ///
+    /// # Errors
+    /// The first stage that refuses the project.
+    pub(crate) async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        match &self.workers {
+            None => toolchain::make(project, self, progress).await,
+            Some(workers) => workers.make(project, &self.images, progress).await,
+        }
     }
 }

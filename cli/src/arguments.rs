@@ -8,7 +8,7 @@ use crate::commands::{
     replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand, version::VersionCommand,
 };
 use crate::demo::DemoArguments;
-use crate::server::{DataArguments, ServeArguments};
+use crate::server::{DataArguments, ServeArguments, WorkerArguments};
 
 /// Turns git commits into versioned, sandboxed, recorded tools that agents and applications can call.
 #[derive(Debug, Parser)]
@@ -25,6 +25,8 @@ pub struct Arguments {
 pub enum Command {
     /// Run the server
     Serve(Box<ServeArguments>),
+    /// Build for a server on this machine that has `--build-workers external`
+    Worker(Box<WorkerArguments>),
     /// Create organisations and keys on a data directory
     #[command(subcommand)]
     Org(OrgCommand),

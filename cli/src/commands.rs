@@ -36,6 +36,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Completions(arguments) => completions::run(&arguments, screen),
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
+        Command::Worker(arguments) => on_many_threads(server::worker(*arguments, screen)),
         Command::Demo(arguments) => on_many_threads(demo::run(arguments, screen)),
         other => one_thread()?.block_on(run_client(other, screen)),
     }
@@ -57,7 +58,7 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Replay(arguments) => replay::run(arguments, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, screen).await,
-        Command::Serve(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => Ok(Outcome::Done),
+        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => Ok(Outcome::Done),
     }
 }
 

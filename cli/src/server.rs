@@ -15,6 +15,7 @@
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
 //! | toolchain for tools in Rust | `--rust-toolchain` | `LATHE_RUST_TOOLCHAIN` | `rust_toolchain` | that of `rustc` in `PATH` |
+//! | who builds | `--build-workers` | `LATHE_BUILD_WORKERS` | `build_workers` | `internal` |
 //! | index of crates | `--crate-index` | `LATHE_CRATE_INDEX` | `crate_index` | none: dependencies are refused |
 //! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |
 //! | where metrics are served | `--metrics-listen` | `LATHE_METRICS_LISTEN` | `metrics_listen` | `127.0.0.1:9464` |
@@ -26,6 +27,7 @@
 //! A flag wins over the environment, the environment over the file, the file over the default.
 
 mod assemble;
+mod builds;
 mod egress;
 mod file;
 mod limits;
@@ -36,9 +38,12 @@ mod settings;
 mod signals;
 mod sweep;
 mod telemetry;
+mod worker;
 
 pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_store, program};
+pub use builds::found_bubblewrap;
 pub use serve::{serve, url_of};
-pub use settings::{DataArguments, ServeArguments, Settings, found_bubblewrap};
+pub use settings::{DataArguments, ServeArguments, Settings};
 pub use signals::Signals;
 pub use telemetry::log_for_demo;
+pub use worker::{WorkerArguments, run as worker};

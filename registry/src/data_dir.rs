@@ -70,6 +70,11 @@ impl DataDir {
         self.root.join("cache")
     }
 
+    /// Where build workers come in, and all that they keep.
+    pub fn workers(&self) -> PathBuf {
+        self.root.join("workers")
+    }
+
     /// What belongs to running builds; empty after a start.
     pub fn scratch(&self) -> PathBuf {
         self.root.join("scratch")

@@ -15,9 +15,10 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::cache::Compiled;
 use crate::codes::{Codes, NativeCode};
 use crate::engine::{self, Room};
-use crate::{Error, packed, split, structure};
+use crate::{Config, Error, packed, split, structure};
 
 /// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
 const IMAGE_CPU_SECONDS_MAX: u64 = 240;
@@ -58,6 +59,15 @@ impl Compiler {
     pub(crate) fn new(command: &[String], codes: Codes) -> Self {
         let (one_reads, one_compiles) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
         Self { command: command.into(), codes, refused: Arc::default(), one_reads, one_compiles }
+    }
+
+    /// That of a process that runs nothing.
+    ///
+    /// # Errors
+    /// When the cache cannot be used.
+    pub fn open(config: &Config) -> Result<Self, Error> {
+        let codes = Codes::new(Compiled::open(&config.cache_dir, config.cache_key)?);
+        Ok(Self::new(&config.compiler, codes))
     }
 
     /// Whether this process has the component's code.
@@ -249,7 +259,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::cache::Compiled;
 
     fn compiler(directory: &Path, script: &str) -> Compiler {
         let command = ["/bin/sh", "-c", script].map(str::to_owned);

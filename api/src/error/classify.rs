@@ -78,7 +78,10 @@ impl Error {
             Self::RateLimited { retry_after, .. }
             | Self::Runner(runner::Error::Overloaded { retry_after } | runner::Error::TooManyRuns { retry_after })
             | Self::Builder(
-                builder::Error::Overloaded { retry_after } | builder::Error::TooManyBuilds { retry_after },
+                builder::Error::Overloaded { retry_after }
+                | builder::Error::TooManyBuilds { retry_after }
+                | builder::Error::NoWorker { retry_after }
+                | builder::Error::WorkerLost { retry_after },
             ) => Some(*retry_after),
             Self::StillRunning { .. } => Some(RETRY_AFTER),
             error => matches!(error.kind(), Kind::TooManyRequests | Kind::Unavailable).then_some(RETRY_AFTER),

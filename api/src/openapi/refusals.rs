@@ -23,6 +23,9 @@ type Refusal = (u16, &'static [&'static str]);
 /// What the store of a server can give beside what was asked of it.
 pub(crate) const STORE_CODES: &[&str] = &["shutting_down", "storage_failing", "database_busy", "store_closed"];
 
+/// What a build is refused with for now.
+pub(crate) const OF_BUILDS: &[&str] = &["overloaded", "no_build_worker", "build_worker_lost"];
+
 /// What a branch is refused with that is to be built and run.
 pub(super) const OF_A_BRANCH: [Refusal; 3] = [
     (
@@ -39,7 +42,7 @@ pub(super) const OF_A_BRANCH: [Refusal; 3] = [
         ],
     ),
     (429, &["too_many_runs", "too_many_builds"]),
-    (503, &["overloaded"]),
+    (503, OF_BUILDS),
 ];
 
 const OF_ALL: [Refusal; 6] = [

@@ -28,7 +28,7 @@ const CHILD_WALL_MAX: Duration = Duration::from_secs(40);
 const CHILD_CPU_SECONDS_MAX: u64 = 40;
 const CHILD_MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// A bundle is sent into every run of its version.
-const BUNDLE_BYTES_MAX: usize = 8 << 20;
+pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
 /// The engine keeps in a file without a name what the memory of a tool of its own begins with; an image brings such a file.
 const MEMORY_FILE_BYTES_MAX: u64 = 64 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;

@@ -48,6 +48,7 @@ pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Out
     ];
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
+    checks.extend(checks::build_workers(&data).await);
     checks.push(checks::runners().await);
     checks.push(checks::server(&Home::of_user()?).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
-use builder::Builder;
+use builder::{Builder, WorkersPlace};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store};
 use runner::{Invoker, Runners};
 use tokio::sync::watch;
 
 use super::Settings;
+use super::builds::BuildWorkers;
 use super::sweep::sweep_hourly;
 use super::telemetry::Metrics;
 use crate::failure::Failure;
-use crate::programs;
 
 /// Keeps the key of the compiled code apart from every other that is derived.
 pub const CACHE_KEY_LABEL: &str = "compiled code cache";
@@ -38,6 +38,7 @@ pub struct Assembled {
     store: Store,
     clock: Clock,
     metrics: Option<(Server, Metrics)>,
+    has_workers: bool,
     /// No second server on this directory for as long as this one lives.
     _lock: DataDirLock,
 }
@@ -49,7 +50,7 @@ impl Assembled {
 
     /// Serves until `shutdown`, then finishes and records what runs.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
-        let looking = tokio::spawn(look_for_sandbox(self.builder.clone()));
+        let looking = tokio::spawn(look_for_sandbox(self.builder.clone(), self.has_workers));
         let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
@@ -83,7 +84,10 @@ async fn prepare(builder: Builder, invoker: Invoker, readiness: Readiness) {
 }
 
 /// Looks before the first build needs it, so that its operator learns what it lacks.
-async fn look_for_sandbox(builder: Builder) {
+async fn look_for_sandbox(builder: Builder, has_workers: bool) {
+    if has_workers {
+        return; // it is theirs, and they look
+    }
     match builder.workbench().sandbox().await {
         Ok(sandbox) => tracing::debug!(bubblewrap = %sandbox.program().display(), "builds can be confined"),
         Err(missing) => tracing::warn!(
@@ -167,7 +171,8 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let runners = parts.invoker.runners_alive();
     let app = App::new(parts);
     app.readiness().lacks(IMAGES, "their code is being compiled");
-    Ok(Assembled { server, app, builder, invoker, runners, store, clock, metrics, _lock: lock })
+    let has_workers = is_external(settings);
+    Ok(Assembled { server, app, builder, invoker, runners, store, clock, metrics, has_workers, _lock: lock })
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {
@@ -220,16 +225,15 @@ fn runner_config(settings: &Settings, data: &DataDir, keys: &KeyRing, program: &
 fn builder_config(settings: &Settings, data: &DataDir, program: &str) -> builder::Config {
     let default = builder::Config::new(cache(settings, data), data.scratch(), program);
     builder::Config {
-        bubblewrap: settings.bubblewrap.clone(),
-        python_index: settings.python_index.clone(),
-        rust_toolchain: settings.rust_toolchain.clone(),
-        crate_index: settings.crate_index.clone(),
-        npm_registry: settings.npm_registry.clone(),
-        esbuild: programs::esbuild(settings.esbuild.as_deref()),
+        workers: is_external(settings).then(|| WorkersPlace::new(data.workers(), THIS_PROGRAM)),
         builds: settings.limits.of_builds(default.builds),
         limits_max: settings.run_limits,
-        ..default
+        ..settings.builds.over(default)
     }
+}
+
+fn is_external(settings: &Settings) -> bool {
+    settings.build_workers == BuildWorkers::External
 }
 
 /// What can be made again; several data directories with the same master key may share it.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 
+use super::builds::BuildWorkers;
 use super::egress::Egress;
 use super::limits::Limits;
 use super::rate_limits::RateLimitSettings;
@@ -36,6 +37,7 @@ pub struct SettingsFile {
     pub crate_index: Option<String>,
     pub npm_registry: Option<String>,
     pub esbuild: Option<PathBuf>,
+    pub build_workers: Option<BuildWorkers>,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]

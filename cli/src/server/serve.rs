@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 use crate::output::Screen;
 
 /// The exit code of a program that a second signal ended.
-const IMPATIENT_EXIT_CODE: i32 = 130;
+pub(super) const IMPATIENT_EXIT_CODE: i32 = 130;
 
 pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let settings = Settings::read(arguments)?;

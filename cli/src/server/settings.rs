@@ -8,6 +8,7 @@ use api::RateLimits;
 use clap::Args;
 use runner::EgressConfig;
 
+use super::builds::{BUBBLEWRAP_VARIABLE, BuildArguments, BuildSettings, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
 use super::egress::Egress;
 use super::file::SettingsFile;
 use super::limits::Limits;
@@ -18,11 +19,7 @@ use crate::programs;
 /// Only this machine reaches the server unless its operator says otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const DATA_DEFAULT: &str = "./lathe-data";
-const LOG_DEFAULT: &str = "info";
-/// What bubblewrap's program is called.
-const BUBBLEWRAP: &str = "bwrap";
-const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
-const RUST_TOOLCHAIN_VARIABLE: &str = "LATHE_RUST_TOOLCHAIN";
+pub(super) const LOG_DEFAULT: &str = "info";
 /// More than any machine has cores; each takes some megabytes even when it has nothing to do.
 const RUNNERS_MAX: i64 = 1_024;
 
@@ -34,7 +31,7 @@ pub struct DataArguments {
     data: Option<PathBuf>,
     /// The settings file [default: lathe.toml in the current directory, if there is one]
     #[arg(long, env = "LATHE_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
 }
 
 impl DataArguments {
@@ -56,19 +53,10 @@ impl DataArguments {
     }
 
     /// Absolute, since children of the server work in other directories.
-    fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    pub(super) fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
         std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
     }
-}
-
-/// The bubblewrap of commands that have no settings file.
-pub fn found_bubblewrap() -> Option<PathBuf> {
-    bubblewrap(std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from), None)
-}
-
-fn bubblewrap(named: Option<PathBuf>, from_file: Option<PathBuf>) -> Option<PathBuf> {
-    named.or(from_file).or_else(|| programs::find(BUBBLEWRAP))
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -105,24 +93,11 @@ pub struct ServeArguments {
     /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
-    /// The bubblewrap that confines builds [default: bwrap of PATH]
-    #[arg(long, env = BUBBLEWRAP_VARIABLE, value_name = "PROGRAM")]
-    bubblewrap: Option<PathBuf>,
-    /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
-    #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
-    python_index: Option<String>,
-    /// The directory of the toolchain for tools in Rust, as rustup makes them [default: that of rustc in PATH]
-    #[arg(long, env = RUST_TOOLCHAIN_VARIABLE, value_name = "DIRECTORY")]
-    rust_toolchain: Option<PathBuf>,
-    /// Where crates come from: crates.io, or the URL of a sparse index [default: none, and dependencies are refused]
-    #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
-    crate_index: Option<String>,
-    /// The npm registry that locked dependencies come from [default: none, and dependencies are refused]
-    #[arg(long, env = "LATHE_NPM_REGISTRY", value_name = "URL")]
-    npm_registry: Option<String>,
-    /// The esbuild that bundles JavaScript and TypeScript [default: the one in PATH]
-    #[arg(long, env = "LATHE_ESBUILD", value_name = "FILE")]
-    esbuild: Option<PathBuf>,
+    #[command(flatten)]
+    builds: BuildArguments,
+    /// Who builds: the server itself, or `lathe worker` beside it [default: internal]
+    #[arg(long, env = "LATHE_BUILD_WORKERS", value_enum)]
+    build_workers: Option<BuildWorkers>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -152,12 +127,8 @@ pub struct Settings {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
-    pub bubblewrap: Option<PathBuf>,
-    pub python_index: Option<String>,
-    pub rust_toolchain: Option<PathBuf>,
-    pub crate_index: Option<String>,
-    pub npm_registry: Option<String>,
-    pub esbuild: Option<PathBuf>,
+    pub builds: BuildSettings,
+    pub build_workers: BuildWorkers,
     pub limits: Limits,
     pub egress: EgressConfig,
     /// What no run gets more of.
@@ -173,7 +144,8 @@ impl Settings {
         Self::merge(arguments, file)
     }
 
-    fn merge(arguments: ServeArguments, file: SettingsFile) -> anyhow::Result<Self> {
+    fn merge(arguments: ServeArguments, mut file: SettingsFile) -> anyhow::Result<Self> {
+        let builds = arguments.builds.or(&mut file);
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -187,12 +159,8 @@ impl Settings {
             operation_hours: arguments.operation_hours.or(file.operation_hours),
             tape_hours: arguments.tape_hours.or(file.tape_hours),
             cache: arguments.cache.or(file.cache),
-            bubblewrap: bubblewrap(arguments.bubblewrap, file.bubblewrap),
-            python_index: arguments.python_index.or(file.python_index),
-            rust_toolchain: arguments.rust_toolchain.or(file.rust_toolchain).or_else(programs::rust_toolchain),
-            crate_index: arguments.crate_index.or(file.crate_index),
-            npm_registry: arguments.npm_registry.or(file.npm_registry),
-            esbuild: arguments.esbuild.or(file.esbuild),
+            builds,
+            build_workers: arguments.build_workers.or(file.build_workers).unwrap_or_default(),
             limits: arguments.limits.or(file.limits),
             egress: arguments.egress.or(file.egress).read()?,
             run_limits: file.run_limits.caps()?,

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::auth::{Caller, require_for_tool};
 use crate::error::Error;
 use crate::extract::{FromBody, InPath, Node, Repeatable};
-use crate::openapi::{Operation, Tag, form};
+use crate::openapi::{OF_BUILDS, Operation, Tag, form};
 use crate::routes::gate::{GATE_TAKES, gate, gate_form};
 use crate::routes::names::{branch_name_form, project_path_form};
 use crate::routes::progress::reported;
@@ -59,7 +59,7 @@ pub(crate) fn operation() -> Operation {
         )
         .refuses(409, &["operation_in_progress", "lease_lost", "already_published"])
         .refuses(429, &["too_many_builds"])
-        .refuses(503, &["overloaded"])
+        .refuses(503, OF_BUILDS)
         .leads_to("get-tool-version", "version", "/new_version")
         .leads_to("invoke-tool-version", "version", "/new_version");
     remembered(operation)

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OF_BUILDS, Operation, Tag};
 use crate::routes::progress::reported;
 use crate::work::{Answer, Reply};
 
@@ -45,7 +45,7 @@ pub(crate) fn operation() -> Operation {
         .answers::<Response>(200, "What came of it.", example())
         .refuses(400, &["build_failed", "missing_project_directory", "refused_tree", "component_rejected"])
         .refuses(429, &["too_many_builds"])
-        .refuses(503, &["overloaded"])
+        .refuses(503, OF_BUILDS)
 }
 
 fn example() -> Value {

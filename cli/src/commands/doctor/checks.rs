@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use builder::RustPrograms;
+use builder::{Onlooked, RustPrograms, WorkersPlace, look_for_workers};
 use builder::sandbox::{Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
+use registry::DataDir;
 use runner::Drill;
 
 use super::{Check, State, install};
@@ -97,6 +98,25 @@ pub async fn build_sandbox(bubblewrap: Option<&Path>, data: &Path) -> Check {
         Ok(_) => found(name, format!("holds, with {}", program.display())),
         Err(missing) => optional(name, format!("{} ({needed})", missing.reason), Some(missing.remedy)),
     }
+}
+
+/// Who builds for the server of a data directory; nothing when it builds itself, or never ran.
+pub async fn build_workers(data: &Path) -> Option<Check> {
+    let name = "build workers";
+    if !data.is_dir() {
+        return None; // nor is one made
+    }
+    let place = WorkersPlace::new(DataDir::open(data).ok()?.workers(), "");
+    let remedy = Some(format!("lathe worker --data {}", data.display()));
+    Some(match look_for_workers(&place.socket()).await {
+        Ok(Onlooked { workers: 0, .. }) => {
+            let detail = "none is connected, and the server waits for one".to_owned();
+            Check { name, state: State::Missing, detail, remedy }
+        }
+        Ok(Onlooked { workers, busy }) => found(name, format!("{workers} connected, {busy} at work")),
+        Err(error) if error.is_nobody() => return None,
+        Err(error) => optional(name, format!("the server does not tell: {error}"), None),
+    })
 }
 
 /// What builds tools in Rust.

@@ -9,10 +9,10 @@ use crate::demo::stage::{ORGANIZATION, Stage, USER};
 use crate::server::{self, Settings};
 
 pub async fn start_server(stage: &mut Stage) -> anyhow::Result<Told<String>> {
-    let settings = Settings::for_demo(stage.data())?;
+    let mut settings = Settings::for_demo(stage.data())?;
     // The project that a new tool in Rust begins with has crates.
-    let crate_index = (stage.language() == Language::Rust).then(|| "crates.io".to_owned());
-    let assembled = server::assemble(&Settings { crate_index, ..settings }).await?;
+    settings.builds.crate_index = (stage.language() == Language::Rust).then(|| "crates.io".to_owned());
+    let assembled = server::assemble(&settings).await?;
     let url = server::url_of(assembled.address());
     stage.serve(assembled);
     Ok(Told::new(url.clone(), url))

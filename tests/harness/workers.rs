@@ -1,0 +1,97 @@
+//! Build workers: `lathe worker` beside a server.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use super::process::Process;
+use super::{Options, Server, eventually, seed};
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// A worker; it ends with this.
+pub struct Worker {
+    process: Process,
+    log: PathBuf,
+    /// Kept open, since the worker may write to it.
+    stdout: BufReader<ChildStdout>,
+}
+
+/// A server that builds in workers, as far as there are any.
+pub fn server_with_workers(options: Options) -> Arc<Server> {
+    let mut options = options;
+    options.arguments.extend(["--build-workers", "external"].map(str::to_owned));
+    Server::private(&options)
+}
+
+/// Where a server's workers come in.
+pub fn socket_of_workers(server: &Server) -> PathBuf {
+    server.data().join("workers/socket")
+}
+
+impl Worker {
+    /// One that the server has let in.
+    pub fn beside(server: &Server) -> Self {
+        Self::with(server, &[])
+    }
+
+    pub fn with(server: &Server, arguments: &[&str]) -> Self {
+        let mut worker = Self::start(server.data(), arguments, Path::new(env!("CARGO_BIN_EXE_lathe")));
+        let mut line = String::new();
+        worker.stdout.read_line(&mut line).expect("the worker's first line");
+        assert!(line.starts_with("building for "), "{line:?}\n{}", worker.said());
+        worker
+    }
+
+    /// One that may have nobody to work for.
+    pub fn start(data: &Path, arguments: &[&str], program: &Path) -> Self {
+        seed::plant_keys(&data.join("workers"));
+        let log = data.with_file_name(format!("worker{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
+        let mut command = Command::new(program);
+        command.args(["worker", "--data"]).arg(data).arg("--cache").arg(seed::cache()).args(arguments);
+        super::lathe::clean_environment(&mut command);
+        command.current_dir(data.parent().expect("a parent"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(File::create(&log).expect("a log"));
+        let mut process = Process::start(command);
+        let stdout = BufReader::new(process.child().stdout.take().expect("a pipe"));
+        Self { process, log, stdout }
+    }
+
+    /// Everything it wrote to its log.
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// The worker alone, and none of its children.
+    pub fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
+    }
+
+    pub fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
+        self.process.ended_within(limit)
+    }
+
+    /// Waits until it has a child that compiles.
+    pub fn is_compiling(&mut self) {
+        let parent = format!("PPid:\t{}\n", self.process.child().id());
+        eventually("a build's child", || {
+            let processes = fs::read_dir("/proc").expect("processes").flatten();
+            processes.map(|entry| entry.path()).find(|process| {
+                let read = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
+                read("status").contains(&parent) && read("cmdline").contains("\0bundle\0")
+            })
+        });
+    }
+}
+
+/// What lies below a directory, but for locks.
+pub fn rooms_of_workers(server: &Server) -> Vec<PathBuf> {
+    let entries = fs::read_dir(server.data().join("workers/scratch")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+}

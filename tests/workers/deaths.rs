@@ -1,0 +1,162 @@
+//! Workers that are not there, or not any more.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::{refused, server, slow_tool, tool, worker, works};
+use crate::harness::{Bump, Server, Team, Worker, eventually, rooms_of_workers, server_with_workers, Options};
+
+const END_TIME_MAX: Duration = Duration::from_secs(30);
+
+#[test]
+fn without_a_worker_a_build_is_refused_with_what_to_do() {
+    let server = server();
+    let team = Team::on(&server);
+    let tool = tool(&team, "greet");
+    refused(&team, &tool, "no_build_worker");
+    let said = team.lathe().run(&["tool", "publish", "greet", "--bump", "minor"]);
+    said.refused(1, &["none is connected", "lathe worker"]);
+    let seen = team.lathe().run(&["doctor", "--data", server.data().to_str().expect("UTF-8")]);
+    assert!(seen.stdout.contains("build workers") && seen.stdout.contains("lathe worker"), "{seen:?}");
+    let _worker = worker(&server);
+    tool.publish(Bump::Minor).expect(201);
+    let seen = team.lathe().run(&["doctor", "--data", server.data().to_str().expect("UTF-8")]);
+    assert!(seen.stdout.contains("1 connected, 0 at work"), "{seen:?}");
+}
+
+/// The build begins again on another one.
+#[test]
+fn a_build_outlives_its_worker() {
+    let server = server();
+    let team = Team::on(&server);
+    let tool = slow_tool(&team, "slow");
+    let mut first = worker(&server);
+    std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| tool.publish(Bump::Minor));
+        first.is_compiling();
+        let _second = worker(&server);
+        first.signal(Signal::SIGKILL);
+        publishing.join().expect("an answer").expect(201);
+    });
+    let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    assert!(version["build_log"].as_str().expect("a log").contains("the build worker is gone"), "{version}");
+    assert_eq!(tool.invoke(json!({})).output(), "hello");
+}
+
+#[test]
+fn a_build_that_ends_two_workers_is_given_up_and_leaves_nothing() {
+    let server = server();
+    let team = Team::on(&server);
+    let tool = slow_tool(&team, "slow");
+    let mut workers = [worker(&server), worker(&server)];
+    std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| refused(&team, &tool, "build_worker_lost"));
+        for worker in &mut workers {
+            worker.is_compiling();
+            worker.signal(Signal::SIGKILL);
+            worker.ended_within(END_TIME_MAX).expect("its end");
+        }
+        publishing.join().expect("an answer");
+    });
+    eventually("the end of what they had in hand", || rooms_of_workers(&server).is_empty().then_some(()));
+    // The tool is free again, and the server goes on.
+    let third = worker(&server);
+    assert_eq!(rooms_of_workers(&server).len(), 1);
+    tool.publish(Bump::Minor).expect(201);
+    drop(third);
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_finishes_what_it_has() {
+    let server = server();
+    let team = Team::on(&server);
+    let tool = slow_tool(&team, "slow");
+    let mut worker = worker(&server);
+    std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| tool.publish(Bump::Minor));
+        worker.is_compiling();
+        worker.signal(Signal::SIGTERM);
+        publishing.join().expect("an answer").expect(201);
+    });
+    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
+    assert!(rooms_of_workers(&server).is_empty());
+    refused(&team, &self::tool(&team, "next"), "no_build_worker");
+}
+
+/// A worker without a build has nothing to finish.
+#[test]
+fn an_idle_worker_ends_at_once() {
+    let server = server();
+    let mut worker = worker(&server);
+    worker.signal(Signal::SIGINT);
+    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
+}
+
+#[test]
+fn a_worker_comes_back_to_a_server_that_was_started_again() {
+    let server = server();
+    let team = Team::on(&server);
+    let mut worker = worker(&server);
+    server.kill();
+    let again = server.restarted(|_| ());
+    let team = team.moved_to(again);
+    works(&team, "greet");
+    worker.signal(Signal::SIGTERM);
+    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
+}
+
+/// Whoever started them in the wrong order has a server later.
+#[test]
+fn a_worker_waits_for_its_server() {
+    let server = server();
+    server.kill();
+    let worker = Worker::start(server.data(), &[], std::path::Path::new(env!("CARGO_BIN_EXE_lathe")));
+    eventually("a look for the server", || worker.said().contains("no server is there yet").then_some(()));
+    let team = Team::on(&server.restarted(|_| ()));
+    works(&team, "greet");
+    drop(worker);
+}
+
+/// What is left of a build that nobody waits for ends, and the worker takes the next one.
+#[test]
+fn a_server_that_dies_takes_its_build_with_it() {
+    let server = server();
+    let team = Team::on(&server);
+    let tool = slow_tool(&team, "slow");
+    let mut worker = worker(&server);
+    let request = tool.publish_request(Bump::Minor);
+    std::thread::scope(|scope| {
+        let publishing = scope.spawn(move || request.try_send().is_err());
+        worker.is_compiling();
+        server.kill();
+        assert!(publishing.join().expect("no answer"));
+    });
+    eventually("the end of the build", || worker.said().contains("the server is gone").then_some(()));
+    let id = tool.id().to_owned();
+    drop(tool);
+    let team = team.moved_to(server.restarted(|_| ()));
+    // The lease of the dead server holds for half a minute.
+    works(&team, "other");
+    assert!(!id.is_empty());
+}
+
+#[test]
+fn workers_are_counted() {
+    let arguments = vec!["--metrics-listen".to_owned(), "127.0.0.1:0".to_owned()];
+    let server = server_with_workers(Options { arguments, ..Options::default() });
+    assert!(metrics(&server).contains("\nlathe_build_workers 0"), "{}", metrics(&server));
+    let worker = Worker::with(&server, &["--jobs", "2"]);
+    eventually("two connections", || metrics(&server).contains("\nlathe_build_workers 2").then_some(()));
+    worker.signal(Signal::SIGKILL);
+    eventually("none", || metrics(&server).contains("\nlathe_build_workers 0").then_some(()));
+}
+
+fn metrics(server: &Server) -> String {
+    let line = eventually("the listener of metrics", || {
+        Some(server.log_about("serving metrics")).filter(|line| !line.is_empty())
+    });
+    let url = line.split_whitespace().find_map(|word| word.split_once("http://")).expect("a URL").1;
+    crate::harness::fetch(&format!("http://{}", url.trim_end_matches('"')))
+}

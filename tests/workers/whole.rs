@@ -1,0 +1,129 @@
+//! From a push to a version, in every language.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::{identical, server, tool, worker, works};
+use crate::harness::{Bump, Event, Options, Server, Team, Worker, server_with_workers};
+use crate::rust::project::Project;
+use crate::{javascript, rust::machine};
+
+const STOP_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// The same data, with builds in the server.
+fn restarted_alone(team: Team, server: Arc<Server>) -> Team {
+    server.signal(Signal::SIGTERM);
+    assert!(server.ended_within(STOP_TIME_MAX).is_some_and(|status| status.success()));
+    team.moved_to(server.restarted(|options| options.arguments.retain(|one| one != "external" && one != "--build-workers")))
+}
+
+fn finished(events: &[Event]) -> Vec<&str> {
+    let steps = events.iter().filter(|event| event.name == "step" && event.data["state"] == "finished");
+    steps.filter_map(|event| event.data["name"].as_str()).collect()
+}
+
+#[test]
+fn a_worker_makes_the_same_bytes_as_the_server_and_tells_how_it_goes() {
+    let server = server();
+    let worker = worker(&server);
+    let team = Team::on(&server);
+    let tool = team.tool("greet").body("return 'hello'");
+    let tool = tool.with_file("checks/one.json", r#"{"expected_output": "hello"}"#).pushed();
+    let events = tool.publish_request(Bump::Minor).events();
+    let steps = ["checkout", "manifest", "image", "dependencies", "compile", "checks", "gate", "store", "publish"];
+    assert_eq!(finished(&events), steps, "{events:?}");
+    let begun = events.iter().find(|event| event.data == json!({"name": "compile", "state": "started"}));
+    let ended = events.iter().find(|event| event.data["name"] == "compile" && event.data["state"] == "finished");
+    assert!(begun.expect("a start").at < ended.expect("an end").at, "it is told while it happens");
+    assert_eq!(tool.invoke(json!({})).output(), "hello");
+    let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    assert!(version["build_log"].as_str().expect("a log").contains("\ncompile: done in "), "{version}");
+    let id = tool.id().to_owned();
+    drop(tool);
+    let team = restarted_alone(team, server);
+    identical(&team, &id);
+    drop(worker);
+}
+
+#[test]
+fn what_refuses_a_project_is_told_as_by_the_server() {
+    let server = server();
+    let _worker = worker(&server);
+    let team = Team::on(&server);
+    let alone = Team::new();
+    for (name, before, body) in [("syntax", "", "return ("), ("import", "raise KeyError('x')", "return 1")] {
+        let refusal = |team: &Team| team.tool(name).source(before, body).pushed().publish(Bump::Minor).expect(400);
+        let (here, there) = (refusal(&team), refusal(&alone));
+        assert_eq!((&here["code"], &here["detail"]), (&there["code"], &there["detail"]));
+        assert_eq!(here["code"], "build_failed");
+    }
+    works(&team, "after");
+}
+
+/// The server has to store and prepare an image that only its worker has used.
+#[test]
+fn typescript_is_built_by_a_worker() {
+    let Some(esbuild) = javascript::esbuild() else { return };
+    let options = Options { environment: vec![("LATHE_ESBUILD".to_owned(), esbuild.clone())], ..Options::default() };
+    let server = server_with_workers(options);
+    let worker = Worker::with(&server, &["--esbuild", &esbuild]);
+    let team = Team::on(&server);
+    let tool = javascript::typescript(&team, "greet", &json!({}), "", "return { said: toolInput.name as string };");
+    let tool = tool.with_file("input.json", r#"{"type": "object", "properties": {"name": {"type": "string"}}}"#);
+    let package = json!({"name": "greet", "type": "module", "lathe": {"input_schema": "input.json"}});
+    let tool = tool.with_file("package.json", &package.to_string()).pushed();
+    let events = tool.publish_request(Bump::Minor).events();
+    assert!(finished(&events).contains(&"bundle"), "{events:?}");
+    assert_eq!(tool.invoke(json!({"name": "Ada"})).json(), json!({"said": "Ada"}));
+    let id = tool.id().to_owned();
+    drop(tool);
+    let team = restarted_alone(team, server);
+    identical(&team, &id);
+    drop(worker);
+}
+
+/// A component of its own, which the server looks at again and compiles.
+#[test]
+fn rust_is_built_by_a_worker() {
+    let Ok(toolchain) = machine::toolchain() else { return };
+    let toolchain = toolchain.to_str().expect("UTF-8").to_owned();
+    let index = machine::crate_index();
+    let given = ["--rust-toolchain", &toolchain, "--crate-index", &index];
+    let arguments = given.map(str::to_owned).to_vec();
+    let server = server_with_workers(Options { arguments, ..Options::default() });
+    let worker = Worker::with(&server, &given);
+    let team = Team::on(&server);
+    let tool = Project::new(&team).published();
+    let run = tool.invoke(&json!({"name": "Ada", "times": 1}));
+    assert_eq!(run.output(), r#"{"greetings":["Hello, Ada!"],"delivered":true}"#);
+    let version = tool.version("1.0.0");
+    let log = version["build_log"].as_str().expect("a log");
+    for words in ["rustc 1.", "Compiling lathe", "inspect: done"] {
+        assert!(log.contains(words), "{words:?} is not in {log}");
+    }
+    let sbom = team.get(&format!("/tool/{}/version/1.0.0/sbom", tool.id())).to_string();
+    assert!(sbom.contains("pkg:cargo/serde@1.0.") && sbom.contains("pkg:generic/rust@1."), "{sbom}");
+    let id = tool.id().to_owned();
+    drop(tool);
+    let team = restarted_alone(team, server);
+    identical(&team, &id);
+    drop(worker);
+}
+
+/// Two builds at a time, and a third that waits for its turn.
+#[test]
+fn a_worker_with_two_jobs_builds_two_tools_at_once() {
+    let server = server();
+    let worker = Worker::with(&server, &["--jobs", "2"]);
+    let team = Team::on(&server);
+    let tools: Vec<_> = ["one", "two", "three"].map(|name| tool(&team, name)).into_iter().collect();
+    std::thread::scope(|scope| {
+        let publish = |tool| scope.spawn(move || crate::harness::Tool::publish(tool, Bump::Minor).expect(201));
+        let publishing: Vec<_> = tools.iter().map(publish).collect();
+        publishing.into_iter().for_each(|one| drop(one.join().expect("a version")));
+    });
+    drop(worker);
+}
