@@ -58,7 +58,9 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Replay(arguments) => replay::run(arguments, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, screen).await,
-        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => Ok(Outcome::Done),
+        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => {
+            Ok(Outcome::Done)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::{refused, server, slow_tool, tool, worker, works};
-use crate::harness::{Bump, Server, Team, Worker, eventually, rooms_of_workers, server_with_workers, Options};
+use crate::harness::{Bump, Options, Server, Team, Worker, eventually, rooms_of_workers, server_with_workers};
 
 const END_TIME_MAX: Duration = Duration::from_secs(30);
 

@@ -17,7 +17,9 @@ const STOP_TIME_MAX: Duration = Duration::from_secs(20);
 fn restarted_alone(team: Team, server: Arc<Server>) -> Team {
     server.signal(Signal::SIGTERM);
     assert!(server.ended_within(STOP_TIME_MAX).is_some_and(|status| status.success()));
-    team.moved_to(server.restarted(|options| options.arguments.retain(|one| one != "external" && one != "--build-workers")))
+    team.moved_to(
+        server.restarted(|options| options.arguments.retain(|one| one != "external" && one != "--build-workers")),
+    )
 }
 
 fn finished(events: &[Event]) -> Vec<&str> {

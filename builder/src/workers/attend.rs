@@ -104,7 +104,8 @@ async fn work(channel: &mut Channel, assignment: Assignment) -> Result<(), End> 
 }
 
 async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress) -> Result<Answer, End> {
-    channel.send(job).await.map_err(ChannelError::from)?;
+    // One that does not take all of it has begun nothing.
+    channel.send(job).await.map_err(|_| End::Left)?;
     let mut heard = Heard::default();
     loop {
         match next(channel).await? {

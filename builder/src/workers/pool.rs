@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use super::wire::Made;
 use super::RETRY_AFTER;
+use super::wire::Made;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
@@ -40,7 +40,9 @@ pub enum Answer {
     /// The worker left before it began.
     Declined,
     /// The worker is gone, or said what none says.
-    Lost { reason: String },
+    Lost {
+        reason: String,
+    },
 }
 
 #[derive(Debug)]
@@ -86,6 +88,7 @@ impl Pool {
 
     async fn assign(&self, mut assignment: Assignment) -> Result<(), Error> {
         let began = Instant::now();
+        let mut none_since = None;
         loop {
             // Before anything is looked at, so that no change is missed.
             let changed = self.changed.notified();
@@ -95,12 +98,13 @@ impl Pool {
                     Err(back) => assignment = back,
                 }
             }
-            let is_none_there = self.lock().connected == 0;
-            let (time_max, error) = match is_none_there {
-                true => (self.patience.none_there, Error::NoWorker { retry_after: RETRY_AFTER }),
-                false => (self.patience.all_busy, Error::Overloaded { retry_after: RETRY_AFTER }),
+            let is_none_there = self.counts().0 == 0;
+            none_since = is_none_there.then(|| none_since.unwrap_or_else(Instant::now));
+            let (until, error) = match none_since {
+                Some(since) => (since + self.patience.none_there, Error::NoWorker { retry_after: RETRY_AFTER }),
+                None => (began + self.patience.all_busy, Error::Overloaded { retry_after: RETRY_AFTER }),
             };
-            timeout_at(began + time_max, changed).await.map_err(|_| error)?;
+            timeout_at(until, changed).await.map_err(|_| error)?;
         }
     }
 

@@ -102,7 +102,8 @@ impl FromWorker {
     /// # Errors
     /// When the bytes are no message.
     pub fn read(frame: &[u8]) -> Result<Self, Breach> {
-        let (message, rest) = postcard::take_from_bytes(frame).map_err(|error| Breach(format!("no message: {error}")))?;
+        let (message, rest) =
+            postcard::take_from_bytes(frame).map_err(|error| Breach(format!("no message: {error}")))?;
         if rest.is_empty() { Ok(message) } else { Err(Breach("bytes behind a message".into())) }
     }
 }

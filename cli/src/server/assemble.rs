@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
-use builder::{Builder, WorkersPlace};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
+use builder::{Builder, WorkersPlace};
 use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store};
 use runner::{Invoker, Runners};
 use tokio::sync::watch;

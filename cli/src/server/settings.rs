@@ -8,7 +8,9 @@ use api::RateLimits;
 use clap::Args;
 use runner::EgressConfig;
 
-use super::builds::{BUBBLEWRAP_VARIABLE, BuildArguments, BuildSettings, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
+use super::builds::{
+    BUBBLEWRAP_VARIABLE, BuildArguments, BuildSettings, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap,
+};
 use super::egress::Egress;
 use super::file::SettingsFile;
 use super::limits::Limits;

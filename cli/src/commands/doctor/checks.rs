@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use builder::{Onlooked, RustPrograms, WorkersPlace, look_for_workers};
 use builder::sandbox::{Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
+use builder::{Onlooked, RustPrograms, WorkersPlace, look_for_workers};
 use registry::DataDir;
 use runner::Drill;
 
