@@ -124,7 +124,7 @@ impl Worker {
                 }
                 Err(refused @ GreetingError::Refused { .. }) => return Err(WorkerError::Refused(refused)),
                 Err(error) if pause == PAUSE_MIN => {
-                    tracing::info!(%error, socket = %self.place.socket().display(), "no server is there yet");
+                    tracing::info!(%error, socket = %self.place.socket().display(), "no server is there yet that has external build workers");
                 }
                 Err(error) => tracing::debug!(%error, "no server is there"),
             }

@@ -98,7 +98,11 @@ impl Workers {
     /// # Errors
     /// When there can be no socket.
     pub fn listen(place: Place) -> Result<Self, Error> {
-        let pool = Arc::<Pool>::default();
+        Self::listen_for(place, Pool::default())
+    }
+
+    fn listen_for(place: Place, pool: Pool) -> Result<Self, Error> {
+        let pool = Arc::new(pool);
         metrics::workers(0);
         let listener = door::bind(&place)?;
         let door = tokio::spawn(door::keep(listener, place, pool.clone())).abort_handle();
@@ -153,6 +157,7 @@ mod tests {
 
     use super::channel::Channel;
     use super::hello::{Hello, Role, greet};
+    use super::pool::Patience;
     use super::wire::{BLOB_BYTES_MAX, Failure, FromWorker, JOB_BYTES_MAX, Kind, MESSAGE_BYTES_MAX, Report};
     use super::*;
     use crate::progress::{BuildEvent, StepState};
@@ -167,11 +172,15 @@ mod tests {
 
     impl Scene {
         async fn new() -> Self {
+            Self::with(Pool::default()).await
+        }
+
+        async fn with(pool: Pool) -> Self {
             let directory = tempfile::tempdir().unwrap();
             let program = directory.path().join("program");
             std::fs::write(&program, "a program").unwrap();
             let place = Place::new(directory.path().join("workers"), program.to_str().unwrap());
-            let workers = Workers::listen(place.clone()).unwrap();
+            let workers = Workers::listen_for(place.clone(), pool).unwrap();
             let worker = come_in(&place).await;
             Self { workers, worker, place, _directory: directory }
         }
@@ -192,6 +201,11 @@ mod tests {
         let mut channel = Channel::new(UnixStream::connect(place.socket()).await.unwrap());
         greet(&mut channel, &Hello::new(Role::Worker, &place.digest().await.unwrap())).await.unwrap();
         channel
+    }
+
+    async fn is_sent_away(worker: &mut Channel) {
+        let said = tokio::time::timeout(Duration::from_secs(20), worker.receive(1)).await;
+        assert!(!matches!(said.expect("its connection ends"), Ok(Some(_))));
     }
 
     fn bytes(message: &FromWorker) -> Vec<u8> {
@@ -263,7 +277,7 @@ mod tests {
                     // The server may have had enough.
                     drop(worker.send(frame).await);
                 }
-                assert!(!matches!(worker.receive(1).await, Ok(Some(_))), "it is sent away");
+                is_sent_away(worker).await;
             });
             let Answer::Lost { reason } = answer.await else { panic!("it is lost: {expected}") };
             assert!(reason.contains(expected), "{reason:?} does not contain {expected:?}");
@@ -288,7 +302,7 @@ mod tests {
         let job = scene.workers.0.pool.give(b"job"[..].into(), &progress);
         assert!(tokio::time::timeout(Duration::from_millis(50), job).await.is_err());
         assert!(scene.worker.receive(JOB_BYTES_MAX).await.unwrap().is_some());
-        assert!(!matches!(scene.worker.receive(1).await, Ok(Some(_))));
+        is_sent_away(&mut scene.worker).await;
         // Its place is another's.
         scene.worker = come_in(&scene.place).await;
         let answer = scene.job(&progress, async |worker| {
@@ -296,6 +310,16 @@ mod tests {
             worker.send(&bytes(&FromWorker::Failed(fault))).await.unwrap();
         });
         assert!(matches!(answer.await, Answer::Failed(Error::Internal { .. })));
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_does_not_begin_is_lost() {
+        let (second, moment) = (Duration::from_secs(1), Duration::from_millis(50));
+        let pool = Pool::new(Patience { none_there: second, all_busy: second, begun: moment });
+        let (mut scene, progress) = (Scene::with(pool).await, Progress::none());
+        let answer = scene.job(&progress, is_sent_away).await;
+        let Answer::Lost { reason } = answer else { panic!("it is lost") };
+        assert!(reason.contains("did not begin"), "{reason}");
     }
 
     #[tokio::test]

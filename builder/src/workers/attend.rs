@@ -1,6 +1,7 @@
 //! The conversation with one worker, from its welcome to its end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::channel::{Channel, ChannelError};
 use super::pool::{Answer, Assignment, Pool};
@@ -70,7 +71,7 @@ pub async fn attend(channel: &mut Channel, pool: &Arc<Pool>) -> End {
         };
         let Ok(assignment) = assignment else { return End::Left };
         let _busy = pool.busy();
-        if let Err(end) = work(channel, assignment).await {
+        if let Err(end) = work(channel, assignment, pool.patience.begun).await {
             return end;
         }
     }
@@ -86,11 +87,11 @@ fn out_of_turn(said: Result<Option<Vec<u8>>, ChannelError>) -> End {
     }
 }
 
-async fn work(channel: &mut Channel, assignment: Assignment) -> Result<(), End> {
+async fn work(channel: &mut Channel, assignment: Assignment, begun: Duration) -> Result<(), End> {
     let Assignment { job, progress, mut answer } = assignment;
     let worked = tokio::select! {
         () = answer.closed() => return Err(End::Unwanted),
-        worked = converse(channel, &job, &progress) => worked,
+        worked = converse(channel, &job, &progress, begun) => worked,
     };
     // The caller goes on as soon as it has the answer, and the end of its reports must be seen by then.
     drop(progress);
@@ -103,12 +104,17 @@ async fn work(channel: &mut Channel, assignment: Assignment) -> Result<(), End> 
     ended
 }
 
-async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress) -> Result<Answer, End> {
-    // One that does not take all of it has begun nothing.
-    channel.send(job).await.map_err(|_| End::Left)?;
+async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress, begun: Duration) -> Result<Answer, End> {
+    let beginning = async {
+        // One that does not take all of it has begun nothing.
+        channel.send(job).await.map_err(|_| End::Left)?;
+        next(channel).await
+    };
+    let first = tokio::time::timeout(begun, beginning).await;
+    let mut said = first.map_err(|_| End::Died(format!("it did not begin within {} s", begun.as_secs())))??;
     let mut heard = Heard::default();
     loop {
-        match next(channel).await? {
+        match said {
             FromWorker::Told(report) => progress.tell(heard.count(report.try_into()?)?),
             FromWorker::Made(made) => {
                 let bytes = channel.receive(BLOB_BYTES_MAX).await?;
@@ -119,6 +125,7 @@ async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress) -> Res
             FromWorker::Leaves if heard.reports == 0 => return Err(End::Left),
             FromWorker::Leaves => return Err(Breach("it leaves in the midst of a job".into()).into()),
         }
+        said = next(channel).await?;
     }
 }
 

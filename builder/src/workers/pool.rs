@@ -13,16 +13,20 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 
-/// How long a job waits for a worker.
+/// How long a job waits.
 #[derive(Debug)]
-struct Patience {
-    none_there: Duration,
-    all_busy: Duration,
+pub struct Patience {
+    /// For a first worker: one that is being started again is there by then; who waits longer waits for an operator.
+    pub none_there: Duration,
+    /// As long as a build may wait for its turn.
+    pub all_busy: Duration,
+    /// For a worker's first word, which comes before its first step. One that is stopped or hangs would cost all of the time
+    /// that the build has.
+    pub begun: Duration,
 }
 
-/// One that is being started again is there in five seconds; who waits longer waits for an operator. Where all are at work
-/// it is as long as a build may wait for its turn.
-const PATIENCE: Patience = Patience { none_there: Duration::from_secs(5), all_busy: Duration::from_secs(60) };
+const PATIENCE: Patience =
+    Patience { none_there: Duration::from_secs(5), all_busy: Duration::from_secs(60), begun: Duration::from_secs(30) };
 
 /// A job on its way to a worker.
 #[derive(Debug)]
@@ -47,14 +51,14 @@ pub enum Answer {
 
 #[derive(Debug)]
 pub struct Pool {
-    patience: Patience,
+    pub patience: Patience,
     state: Mutex<State>,
     changed: Notify,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { patience: PATIENCE, state: Mutex::default(), changed: Notify::new() }
+        Self::new(PATIENCE)
     }
 }
 
@@ -74,6 +78,10 @@ pub struct Connected(Arc<Pool>);
 pub struct Busy<'p>(&'p Pool);
 
 impl Pool {
+    pub fn new(patience: Patience) -> Self {
+        Self { patience, state: Mutex::default(), changed: Notify::new() }
+    }
+
     /// Gives a job to the worker that has waited longest, and waits for what becomes of it. Whoever drops the future takes
     /// the job back.
     ///
@@ -175,8 +183,7 @@ mod tests {
     #[tokio::test]
     async fn without_a_worker_a_job_is_refused_after_a_moment() {
         let moment = Duration::from_millis(10);
-        let patience = Patience { none_there: moment, all_busy: moment };
-        let pool = Arc::new(Pool { patience, ..Pool::default() });
+        let pool = Arc::new(Pool::new(Patience { none_there: moment, all_busy: moment, begun: moment }));
         let refused = pool.give(job(), &Progress::none()).await.unwrap_err();
         assert_eq!(refused.code(), "no_build_worker");
         let connected = pool.connect();
