@@ -90,12 +90,13 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\npython_index = \"https://packages.example/simple\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
         assert_eq!(file.log_format, Some(LogFormat::Json));
         assert_eq!(file.tape_hours, Some(5));
+        assert_eq!(file.build_workers, Some(BuildWorkers::External));
         assert_eq!(file.limits.connections.map(usize::from), Some(4));
         assert_eq!(file.egress.hosts, Some(vec!["*.example.com".to_owned()]));
     }
