@@ -25,7 +25,7 @@ mod account;
 mod bounds;
 mod circle;
 mod hosts;
-mod libraries;
+pub mod libraries;
 mod python;
 mod recorded;
 mod secrets;

@@ -7,6 +7,7 @@ mod keys;
 mod later;
 mod provenance;
 mod restarts;
+mod snapshots;
 mod streams;
 
 use std::io::{Read, Write};

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection, Encode};
 
 use crate::error::Error;
+use crate::snapshots::Snapshot;
 
 /// The custom section's name.
 pub const BUNDLE_SECTION: &str = "lathe:bundle";
@@ -26,7 +27,7 @@ impl Image {
     #[must_use]
     pub fn new(name: &'static str, component: &[u8]) -> Self {
         let hasher = Sha256::new_with_prefix(component);
-        Self { digest: Digest::of(component), name, hasher }
+        Self { digest: Digest::from_bytes(hasher.clone().finalize().into()), name, hasher }
     }
 
     /// The digest of [`with_bundle`], without the copy.
@@ -42,7 +43,14 @@ impl Image {
 #[derive(Debug, Clone)]
 pub enum Artefact {
     /// Code for a language's image.
-    Bundle { image: Digest, image_name: &'static str, bytes: Arc<[u8]>, component: Digest },
+    Bundle {
+        image: Digest,
+        image_name: &'static str,
+        bytes: Arc<[u8]>,
+        component: Digest,
+        /// The image itself, when no release brings it, and which one it was made of.
+        snapshot: Option<(Arc<[u8]>, Digest)>,
+    },
     /// A component of its own.
     Component { bytes: Arc<[u8]>, digest: Digest },
 }
@@ -51,12 +59,41 @@ impl Artefact {
     #[must_use]
     pub fn of_image(image: &Image, bundle: Vec<u8>) -> Self {
         let component = image.component_digest(&bundle);
-        Self::Bundle { image: image.digest, image_name: image.name, bytes: bundle.into(), component }
+        Self::Bundle { image: image.digest, image_name: image.name, bytes: bundle.into(), component, snapshot: None }
+    }
+
+    /// Code for an image that has the tool's packages in it.
+    #[must_use]
+    pub fn of_snapshot(snapshot: &Snapshot, bundle: Vec<u8>) -> Self {
+        let mut made = Self::of_image(&snapshot.image, bundle);
+        if let Self::Bundle { snapshot: image, .. } = &mut made {
+            *image = Some((snapshot.component.clone(), snapshot.of));
+        }
+        made
     }
 
     #[must_use]
     pub fn own(component: Vec<u8>) -> Self {
         Self::Component { digest: Digest::of(&component), bytes: component.into() }
+    }
+
+    /// What is to be stored besides, likewise.
+    #[must_use]
+    pub const fn snapshot(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::Bundle { snapshot: Some((component, _)), .. } => Some(component),
+            Self::Bundle { .. } | Self::Component { .. } => None,
+        }
+    }
+
+    /// The language's image, as a release brings it, with its name.
+    #[must_use]
+    pub const fn language_image(&self) -> Option<(&'static str, &Digest)> {
+        match self {
+            Self::Bundle { snapshot: Some((_, of)), image_name, .. } => Some((image_name, of)),
+            Self::Bundle { image, image_name, .. } => Some((image_name, image)),
+            Self::Component { .. } => None,
+        }
     }
 
     /// What is to be stored, and found again by its digest.

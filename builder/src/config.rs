@@ -3,7 +3,7 @@
 //! | field | meaning | default |
 //! |---|---|---|
 //! | `bundler` | program and arguments of the bundling child | this binary |
-//! | `cache_dir` | downloaded packages, by digest | `<data>/cache` |
+//! | `cache_dir` | downloaded packages, by digest, and snapshots of images with packages | `<data>/cache` |
 //! | `bubblewrap` | the program that confines builds in which an author's code runs natively | none: such builds are refused |
 //! | `scratch_dir` | what running builds have in hand; emptied at the start | `<data>/scratch` |
 //! | `confiner` | program and arguments of the child that becomes esbuild | this binary |

@@ -19,6 +19,7 @@ mod metrics;
 mod progress;
 mod publish;
 pub mod sandbox;
+mod snapshots;
 pub mod source;
 mod steps;
 mod toolchain;

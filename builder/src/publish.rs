@@ -227,6 +227,9 @@ impl Builder {
         if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
             self.artifacts.put(mocks).await?;
         }
+        if let Some(snapshot) = built.artefact.snapshot() {
+            self.artifacts.put(snapshot.clone()).await?;
+        }
         self.artifacts.put(built.artefact.bytes().clone()).await?;
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox, Scratches};
+use crate::snapshots::Snapshots;
 use crate::steps::dependencies::Packages;
 use crate::steps::npm::NpmPackages;
 use crate::toolchain::rust::Rust;
@@ -24,6 +25,7 @@ pub struct Workbench {
     pub(crate) packages: Packages,
     pub(crate) npm: NpmPackages,
     pub(crate) rust: Rust,
+    pub(crate) snapshots: Snapshots,
     pub(crate) scratches: Scratches,
     sandbox: Arc<OnceCell<Sandbox>>,
     /// Who makes what runs, when this process does not.
@@ -37,9 +39,10 @@ impl Workbench {
         let packages = Packages::new(config.python_index.as_deref(), &config.cache_dir)?;
         let npm = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
         let rust = Rust::new(&config)?;
+        let snapshots = Snapshots::open(&config, images.compiler())?;
         let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
         let (config, sandbox) = (Arc::new(config), Arc::default());
-        Ok(Self { config, images, packages, npm, rust, scratches, sandbox, workers: None })
+        Ok(Self { config, images, packages, npm, rust, snapshots, scratches, sandbox, workers: None })
     }
 
     /// Has workers do what takes an author's code.

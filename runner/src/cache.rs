@@ -10,6 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
+use nix::sys::stat::futimens;
+use nix::sys::time::TimeSpec;
 use registry::Digest;
 use sha2::Sha256;
 
@@ -73,6 +75,52 @@ impl Compiled {
         let does_not_verify = |_| io::Error::other("it does not verify");
         self.mac(digest, &code).verify_slice(&mac).map_err(does_not_verify)?;
         Ok(Some((file, code)))
+    }
+
+    /// Another directory, under the same key.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn beside(&self, directory: &Path) -> Result<Self, Error> {
+        Self::open(directory, self.key)
+    }
+
+    /// A directory for notes about what is in this one.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn notes(&self) -> Result<Self, Error> {
+        self.beside(&self.directory.join("notes"))
+    }
+
+    /// What was kept under a name, when it is there and verifies. It counts as used now.
+    #[must_use]
+    pub fn take(&self, name: &Digest) -> Option<Vec<u8>> {
+        let (file, bytes) = self.read(name)?;
+        if let Err(error) = futimens(&file, &TimeSpec::UTIME_NOW, &TimeSpec::UTIME_NOW) {
+            tracing::debug!(%name, %error, "what cannot be marked as used leaves early");
+        }
+        Some(bytes)
+    }
+
+    /// The names of all but what was used last.
+    #[must_use]
+    pub fn beyond(&self, kept: usize) -> Vec<Digest> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let of = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_str()?.strip_suffix(".cwasm")?.to_owned();
+            Some((entry.metadata().ok()?.modified().ok()?, Digest::parse(&format!("sha256:{name}")).ok()?))
+        };
+        let mut all: Vec<_> = entries.filter_map(of).collect();
+        all.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+        all.into_iter().skip(kept).map(|(_, name)| name).collect()
+    }
+
+    /// Takes something out.
+    pub fn remove(&self, name: &Digest) {
+        for path in [self.path(name).with_extension("mac"), self.path(name)] {
+            drop(fs::remove_file(path)); // it may be gone
+        }
     }
 
     /// Keeps a component's code. The code is in place before its digest is.
@@ -151,6 +199,22 @@ mod tests {
         fs::copy(&path, cache.path(&other)).unwrap();
         fs::copy(path.with_extension("mac"), cache.path(&other).with_extension("mac")).unwrap();
         assert_eq!(cache.find(&other), None);
+    }
+
+    #[test]
+    fn what_was_used_last_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Compiled::open(directory.path(), [7; 32]).unwrap().beside(&directory.path().join("more")).unwrap();
+        let names = [b"one", b"two", b"six"].map(|name| Digest::of(name));
+        for (age, name) in names.iter().enumerate() {
+            let file = fs::File::options().write(true).open(cache.keep(name, b"kept").unwrap()).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(age as u64)).unwrap();
+        }
+        assert_eq!(cache.take(&names[0]).as_deref(), Some(&b"kept"[..]));
+        assert_eq!(cache.beyond(2), [names[1]]);
+        cache.remove(&names[1]);
+        assert_eq!((cache.take(&names[1]), cache.beyond(2)), (None, vec![]));
+        assert_eq!(cache.beyond(0).len(), 2);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
@@ -98,6 +98,28 @@ impl Codes {
             }
         };
         Ok(self.hold(digest, native))
+    }
+
+    /// What was noted under a name.
+    pub(crate) fn note(&self, name: &Digest) -> Option<Vec<u8>> {
+        self.0.compiled.notes().ok()?.take(name)
+    }
+
+    pub(crate) fn keep_note(&self, name: &Digest, note: &[u8]) {
+        let kept = self.0.compiled.notes().and_then(|notes| notes.keep(name, note));
+        if let Err(error) = kept {
+            tracing::warn!(%error, "whose code it is cannot be noted, so that it is made again");
+        }
+    }
+
+    /// A directory under the same key.
+    pub(crate) fn shelf(&self, directory: &Path) -> Result<Compiled, Error> {
+        self.0.compiled.beside(directory)
+    }
+
+    /// Takes code off the disk.
+    pub(crate) fn forget(&self, digest: &Digest) {
+        self.0.compiled.remove(digest);
     }
 
     /// Holds code for those who ask for it from now on.

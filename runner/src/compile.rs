@@ -1,8 +1,11 @@
 //! Compiling a component ahead of time, in a child that can be killed.
 
+mod twin;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,9 +103,32 @@ impl Compiler {
             return Err(Error::rejected(reason).into()); // or was refused
         }
         let component = component.await?;
-        tracing::info!(%digest, "a component is compiled");
-        let code = self.compile(&component, maker).await.inspect_err(|error| self.remember(digest, error))?;
-        Ok(self.codes.keep(digest, &code)?)
+        let kin = self.kin(&component, maker).await;
+        let code = match kin.as_ref().and_then(|kin| self.codes.of_kin(kin)) {
+            Some(code) => code,
+            None => {
+                tracing::info!(%digest, "a component is compiled");
+                self.compile(&component, maker).await.inspect_err(|error| self.remember(digest, error))?
+            }
+        };
+        let native = self.codes.keep(digest, &code)?;
+        if let Some(kin) = kin {
+            self.codes.keep_kin(digest, &kin);
+        }
+        Ok(native)
+    }
+
+    /// A directory for what else this node keeps and has to find as it was.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn shelf(&self, directory: &Path) -> Result<Compiled, Error> {
+        self.codes.shelf(directory)
+    }
+
+    /// Takes code out of the cache. Who has it keeps it, and it is made again when it is wanted.
+    pub fn forget(&self, digest: &Digest) {
+        self.codes.forget(digest);
     }
 
     /// What is in the cache, if it is of use here.
@@ -256,8 +282,6 @@ pub(crate) fn limit_self(cpu_seconds: u64, memory_bytes: u64) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn compiler(directory: &Path, script: &str) -> Compiler {

@@ -3,6 +3,8 @@
 //! The author's top-level code runs here, inside the sandbox's limits, in
 //! whichever process calls this: the builder's confined child.
 
+mod picture;
+
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -66,6 +68,8 @@ pub struct Interpreter {
     engine: Engine,
     component: Component,
     linker: Linker<Host>,
+    /// Where the memory of an image is.
+    slots: Option<Slots>,
 }
 
 impl Interpreter {
@@ -82,15 +86,16 @@ impl Interpreter {
         // SAFETY: the caller's promise.
         let mut native = unsafe { Native::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
         let room = Room::new(1);
-        let engine = match native.image() {
-            // Two instances come and go here: nothing is gained by finding out what they wrote to.
-            Some(image) => engine::of_image(Slots::new(image, room, None), Stacks::default()),
+        // Few instances come and go here: nothing is gained by finding out what they wrote to.
+        let slots = native.image().map(|image| Slots::new(image, room, None));
+        let engine = match slots.clone() {
+            Some(slots) => engine::of_image(slots, Stacks::default()),
             None => engine::engine(room),
         };
         let engine = engine.map_err(Error::engine)?;
         let component = native.component(&engine)?;
         let linker = host::linker(&engine).map_err(Error::engine)?;
-        Ok(Self { engine, component, linker })
+        Ok(Self { engine, component, linker, slots })
     }
 
     /// Compiles a project within the limits, and checks what came of it in a
@@ -130,7 +135,7 @@ impl Interpreter {
     pub async fn input_schema(&self, limits: Limits) -> Result<Result<Option<String>, CompileFailure>, Error> {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
-        let mut store = self.store(limits);
+        let mut store = self.store(limits, Taping::Off);
         Ok(match tokio::time::timeout(limits.wall(), self.ask(&mut store)).await {
             Ok(Ok(schema)) => Ok(schema),
             Ok(Err(error)) => Err(untold(stopped::message(&error), &store)),
@@ -151,7 +156,7 @@ impl Interpreter {
         limits: Limits,
         call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
     ) -> Result<T, CompileFailure> {
-        let mut store = self.store(limits);
+        let mut store = self.store(limits, Taping::Off);
         let call = async {
             let image = Image::instantiate_async(&mut store, &self.component, &self.linker).await?;
             call(image, &mut store).await
@@ -163,8 +168,8 @@ impl Interpreter {
         }
     }
 
-    fn store(&self, limits: Limits) -> Store<Host> {
-        let mut store = Store::new(&self.engine, Host::new([].into(), &limits, Taping::Off, Ports::closed()));
+    fn store(&self, limits: Limits, taping: Taping) -> Store<Host> {
+        let mut store = Store::new(&self.engine, Host::new([].into(), &limits, taping, Ports::closed()));
         store.limiter(|host| &mut host.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_epoch_deadline(1);

@@ -35,6 +35,7 @@ mod sandbox;
 mod schema;
 mod shape;
 mod slots;
+mod snapshot;
 mod split;
 mod stopped;
 mod structure;
@@ -71,6 +72,7 @@ pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Ht
 pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
 pub use sandbox::Sandbox;
 pub use schema::InputSchema;
+pub use snapshot::with_memory;
 pub use structure::{Unsound, check as check_structure};
 pub use tape::{
     Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,

@@ -54,12 +54,24 @@ struct Shared {
 struct State {
     idle: Vec<Slot>,
     live: usize,
+    /// What became of the next memory that comes back is wanted, or is there.
+    picture: Option<Option<Vec<u8>>>,
 }
 
 impl Slots {
     /// Without a page map all is dropped after each run.
     pub fn new(image: Image, room: Room, pagemap: Option<Arc<Pagemap>>) -> Self {
         Self(Arc::new(Shared { image: Arc::new(image), room, pagemap, state: Mutex::default() }))
+    }
+
+    /// Has the memory that comes back next copied before it is reset.
+    pub fn picture_next(&self) {
+        self.state().picture = Some(None);
+    }
+
+    /// That copy.
+    pub fn picture(&self) -> Option<Vec<u8>> {
+        self.state().picture.take().flatten()
     }
 
     /// A slot with nothing in it but the image.
@@ -77,6 +89,10 @@ impl Slots {
 
     /// Takes a slot back, resets it, and keeps it when it is what it was.
     fn put(&self, mut slot: Slot) {
+        if let Some(wanted @ None) = &mut self.state().picture {
+            // SAFETY: the run is over, and nobody else has its memory.
+            *wanted = Some(unsafe { slot.contents() }.to_vec());
+        }
         let reset = slot.reset(self.0.pagemap.as_deref());
         let mut state = self.state();
         state.live = state.live.saturating_sub(1);
@@ -102,6 +118,8 @@ unsafe impl MemoryCreator for Slots {
         reserved: Option<usize>,
         guard: usize,
     ) -> Result<Box<dyn LinearMemory>, String> {
+        // An image shares its code with its snapshots, whose memory is larger from the start.
+        let minimum = minimum.max(self.0.image.bytes().len());
         if memory.is_64() || memory.is_shared() || minimum > self.0.room.memory_bytes {
             return Err("the memory is none of an image".to_owned());
         }
@@ -156,15 +174,40 @@ mod tests {
     const BYTES: usize = 64 << 10;
 
     fn slots() -> Slots {
+        slots_of(BYTES)
+    }
+
+    fn slots_of(bytes: usize) -> Slots {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[5; BYTES]).unwrap();
+        file.write_all(&vec![5; bytes]).unwrap();
         // SAFETY: nobody changes either.
-        let image = unsafe { Image::new(file, 0, vec![5; BYTES].leak()) };
+        let image = unsafe { Image::new(file, 0, vec![5; bytes].leak()) };
         Slots::new(image, Room { runs: 1, memory_bytes: 4 * BYTES }, Pagemap::open().map(Arc::new))
     }
 
     fn memory(slots: &Slots, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
         slots.new_memory(MemoryType::new(2, None), minimum, None, Some(16 * BYTES), BYTES)
+    }
+
+    #[test]
+    fn a_memory_has_room_for_its_image_whatever_the_code_asks_for() {
+        let slots = slots_of(3 * BYTES);
+        let mut one = memory(&slots, BYTES).unwrap();
+        assert_eq!(one.byte_size(), 3 * BYTES);
+        one.grow_to(4 * BYTES).unwrap();
+        // SAFETY: it is open that far, and nobody else has it.
+        unsafe { one.as_ptr().add(2 * BYTES).write(9) };
+        assert!(slots.picture().is_none());
+        slots.picture_next();
+        drop(one);
+        let picture = slots.picture().unwrap();
+        assert_eq!(
+            (picture.len(), picture[2 * BYTES - 1], picture[2 * BYTES], picture[3 * BYTES]),
+            (4 * BYTES, 5, 9, 0)
+        );
+        assert_eq!(memory(&slots, BYTES).unwrap().byte_size(), 3 * BYTES);
+        assert!(slots.picture().is_none(), "one is enough");
+        assert!(memory(&slots_of(5 * BYTES), BYTES).is_err(), "more than a run may have");
     }
 
     #[test]
@@ -182,7 +225,7 @@ mod tests {
         assert_eq!((again.as_ptr(), again.byte_size()), (place, 2 * BYTES), "the same one, as it was");
         drop((again, all));
         assert_eq!(slots.state().idle.len(), LIVE_PER_RUN);
-        assert!(memory(&slots, 5 * BYTES).is_err() && memory(&slots, 0).is_err());
+        assert!(memory(&slots, 5 * BYTES).is_err());
         assert_eq!(slots.state().live, 0);
         let wide = slots.new_memory(MemoryType::new64(2, None), 2 * BYTES, None, Some(16 * BYTES), BYTES);
         assert!(wide.is_err(), "wide addresses");

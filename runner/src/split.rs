@@ -19,6 +19,8 @@ const IMAGE_BYTES_MAX: u64 = 256 << 20;
 pub struct Split {
     pub component: Vec<u8>,
     pub image: Vec<u8>,
+    /// Bytes that the memory has at first.
+    pub minimum: usize,
 }
 
 /// Takes the memory out, if the component has the shape for it.
@@ -28,18 +30,19 @@ pub struct Split {
 pub fn split(component: &[u8]) -> Result<Option<Split>, BinaryReaderError> {
     let Some(owner) = owner(component)? else { return Ok(None) };
     let Some(module) = component.get(owner.clone()) else { return Ok(None) };
-    let Some(mut image) = image(module)? else { return Ok(None) };
+    let Some((mut image, minimum)) = image(module)? else { return Ok(None) };
+    let Ok(minimum) = usize::try_from(minimum) else { return Ok(None) };
     let used = image.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     image.resize(used.next_multiple_of(PAGE_BYTES), 0);
     if image.is_empty() {
         return Ok(None);
     }
     let component = with_module(component, &owner, &without_data(module)?)?;
-    Ok(Some(Split { component, image }))
+    Ok(Some(Split { component, image, minimum }))
 }
 
 /// The module that has the one memory of the component, directly inside it.
-fn owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryReaderError> {
+pub(crate) fn owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryReaderError> {
     let (mut depth, mut module, mut owner) = (0_u32, None, None);
     for payload in Parser::new(0).parse_all(component) {
         match payload? {
@@ -58,8 +61,8 @@ fn owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryReaderError> {
     Ok(owner)
 }
 
-/// The bytes of a module's memory, if they are known before it runs.
-fn image(module: &[u8]) -> Result<Option<Vec<u8>>, BinaryReaderError> {
+/// The bytes of a module's memory, if they are known before it runs, and how many it has with zeros behind them.
+fn image(module: &[u8]) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
     let (mut bytes, mut minimum) = (Vec::new(), 0);
     for payload in Parser::new(0).parse_all(module) {
         let is_plain = match payload? {
@@ -90,7 +93,7 @@ fn image(module: &[u8]) -> Result<Option<Vec<u8>>, BinaryReaderError> {
             return Ok(None);
         }
     }
-    Ok(Some(bytes))
+    Ok(Some((bytes, minimum)))
 }
 
 /// What a memory has at first, if it is one of 32 bits, of a single thread, with ordinary pages.
@@ -143,7 +146,7 @@ fn without_data(module: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
 }
 
 /// The component with another module in place of the one at `place`.
-fn with_module(component: &[u8], place: &Range<usize>, module: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
+pub(crate) fn with_module(component: &[u8], place: &Range<usize>, module: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
     let (mut depth, mut changed) = (0_u32, Component::new());
     for payload in Parser::new(0).parse_all(component) {
         let payload = payload?;
@@ -211,7 +214,8 @@ mod tests {
             }
             match split(&component(&segments)).unwrap() {
                 None => prop_assert!(memory.iter().all(|byte| *byte == 0)),
-                Some(Split { component, image }) => {
+                Some(Split { component, image, minimum }) => {
+                    prop_assert_eq!(minimum, memory.len());
                     prop_assert_eq!(self::segments(&component), 0);
                     prop_assert!(memory[..image.len()] == image && memory[image.len()..].iter().all(|byte| *byte == 0));
                     prop_assert!(image.len() % PAGE_BYTES == 0 && image[image.len() - PAGE_BYTES..].iter().any(|byte| *byte != 0));
@@ -253,7 +257,7 @@ mod tests {
     #[test]
     fn the_python_image_is_split() {
         let component = python_image::component().unwrap();
-        let Split { component: rest, image } = split(&component).unwrap().unwrap();
+        let Split { component: rest, image, .. } = split(&component).unwrap().unwrap();
         assert_eq!((segments(&rest), split(&rest).unwrap().is_none()), (0, true));
         assert!(image.len() > 1 << 20 && rest.len() < component.len());
         println!("an image of {} KiB", image.len() >> 10);

@@ -36,6 +36,22 @@ pub fn copy_code(image: &Path, own: &Path) {
     }
 }
 
+/// Takes what was compiled of an image out of the cache, for a test whose image nobody else has.
+pub fn forget_code(image: &str) {
+    for (file, _) in files_below(&cache().join("compiled")) {
+        if file.file_stem().is_some_and(|name| name == image) {
+            fs::remove_file(file).expect("a file less");
+        }
+    }
+}
+
+/// Has the next build of every tool with packages make its snapshot anew.
+pub fn forget_snapshots() {
+    for (file, _) in files_below(&cache().join("snapshots/compiled")) {
+        drop(fs::remove_file(file)); // another test may have been quicker
+    }
+}
+
 /// All files of the directories in a directory, with their sizes.
 pub fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
     let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();

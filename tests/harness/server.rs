@@ -118,6 +118,16 @@ impl Server {
         files
     }
 
+    /// Takes an image's compiled code from all servers of these tests.
+    pub fn forget_code(&self, image: &str) {
+        seed::forget_code(image);
+    }
+
+    /// Takes the snapshots that are kept for builds from all servers of these tests.
+    pub fn forget_snapshots(&self) {
+        seed::forget_snapshots();
+    }
+
     pub fn data(&self) -> &Path {
         &self.data
     }

@@ -111,6 +111,70 @@ fn without_a_registry_dependencies_are_refused() {
     assert!(detail.contains("npm_registry (LATHE_NPM_REGISTRY)"), "{detail}");
 }
 
+/// A package of one file.
+fn single(name: &str, source: &str) -> (String, Vec<u8>) {
+    let package = json!({"name": name, "version": "1.0.0", "type": "module", "exports": "./index.js"}).to_string();
+    (name.to_owned(), npm_archive(&[("package.json", &package), ("index.js", source)]))
+}
+
+#[test]
+fn packages_are_loaded_once_and_those_that_would_differ_in_each_run() {
+    let babel = npm_archive(&[
+        ("package.json", r#"{"name": "babel", "version": "1.0.0", "main": "index.js"}"#),
+        ("index.js", "exports.__esModule = true; exports.default = 'inner'; exports.WORD = 'named';"),
+    ]);
+    let packages = [
+        single(
+            "calm",
+            "export const WAS_LATE = Boolean(globalThis.late);\nexport const LIST = [];\nexport default 'own';",
+        ),
+        single("dice", "export const FACES = [Math.random(), crypto.randomUUID()];"),
+        single("clock", "export const SEEN = new Date().getTime();"),
+        single("timer", "export const FIRED = []; setTimeout(() => FIRED.push(1), 0);"),
+        single("fails", "export const AT = Boolean(globalThis.late); if (!AT) throw new Error('too early');"),
+        ("babel".to_owned(), babel),
+    ];
+    let served: Vec<_> = packages.iter().map(|(name, bytes)| (name.as_str(), "1.0.0", bytes.as_slice())).collect();
+    let registry = NpmRegistry::serve(&served);
+    let Some(server) = server(with_registry(&registry.url)) else { return };
+    let team = Team::on(&server);
+    let dependencies: Value = packages.iter().map(|(name, _)| (name.clone(), json!("1.0.0"))).collect();
+    let locked: Vec<_> =
+        packages.iter().map(|(name, bytes)| (format!("node_modules/{name}"), npm_entry("1.0.0", bytes))).collect();
+    let locked: Vec<_> = locked.iter().map(|(path, entry)| (path.as_str(), entry.clone())).collect();
+    let before = "import './late';\nimport calm, { LIST, WAS_LATE } from 'calm';\nimport { FACES } from 'dice';\n\
+        import { SEEN } from 'clock';\nimport { FIRED } from 'timer';\nimport { AT } from 'fails';\n\
+        import babel, { WORD } from 'babel';";
+    let body = "LIST.push('x'); return [[WAS_LATE, calm, LIST, AT, WORD, babel], FACES, SEEN > 1e12, FIRED, Math.random(), crypto.randomUUID()];";
+    let tool = typescript(&team, "mixed", &json!({"dependencies": dependencies}), before, body);
+    let tool = tool.with_file("package-lock.json", &npm_lock(&dependencies, &locked));
+    let tool = tool.with_file("late.ts", "globalThis.late = true;").published();
+    let runs = [(); 2].map(|()| tool.invoke(json!({})).json());
+    for run in &runs {
+        let babel = json!({"__esModule": true, "default": "inner", "WORD": "named"});
+        assert_eq!(run[0], json!([false, "own", ["x"], true, "named", babel]), "{run}");
+        assert_eq!((&run[2], &run[3]), (&json!(true), &json!([])), "{run}");
+    }
+    for chance in ["/1/0", "/1/1", "/4", "/5"] {
+        assert_ne!(runs[0].pointer(chance), runs[1].pointer(chance), "{chance} is not that of the snapshot");
+    }
+    let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    let log = detail["build_log"].as_str().expect("a log");
+    for line in [
+        "dice is imported in each run: it takes random bytes",
+        "clock is imported in each run: Error: it looks at the time",
+        "timer is imported in each run: Error: it starts a timer",
+        "fails is imported in each run: Error: too early",
+    ] {
+        assert!(log.contains(line), "{line:?} is not in {log}");
+    }
+    assert!(!log.contains("calm is") && !log.contains("babel is"), "{log}");
+    // The snapshot is made anew, as on another node.
+    team.server.forget_snapshots();
+    let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
+    assert_eq!(verified["identical"], json!(true), "{verified}");
+}
+
 const ZOD: &str = "
 import * as z from 'zod';
 export const inputSchema = z.object({ name: z.string().min(1).describe('Whom to greet'), times: z.int().default(2) });

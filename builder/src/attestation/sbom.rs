@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{Facts, Package, RELEASE};
-use crate::component::Artefact;
 
 /// Package URLs of programs that no registry has: a compiler, a bundler.
 const GENERIC: &str = "generic";
@@ -53,7 +52,7 @@ fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
 
 /// The interpreter.
 fn image(facts: &Facts<'_>) -> Option<Value> {
-    let Artefact::Bundle { image, image_name: name, .. } = facts.artefact else { return None };
+    let (name, image) = facts.artefact.language_image()?;
     Some(json!({
         "type": "platform",
         "bom-ref": format!("image:{name}"),

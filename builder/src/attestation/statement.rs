@@ -4,7 +4,6 @@ use registry::Digest;
 use serde_json::{Value, json};
 
 use super::{BUILD_TYPE, BUILDER, Facts, Package, RELEASE};
-use crate::component::Artefact;
 
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
@@ -53,17 +52,17 @@ fn parameters(facts: &Facts<'_>) -> Value {
     })
 }
 
-/// What went in: the commit, the interpreter, the packages.
+/// What went in: the commit, the interpreter, by itself and with the packages in it, and the packages.
 fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
     let repository = format!("urn:lathe:repository:{}", facts.organization());
     let commit = json!({"uri": repository, "digest": {"gitCommit": facts.commit.to_string()}});
-    let image = match facts.artefact {
-        Artefact::Bundle { image, image_name, .. } => {
-            Some(json!({"uri": format!("urn:lathe:image:{image_name}"), "digest": {"sha256": image.to_hex()}}))
-        }
-        Artefact::Component { .. } => None,
-    };
-    std::iter::once(commit).chain(image).chain(facts.packages.iter().map(package)).collect()
+    let image = |(name, digest): (&str, &Digest)| json!({"uri": format!("urn:lathe:image:{name}"), "digest": {"sha256": digest.to_hex()}});
+    let image = facts.artefact.language_image().map(image);
+    let snapshot = facts.artefact.snapshot().map(|_| {
+        let digest = facts.artefact.code().component.to_hex();
+        json!({"uri": "urn:lathe:snapshot", "digest": {"sha256": digest}})
+    });
+    std::iter::once(commit).chain(image).chain(snapshot).chain(facts.packages.iter().map(package)).collect()
 }
 
 fn package(package: &Package) -> Value {

@@ -2,6 +2,8 @@
 //! there, inside the image, without network, and the child can be killed. There
 //! a compiled tool is asked about its input, too.
 
+pub mod packages;
+
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -39,6 +41,8 @@ enum Request {
     Bundle { code: PathBuf, project: Project, derive_schema: bool },
     /// Of a tool of its own.
     InputSchema { code: PathBuf },
+    /// Of an image.
+    Packages { code: PathBuf, packages: packages::Packages },
 }
 
 /// The author's failure, or that of the child.
@@ -79,13 +83,23 @@ async fn ask<T: DeserializeOwned>(
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<T, Error> {
+    let said = say(code, bundler, request).await?;
+    let answer: Answer<T> = postcard::from_bytes(&said).map_err(Error::internal)?;
+    answer.map_err(Error::internal)?.map_err(from_check)
+}
+
+/// What a child says to a request.
+async fn say(
+    code: &NativeCode,
+    bundler: &[String],
+    request: impl FnOnce(PathBuf) -> Request,
+) -> Result<Vec<u8>, Error> {
     let mut child = child(bundler)?;
     let code = code.give_to(&mut child).map_err(Error::internal)?;
     let request = postcard::to_allocvec(&request(code)).map_err(Error::internal)?;
-    let answer: Answer<T> = tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
+    tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
         .await
-        .map_err(|_| refuse("import", "importing the tool took too long"))??;
-    answer.map_err(Error::internal)?.map_err(from_check)
+        .map_err(|_| refuse("import", "importing the tool took too long"))?
 }
 
 fn child(command: &[String]) -> Result<Command, Error> {
@@ -98,7 +112,7 @@ fn child(command: &[String]) -> Result<Command, Error> {
     Ok(child)
 }
 
-async fn converse<T: DeserializeOwned>(mut child: Command, request: Vec<u8>) -> Result<Answer<T>, Error> {
+async fn converse(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
     let mut child = child.spawn().map_err(|error| Error::internal(format!("no bundling child starts: {error}")))?;
     let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
     let feed = async move { input.write_all(&request).await };
@@ -108,7 +122,7 @@ async fn converse<T: DeserializeOwned>(mut child: Command, request: Vec<u8>) -> 
         tracing::warn!(status = %output.status, reason, "a bundling child died");
         return Err(refuse("import", &format!("importing the tool ended the interpreter ({})", output.status)));
     }
-    postcard::from_bytes(&output.stdout).map_err(Error::internal)
+    Ok(output.stdout)
 }
 
 fn refuse(check: &str, message: &str) -> Error {
@@ -129,13 +143,14 @@ pub fn child_bundle_main() -> io::Result<()> {
     let mut request = Vec::new();
     io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
     let request: Request = postcard::from_bytes(&request).map_err(io::Error::other)?;
-    let file_bytes_max = if matches!(request, Request::Bundle { .. }) { 0 } else { MEMORY_FILE_BYTES_MAX };
+    let file_bytes_max = if matches!(request, Request::InputSchema { .. }) { MEMORY_FILE_BYTES_MAX } else { 0 };
     setrlimit(Resource::RLIMIT_FSIZE, file_bytes_max, file_bytes_max)?;
     let answer = match request {
         Request::Bundle { code, project, derive_schema } => {
             answer(&code, async |image| image.compile(project, derive_schema, LIMITS).await)
         }
         Request::InputSchema { code } => answer(&code, async |tool| tool.input_schema(LIMITS).await),
+        Request::Packages { code, packages } => return packages::child_main(&code, packages),
     };
     io::stdout().lock().write_all(&answer?)
 }
@@ -144,11 +159,18 @@ fn answer<T: Serialize>(
     code: &Path,
     work: impl AsyncFnOnce(Interpreter) -> Result<Result<T, CompileFailure>, runner::Error>,
 ) -> io::Result<Vec<u8>> {
+    let answer: Answer<T> = with_loaded(code, work)?.map_err(|error| error.to_string());
+    postcard::to_allocvec(&answer).map_err(io::Error::other)
+}
+
+fn with_loaded<T>(
+    code: &Path,
+    work: impl AsyncFnOnce(Interpreter) -> Result<T, runner::Error>,
+) -> io::Result<Result<T, runner::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // SAFETY: the parent names an open file, which it has verified.
     let loaded = unsafe { Interpreter::load(code) };
-    let answer: Answer<T> = loaded.and_then(|loaded| runtime.block_on(work(loaded))).map_err(|error| error.to_string());
-    postcard::to_allocvec(&answer).map_err(io::Error::other)
+    Ok(loaded.and_then(|loaded| runtime.block_on(work(loaded))))
 }
 
 /// Bounds this process, ends it with its parent, and takes its network away

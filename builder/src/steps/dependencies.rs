@@ -3,10 +3,12 @@
 //!
 //! Only pure-Python wheels are taken, so no code of a package runs here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use pep508_rs::{Requirement, VerbatimUrl};
 use registry::Digest;
 use reqwest::{Client, Url};
 use runner::SourceFile;
@@ -25,8 +27,19 @@ const ACCEPT: &str = "application/vnd.pypi.simple.v1+json, text/html;q=0.1";
 /// The largest project page: a few thousand releases.
 const PAGE_BYTES_MAX: usize = 64 << 20;
 const WHEEL_BYTES_MAX: usize = 32 << 20;
+/// Beside the modules of some packages.
+const NO_MODULES: [&str; 6] = ["docs", "examples", "scripts", "setup", "test", "tests"];
 /// All packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
+
+/// What a lock file stands for.
+#[derive(Debug, Default)]
+pub struct Fetched {
+    pub packages: Vec<Package>,
+    pub files: Vec<SourceFile>,
+    /// The modules that the packages bring which the project itself asks for: with them, it has what it imports.
+    pub imports: Vec<String>,
+}
 
 /// Fetches packages and keeps them by digest.
 #[derive(Debug, Clone)]
@@ -52,12 +65,13 @@ impl Packages {
         manifest: &Manifest,
         files: &BTreeMap<String, Vec<u8>>,
         progress: &Progress,
-    ) -> Result<(Vec<Package>, Vec<SourceFile>), Error> {
+    ) -> Result<Fetched, Error> {
         let Some(lock) = files.get(lock::FILE) else {
             let none = manifest.dependencies.is_empty();
             return if none { Ok(Default::default()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
         };
-        let (mut packages, mut fetched, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let (mut fetched, mut bytes) = (Fetched::default(), 0);
+        let asked = asked(&manifest.dependencies);
         for pinned in lock::parse(lock)? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
             let (digest, files) = self.package(&pinned).await?;
@@ -69,11 +83,14 @@ impl Packages {
                     &format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes"),
                 ));
             }
-            fetched.extend(files);
+            if asked.is_empty() || asked.contains(&pinned.name) {
+                fetched.imports.extend(modules(&files));
+            }
+            fetched.files.extend(files);
             let Pinned { name, version, .. } = pinned;
-            packages.push(Package { kind: "pypi", name, version, hash: Some(Hash::sha256(digest.to_hex())) });
+            fetched.packages.push(Package { kind: "pypi", name, version, hash: Some(Hash::sha256(digest.to_hex())) });
         }
-        Ok((packages, fetched))
+        Ok(fetched)
     }
 
     /// The digest of the wheel, and what is in it.
@@ -133,6 +150,22 @@ impl Packages {
         let body = download::body(answer, bytes_max).await.map_err(failed)?;
         body.ok_or_else(|| refuse("size", pinned, &format!("is larger than {bytes_max} bytes")))
     }
+}
+
+/// The names of the packages that a project asks for; none when it leaves that to its lock file.
+fn asked(dependencies: &[String]) -> BTreeSet<String> {
+    let name = |text: &String| Requirement::<VerbatimUrl>::from_str(text).ok().map(|found| found.name.to_string());
+    dependencies.iter().filter_map(name).collect()
+}
+
+/// The modules at the top of a package, without what some bring along by mistake.
+fn modules(files: &[SourceFile]) -> BTreeSet<String> {
+    let name = |file: &SourceFile| {
+        let name = file.path.strip_suffix("/__init__.py").or_else(|| file.path.strip_suffix(".py"))?;
+        let is_module = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        (is_module && !NO_MODULES.contains(&name)).then(|| name.to_owned())
+    };
+    files.iter().filter_map(name).collect()
 }
 
 /// The pure-Python wheel that the lock file allows.

@@ -1,6 +1,7 @@
 //! JavaScript and TypeScript to one script and its source map, by esbuild: it parses, and runs nothing of what it reads.
 
 mod confined;
+pub mod packages;
 mod program;
 
 use std::fs;
@@ -55,6 +56,9 @@ const OPTIONS: [&str; 14] = [
     "--log-limit=1",
 ];
 
+/// Makes every import of a package one of what is there already.
+const APART: [&str; 2] = ["--packages=external", "--banner:js=var require=globalThis[Symbol.for(\"lathe.packages\")];"];
+
 /// What is to be one script.
 pub struct Sources<'a> {
     pub entry_point: &'a str,
@@ -77,10 +81,16 @@ pub async fn bundle(
         let message = "the file is missing: set `entry_point` to the one that exports runTool";
         return Err(refuse("entry-point", message.into(), Place::file(sources.entry_point)));
     }
+    let scratch = run(esbuild, confiner, sources, &[]).await?;
+    blocking(move || taken(&scratch)).await
+}
+
+/// Runs esbuild over the sources, with more options than usual, and gives the directory with what it made.
+async fn run(esbuild: &Esbuild, confiner: &[String], sources: Sources<'_>, more: &[&str]) -> Result<TempDir, Error> {
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, packages, .. } = sources;
     let scratch = blocking(move || written(&files, &packages)).await?;
-    let child = child(confiner, esbuild, scratch.path(), &entry_point)?;
+    let child = child(confiner, esbuild, scratch.path(), &entry_point, more)?;
     let output = tokio::time::timeout(WALL_MAX, async { child.spawn_and_wait().await })
         .await
         .map_err(|_| refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Place::default()))?
@@ -88,7 +98,7 @@ pub async fn bundle(
     if !output.status.success() {
         return Err(complaint(&String::from_utf8_lossy(&output.stderr)));
     }
-    blocking(move || taken(&scratch)).await
+    Ok(scratch)
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Error> {
@@ -125,12 +135,18 @@ impl Child {
 }
 
 /// This program confines itself and becomes esbuild.
-fn child(confiner: &[String], esbuild: &Esbuild, scratch: &Path, entry_point: &str) -> Result<Child, Error> {
+fn child(
+    confiner: &[String],
+    esbuild: &Esbuild,
+    scratch: &Path,
+    entry_point: &str,
+    more: &[&str],
+) -> Result<Child, Error> {
     let [program, arguments @ ..] = confiner else {
         return Err(Error::internal("no confining program is configured"));
     };
     let mut child = Command::new(program);
-    child.args(arguments).arg(esbuild.path()).arg("--").arg(entry_point).args(OPTIONS);
+    child.args(arguments).arg(esbuild.path()).arg("--").arg(entry_point).args(OPTIONS).args(more);
     child.arg(format!("--outfile={OUTPUT}")).current_dir(scratch);
     child.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
     Ok(Child(child))

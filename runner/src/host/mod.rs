@@ -32,7 +32,7 @@ use crate::bindings::image::lathe::tool::bundle;
 use crate::bindings::tool::lathe::tool;
 use crate::limits::{Limiter, Limits};
 use crate::stopped::Spent;
-use crate::tape::{End, Recorder, Taped, Taping};
+use crate::tape::{Counts, End, Recorder, Taped, Taping};
 use crate::{Outcome, Ports};
 
 /// The host's side of one run.
@@ -99,6 +99,19 @@ impl Host {
         self
     }
 
+    /// What the guest has had of the world.
+    pub fn seen(&self) -> Seen {
+        Seen { counts: self.recorder.counts(), effects: self.recorder.effects() }
+    }
+
+    /// What of the host the guest still has, or has left behind.
+    pub fn keeps_hold(&self) -> Option<&'static str> {
+        if self.log.bytes() > 0 {
+            return Some("prints");
+        }
+        (!self.table.is_empty()).then_some("opens something of the host")
+    }
+
     /// Ends the tape, with how the run ended unless it was stopped.
     pub fn end_tape(&mut self, outcome: Result<&Outcome, End>) -> Taped {
         let log = &self.log;
@@ -138,6 +151,27 @@ impl Host {
             waiting_us: microseconds(waiting),
             memory_peak_bytes: self.limiter.memory_peak,
         }
+    }
+}
+
+/// What a guest has had of the world up to some moment, when a tape is made.
+#[derive(Clone, Copy)]
+pub struct Seen {
+    counts: Counts,
+    effects: usize,
+}
+
+impl Seen {
+    /// What it has had since then. Some engines look at the time themselves, so that looks tell nothing.
+    pub fn since(self, before: Self, counts_looks: bool) -> Option<&'static str> {
+        let Counts { wall_reads, monotonic_reads, random_bytes, .. } = self.counts.since(before.counts);
+        if random_bytes > 0 {
+            return Some("takes random bytes");
+        }
+        if counts_looks && wall_reads + monotonic_reads > 0 {
+            return Some("looks at the time");
+        }
+        (self.effects > before.effects).then_some("waits, or sends something")
     }
 }
 

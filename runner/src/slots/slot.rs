@@ -123,6 +123,15 @@ impl Slot {
         }
     }
 
+    /// All that can be reached.
+    ///
+    /// # Safety
+    /// Nobody may write to it meanwhile.
+    pub unsafe fn contents(&self) -> &[u8] {
+        // SAFETY: it is open that far, and the caller promises the rest.
+        unsafe { self.area.contents(self.within(0..self.accessible)) }
+    }
+
     /// The part of the smallest memory that is not of the image.
     fn zeros(&self) -> Range<usize> {
         self.image.bytes().len()..self.shape.minimum

@@ -41,6 +41,11 @@ impl Recorder {
         self.total
     }
 
+    /// How many effects the tape has.
+    pub(crate) fn effects(&self) -> usize {
+        self.tape.as_ref().map_or(0, |tape| tape.entries.len())
+    }
+
     pub(crate) fn wall(&mut self, value: u64) {
         self.total.wall_reads += 1;
         let Some(tape) = &mut self.tape else { return };

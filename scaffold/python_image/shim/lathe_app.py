@@ -1,9 +1,12 @@
-"""The component's exports. The host calls `run_tool`; the builder calls `compile`."""
+"""The component's exports. The host calls `run_tool`; the builder calls `compile`.
+
+`packages` is imported to be there: the builder names it.
+"""
 
 import wit_world
 from componentize_py_types import Err
 from lathe_runtime import compiler as _compiler
-from lathe_runtime import network, run, stdlib, warm
+from lathe_runtime import network, packages, run, stdlib, warm
 from wit_world.imports import bundle, compiler, http, status, types
 
 network.install(http)

@@ -29,6 +29,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 _running = None
 
+# What a run begins with where packages were imported before it.
+renew = None
+
 
 def _sender(send):
     from componentize_py_types import Err
@@ -48,6 +51,8 @@ def _sender(send):
 def run_tool(data, context, send):
     """Runs one invocation and returns the output as a string."""
     global _running
+    if renew is not None:
+        renew()
     _running = bundle.loads(data)
     _running.install()
     module, name = _running.entry
