@@ -11,10 +11,10 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use runner::SourceFile;
-use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::error::{Error, Place};
+use crate::sandbox::{ScratchDirectory, Scratches};
 pub use confined::child_esbuild_main;
 pub use program::{Esbuild, EsbuildMissing};
 
@@ -59,6 +59,13 @@ const OPTIONS: [&str; 14] = [
 /// Makes every import of a package one of what is there already.
 const APART: [&str; 2] = ["--packages=external", "--banner:js=var require=globalThis[Symbol.for(\"lathe.packages\")];"];
 
+/// Where it runs.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub confiner: &'a [String],
+    pub scratches: &'a Scratches,
+}
+
 /// What is to be one script.
 pub struct Sources<'a> {
     pub entry_point: &'a str,
@@ -71,26 +78,28 @@ pub struct Sources<'a> {
 ///
 /// # Errors
 /// What esbuild refuses, with file and line.
-pub async fn bundle(
-    esbuild: Option<&Esbuild>,
-    confiner: &[String],
-    sources: Sources<'_>,
-) -> Result<Vec<SourceFile>, Error> {
+pub async fn bundle(esbuild: Option<&Esbuild>, site: Site<'_>, sources: Sources<'_>) -> Result<Vec<SourceFile>, Error> {
     let esbuild = esbuild.ok_or_else(|| refuse("toolchain", EsbuildMissing.to_string(), Place::default()))?;
     if !sources.files.iter().any(|file| file.path == sources.entry_point) {
         let message = "the file is missing: set `entry_point` to the one that exports runTool";
         return Err(refuse("entry-point", message.into(), Place::file(sources.entry_point)));
     }
-    let scratch = run(esbuild, confiner, sources, &[]).await?;
+    let scratch = run(esbuild, site, sources, &[]).await?;
     blocking(move || taken(&scratch)).await
 }
 
 /// Runs esbuild over the sources, with more options than usual, and gives the directory with what it made.
-async fn run(esbuild: &Esbuild, confiner: &[String], sources: Sources<'_>, more: &[&str]) -> Result<TempDir, Error> {
+async fn run(
+    esbuild: &Esbuild,
+    site: Site<'_>,
+    sources: Sources<'_>,
+    more: &[&str],
+) -> Result<ScratchDirectory, Error> {
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, packages, .. } = sources;
-    let scratch = blocking(move || written(&files, &packages)).await?;
-    let child = child(confiner, esbuild, scratch.path(), &entry_point, more)?;
+    let scratches = site.scratches.clone();
+    let scratch = blocking(move || written(&files, &packages, &scratches)).await?;
+    let child = child(site.confiner, esbuild, scratch.path(), &entry_point, more)?;
     let output = tokio::time::timeout(WALL_MAX, async { child.spawn_and_wait().await })
         .await
         .map_err(|_| refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Place::default()))?
@@ -106,8 +115,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 }
 
 /// The tree in a directory of its own. Its paths were checked when it was exported, or when a package was unpacked.
-fn written(files: &[SourceFile], packages: &[SourceFile]) -> io::Result<TempDir> {
-    let scratch = tempfile::tempdir()?;
+fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches) -> io::Result<ScratchDirectory> {
+    let scratch = scratches.make()?;
     let own = files.iter().filter(|file| !file.path.starts_with(PACKAGES) && !file.path.starts_with(OUTPUT));
     for SourceFile { path, contents } in own.chain(packages) {
         let path = scratch.path().join(path);
@@ -119,7 +128,7 @@ fn written(files: &[SourceFile], packages: &[SourceFile]) -> io::Result<TempDir>
     Ok(scratch)
 }
 
-fn taken(scratch: &TempDir) -> io::Result<Vec<SourceFile>> {
+fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
     [(OUTPUT, SCRIPT), (OUTPUT_MAP, MAP)]
         .into_iter()
         .map(|(from, to)| Ok(SourceFile { path: to.into(), contents: fs::read(scratch.path().join(from))? }))

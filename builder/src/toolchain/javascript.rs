@@ -52,14 +52,15 @@ async fn bundled(
     workbench: &Workbench,
     progress: &Progress,
 ) -> Result<Bundled, Error> {
-    let (esbuild, confiner) = (workbench.config.esbuild.as_ref(), &workbench.config.confiner);
+    let esbuild = workbench.config.esbuild.as_ref();
+    let site = esbuild::Site { confiner: &workbench.config.confiner, scratches: &workbench.scratches };
     let apart = match esbuild {
-        Some(esbuild) if !sources.packages.is_empty() => apart::apart(esbuild, confiner, &sources).await?,
+        Some(esbuild) if !sources.packages.is_empty() => apart::apart(esbuild, site, &sources).await?,
         _ => None,
     };
     if let Some((esbuild, Apart { script, imports, importer })) = esbuild.zip(apart) {
         // What cannot be bundled is told with the line of the author's that imports it.
-        let files = async || Some(vec![apart::alone(esbuild, confiner, &sources, &imports).await.ok()?]);
+        let files = async || Some(vec![apart::alone(esbuild, site, &sources, &imports).await.ok()?]);
         let (language, component, importer) = (Language::JavaScript, javascript_image::component, importer.as_str());
         let of = Ingredients { language, image, code, component, packages, imports: imports.clone(), importer };
         let snapshot = workbench.snapshots.get(of, files, progress).await?;
@@ -67,6 +68,6 @@ async fn bundled(
             return Ok(Bundled { script, snapshot });
         }
     }
-    let script = esbuild::bundle(esbuild, confiner, sources).await?;
+    let script = esbuild::bundle(esbuild, site, sources).await?;
     Ok(Bundled { script, snapshot: None })
 }

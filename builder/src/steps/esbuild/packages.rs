@@ -11,10 +11,10 @@ use std::io;
 use runner::SourceFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tempfile::TempDir;
 
-use super::{APART, Esbuild, PACKAGES, SCRIPT, Sources, blocking, run, taken};
+use super::{APART, Esbuild, PACKAGES, SCRIPT, Site, Sources, blocking, run, taken};
 use crate::error::Error;
+use crate::sandbox::ScratchDirectory;
 
 const PROJECT_FILE: &str = "package.json";
 const META: &str = ".lathe-meta.json";
@@ -57,12 +57,12 @@ struct Import {
 ///
 /// # Errors
 /// When the machine fails.
-pub async fn apart(esbuild: &Esbuild, confiner: &[String], sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
+pub async fn apart(esbuild: &Esbuild, site: Site<'_>, sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
     // What is in the packages does not matter yet.
     let mut sources = Sources { entry_point: sources.entry_point, files: sources.files.clone(), packages: Vec::new() };
     let Some(importer) = made_plain(&mut sources.files) else { return Ok(None) };
     let meta = format!("--metafile={META}");
-    let Ok(scratch) = run(esbuild, confiner, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
+    let Ok(scratch) = run(esbuild, site, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
         return Ok(None);
     };
     blocking(move || read(&scratch, importer)).await
@@ -74,7 +74,7 @@ pub async fn apart(esbuild: &Esbuild, confiner: &[String], sources: &Sources<'_>
 /// When a package cannot be bundled, or is not there.
 pub async fn alone(
     esbuild: &Esbuild,
-    confiner: &[String],
+    site: Site<'_>,
     sources: &Sources<'_>,
     imports: &[String],
 ) -> Result<SourceFile, Error> {
@@ -89,7 +89,7 @@ pub async fn alone(
     let entry = include_str!("packages.js").replace("[/* loaders */]", &format!("[{}]", loaders.join(",")));
     files.push(SourceFile { path: ENTRY.into(), contents: entry.into_bytes() });
     let sources = Sources { entry_point: ENTRY, files, packages: sources.packages.clone() };
-    let scratch = run(esbuild, confiner, sources, &[]).await?;
+    let scratch = run(esbuild, site, sources, &[]).await?;
     let made = blocking(move || taken(&scratch)).await?;
     made.into_iter().find(|file| file.path == SCRIPT).ok_or_else(|| Error::internal("esbuild made no script"))
 }
@@ -108,7 +108,7 @@ fn made_plain(files: &mut [SourceFile]) -> Option<String> {
     Some(kind.to_string())
 }
 
-fn read(scratch: &TempDir, importer: String) -> io::Result<Option<Apart>> {
+fn read(scratch: &ScratchDirectory, importer: String) -> io::Result<Option<Apart>> {
     let meta: Meta = serde_json::from_slice(&fs::read(scratch.path().join(META))?).map_err(io::Error::other)?;
     if meta.inputs.keys().any(|path| path.starts_with(PACKAGES)) {
         return Ok(None); // what the author committed there
