@@ -175,6 +175,12 @@ impl Kept {
     }
 }
 
+/// Whether bytes from elsewhere are the image with another memory, and nothing else.
+pub fn is_snapshot(component: &[u8], image: &[u8]) -> bool {
+    let Ok(Some(memory)) = runner::memory_of(component, MEMORY_BYTES_MAX) else { return false };
+    runner::with_memory(image, &memory).is_ok_and(|made| made == component)
+}
+
 async fn of_component(name: &'static str, component: Arc<[u8]>) -> Result<Image, Error> {
     tokio::task::spawn_blocking(move || Image::new(name, &component)).await.map_err(Error::internal)
 }
@@ -232,6 +238,26 @@ mod tests {
             key(&Image::new("image", b"another"), &[], &[], ""),
             key(&Image::new("image", b"one"), &[], &[], "")
         );
+    }
+
+    #[test]
+    fn only_the_image_with_another_memory_is_a_snapshot_of_it() {
+        let image = |text: &str, pages: usize| {
+            let memory = format!("(memory {pages}) (data (i32.const 8) \"image\")");
+            wat::parse_str(format!("(component (core module {memory} {text}))")).unwrap()
+        };
+        let own = image("(func)", 1);
+        let mut memory = vec![0; 2 << 16];
+        memory[70_000] = 1;
+        let snapshot = runner::with_memory(&own, &memory).unwrap();
+        assert!(is_snapshot(&snapshot, &own));
+        let other_code = runner::with_memory(&image("(func nop)", 1), &memory).unwrap();
+        let said_otherwise = image("(func)", 2);
+        let longer = [&snapshot[..], &[0, 2, 1, b'x']].concat();
+        let too_large = runner::with_memory(&own, &vec![1; MEMORY_BYTES_MAX + (1 << 16)]).unwrap();
+        for other in [&other_code, &said_otherwise, &longer, &too_large, &b"bytes".to_vec(), &Vec::new()] {
+            assert!(!is_snapshot(other, &own));
+        }
     }
 
     #[test]

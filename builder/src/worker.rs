@@ -186,7 +186,10 @@ impl Worker {
         match made {
             Ok(made) => {
                 say(channel, &FromWorker::Made(wire::Made::of(&made))).await?;
-                Ok(channel.send(made.artefact.bytes()).await.map_err(ChannelError::from)?)
+                for bytes in made.artefact.snapshot().into_iter().chain([made.artefact.bytes()]) {
+                    channel.send(bytes).await.map_err(ChannelError::from)?;
+                }
+                Ok(())
             }
             Err(error) => say(channel, &FromWorker::Failed(error.into())).await,
         }

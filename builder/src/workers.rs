@@ -158,9 +158,13 @@ mod tests {
     use super::channel::Channel;
     use super::hello::{Hello, Role, greet};
     use super::pool::Patience;
-    use super::wire::{BLOB_BYTES_MAX, Failure, FromWorker, JOB_BYTES_MAX, Kind, MESSAGE_BYTES_MAX, Report};
+    use super::wire::{
+        BLOB_BYTES_MAX, Failure, FromWorker, JOB_BYTES_MAX, Kind, MESSAGE_BYTES_MAX, Report, SNAPSHOT_BYTES_MAX,
+    };
     use super::*;
     use crate::progress::{BuildEvent, StepState};
+
+    const WITH_SNAPSHOT: Kind = Kind::Bundle { image: [1; 32], has_snapshot: true };
 
     /// A server's side, and a worker that says whatever a test wants.
     struct Scene {
@@ -220,6 +224,10 @@ mod tests {
         bytes(&FromWorker::Told(Report::Started { step: step.into() }))
     }
 
+    fn of(artefact: &[u8]) -> wire::Bytes {
+        wire::Bytes { snapshot: None, artefact: artefact.into() }
+    }
+
     fn made(kind: Kind) -> Vec<u8> {
         bytes(&FromWorker::Made(wire::Made { kind, packages: Vec::new(), input_schema: None }))
     }
@@ -239,7 +247,7 @@ mod tests {
                 worker.send(b"component").await.unwrap();
             });
             let Answer::Made(made, bytes) = answer.await else { panic!("it was made") };
-            assert_eq!((made.kind, bytes.as_slice()), (Kind::Component, &b"component"[..]));
+            assert_eq!((made.kind, bytes), (Kind::Component, of(b"component")));
             let step = |state| BuildEvent::Step { name: "compile", state };
             let log = BuildEvent::Log { line: "xxx".into() };
             for expected in [step(StepState::Started), log, step(StepState::Finished { duration_ms: 7 })] {
@@ -270,6 +278,8 @@ mod tests {
             (vec![line(60_000); 80], "more than any build"),
             (vec![line(0); 10_001], "more than any build"),
             (vec![made(Kind::Component), vec![0; BLOB_BYTES_MAX + 1]], "limit"),
+            (vec![made(WITH_SNAPSHOT), vec![0; SNAPSHOT_BYTES_MAX + 1]], "limit"),
+            (vec![made(WITH_SNAPSHOT), vec![0; 9], vec![0; BLOB_BYTES_MAX + 1]], "limit"),
         ] {
             let (mut scene, progress) = (Scene::new().await, Progress::none());
             let answer = scene.job(&progress, async |worker| {
@@ -330,12 +340,15 @@ mod tests {
         let image = *images.python().digest.as_bytes();
         for (kind, language, expected) in [
             (Kind::Component, Language::Python, "another language"),
-            (Kind::Bundle { image }, Language::Rust, "another language"),
-            (Kind::Bundle { image: [1; 32] }, Language::Python, "for the image sha256:0101"),
+            (Kind::Bundle { image, has_snapshot: false }, Language::Rust, "another language"),
+            (Kind::Bundle { image: [1; 32], has_snapshot: false }, Language::Python, "for the image sha256:0101"),
+            (WITH_SNAPSHOT, Language::Python, "for the image sha256:0101"),
+            (Kind::Bundle { image, has_snapshot: true }, Language::Python, "a snapshot that is none of the image"),
             (Kind::Component, Language::Rust, "made no WebAssembly component"),
         ] {
+            let snapshot = matches!(kind, Kind::Bundle { has_snapshot: true, .. }).then(|| b"bytes".to_vec());
             let made = wire::Made { kind, packages: Vec::new(), input_schema: None };
-            let reason = match received(made, b"bytes".to_vec(), language, &images).await {
+            let reason = match received(made, wire::Bytes { snapshot, ..of(b"bytes") }, language, &images).await {
                 Err(Unusable::Breach(breach)) => breach.0,
                 Err(Unusable::Refused(error)) => error.to_string(),
                 Ok(_) => panic!("it is taken: {expected}"),

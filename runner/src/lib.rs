@@ -72,7 +72,7 @@ pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Ht
 pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
 pub use sandbox::Sandbox;
 pub use schema::InputSchema;
-pub use snapshot::with_memory;
+pub use snapshot::{memory_of, with_memory};
 pub use structure::{Unsound, check as check_structure};
 pub use tape::{
     Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,

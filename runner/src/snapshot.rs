@@ -27,6 +27,20 @@ pub fn with_memory(image: &[u8], memory: &[u8]) -> Result<Vec<u8>, Error> {
     made.ok_or_else(no_image)
 }
 
+/// What the memory of such a component has at first; nothing when it is of another shape. That it is a snapshot of an image is
+/// certain when the image with this memory is the same component.
+///
+/// # Errors
+/// `Rejected` when the bytes are no component.
+pub fn memory_of(component: &[u8], bytes_max: usize) -> Result<Option<Vec<u8>>, Error> {
+    let split = split::split(component).map_err(|error| Error::rejected(error.to_string()))?;
+    let Some(Split { mut image, minimum, .. }) = split.filter(|split| split.minimum <= bytes_max) else {
+        return Ok(None);
+    };
+    image.resize(minimum, 0);
+    Ok(Some(image))
+}
+
 fn try_with_memory(image: &[u8], memory: &[u8]) -> Result<Option<Vec<u8>>, BinaryReaderError> {
     let Some(place) = split::owner(image)? else { return Ok(None) };
     let Some(module) = image.get(place.clone()) else { return Ok(None) };
@@ -139,6 +153,8 @@ mod tests {
         assert!(of_snapshot.image == memory, "the memory");
         assert_eq!(code_name(&of_image).unwrap(), code_name(&of_snapshot).unwrap());
         assert_eq!(with_memory(&image, &memory).unwrap(), made, "the same bytes every time");
+        assert!(memory_of(&made, memory.len()).unwrap().as_ref() == Some(&memory), "the memory that it was made of");
+        assert!(memory_of(&made, memory.len() - 1).unwrap().is_none(), "more than it may have");
         let other = self::image("(memory 1 8) (data (i32.const 8) \"image\") (func)");
         assert_ne!(code_name(&split::split(&other).unwrap().unwrap()).unwrap(), code_name(&of_image).unwrap());
     }
@@ -146,6 +162,8 @@ mod tests {
     #[test]
     fn what_is_no_image_has_no_snapshot() {
         assert!(with_memory(b"no component", &[0; PAGE_BYTES]).is_err());
+        assert!(memory_of(b"no component", PAGE_BYTES).is_err());
+        assert!(memory_of(&wat::parse_str("(component)").unwrap(), PAGE_BYTES).unwrap().is_none());
         assert!(with_memory(&wat::parse_str("(component)").unwrap(), &[0; PAGE_BYTES]).is_err());
         let image = image("(memory 1) (data (i32.const 8) \"image\")");
         assert!(with_memory(&image, &[0; 100]).is_err(), "a part of a page");

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ use crate::harness::{Server, Team, Worker, eventually, socket_of_workers};
 
 const READ_TIME_MAX: Duration = Duration::from_secs(60);
 const END_TIME_MAX: Duration = Duration::from_secs(60);
+/// That of the binary under test.
+const PROTOCOL: u64 = 2;
 /// Has no rights on most machines.
 const NOBODY: u32 = 65_534;
 
@@ -65,14 +68,14 @@ fn another_release_is_refused_with_what_to_do() {
 #[test]
 fn rubbish_ends_its_connection_and_nothing_else() {
     let server = server();
-    let greeted = |rest: &[u8]| [greeting(1, &program_digest()), rest.to_vec()].concat();
+    let greeted = |rest: &[u8]| [greeting(PROTOCOL, &program_digest()), rest.to_vec()].concat();
     for bytes in [
         vec![0xff; 4],
         vec![0; 100],
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         frame(b"{"),
         frame(&[b'['; 4_000]),
-        frame(br#"{"role": "king", "protocol": 1, "program": ""}"#),
+        frame(br#"{"role": "king", "protocol": 2, "program": ""}"#),
         greeted(&[0xff; 8]),
         greeted(&frame(&[])),
         greeted(&frame(&[9, 9, 9])),
@@ -90,25 +93,44 @@ fn rubbish_ends_its_connection_and_nothing_else() {
     works(&Team::on(&server), "greet");
 }
 
-/// One that knows the greeting, and answers a job with something that no worker says.
-#[test]
-fn a_job_that_a_stranger_took_is_done_by_another() {
-    let server = server();
-    let team = Team::on(&server);
-    let mut stranger = connect(&server);
-    stranger.write_all(&greeting(1, &program_digest())).expect("sent");
+/// One that knows the greeting takes a job and answers with these frames, which the log tells of in such words; another one
+/// does the job.
+#[track_caller]
+fn is_done_by_another(server: &Arc<Server>, frames: &[Vec<u8>], expected: &str) {
+    let team = Team::on(server);
+    let mut stranger = connect(server);
+    stranger.write_all(&greeting(PROTOCOL, &program_digest())).expect("sent");
     assert_eq!(answer(&mut stranger).expect("an answer")["answer"], "accepted");
-    let _worker = worker(&server);
+    let _worker = worker(server);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| works(&team, "greet"));
         let mut length = [0; 4];
         stranger.read_exact(&mut length).expect("the job");
         std::io::copy(&mut (&mut stranger).take(u32::from_le_bytes(length).into()), &mut std::io::sink()).expect("all");
-        // It tells the start of a step that there is not.
-        stranger.write_all(&frame(&[0, 0, 4, b'r', b'o', b'o', b't'])).expect("sent");
+        frames.iter().for_each(|bytes| stranger.write_all(&frame(bytes)).expect("sent"));
         publishing.join().expect("a version");
     });
-    eventually("its end in the log", || server.log_about("which is none of").contains("root").then_some(()));
+    eventually("its end in the log", || (!server.log_about(expected).is_empty()).then_some(()));
+}
+
+/// It tells the start of a step that there is not.
+#[test]
+fn a_job_that_a_stranger_took_is_done_by_another() {
+    is_done_by_another(&server(), &[vec![0, 0, 4, b'r', b'o', b'o', b't']], "which is none of");
+}
+
+/// What is compiled as the platform's own code has to be its own.
+#[test]
+fn a_snapshot_that_is_none_of_the_servers_image_is_not_taken() {
+    let server = server();
+    let images = server.artifacts();
+    let (image, _) = images.iter().max_by_key(|(_, bytes)| *bytes).expect("the Python image");
+    let image = fs::read(image).expect("its bytes");
+    let digest = registry::Digest::of(&image);
+    // One section more than the image has, which nobody asked for.
+    let snapshot = [&image[..], &[0, 2, 1, b'x']].concat();
+    let made = [&[1, 0][..], digest.as_bytes(), &[1, 0, 0]].concat();
+    is_done_by_another(&server, &[made, snapshot, b"bundle".to_vec()], "a snapshot that is none of the image");
 }
 
 /// This thread alone becomes somebody else.

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::{identical, server, tool, worker, works};
-use crate::harness::{Bump, Event, Options, Server, Team, Worker, server_with_workers};
+use crate::harness::{Bump, Event, Options, PackageIndex, Server, Team, Worker, lock_line, server_with_workers, wheel};
 use crate::rust::project::Project;
 use crate::{javascript, rust::machine};
 
@@ -48,6 +48,34 @@ fn a_worker_makes_the_same_bytes_as_the_server_and_tells_how_it_goes() {
     let team = restarted_alone(team, server);
     identical(&team, &id);
     drop(worker);
+}
+
+/// The image has packages in its memory, which came from the worker.
+#[test]
+fn packages_are_imported_once_by_a_worker() {
+    let wheel = wheel(&[("words.py", "WORDS = ['salve']  # of a worker\n")]);
+    let index = PackageIndex::serve(&[("words", "words-1.0-py3-none-any.whl", &wheel)]);
+    let server = server_with_workers(Options { python_index: Some(index.url.clone()), ..Options::default() });
+    let worker = Worker::with(&server, &["--python-index", &index.url]);
+    let team = Team::on(&server);
+    let tool = team.tool("greet").with_file("requirements.lock", &lock_line("words", "1.0", &wheel));
+    let before = "import sys\nLOADED = 'words' in sys.modules\nimport words";
+    let tool = tool.source(before, "return [LOADED, words.WORDS]").pushed();
+    let events = tool.publish_request(Bump::Minor).events();
+    assert!(finished(&events).contains(&"snapshot"), "{events:?}");
+    assert_eq!(tool.invoke(json!({})).json(), json!([true, ["salve"]]));
+    let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+    let image = version["image_digest"].as_str().expect("a digest").to_owned();
+    let stored = server.artifacts();
+    assert!(
+        stored.iter().any(|(path, _)| path.file_name().is_some_and(|name| image.ends_with(&*name.to_string_lossy())))
+    );
+    let id = tool.id().to_owned();
+    drop(tool);
+    drop(worker);
+    server.forget_snapshots();
+    let team = restarted_alone(team, server);
+    identical(&team, &id);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::channel::{Channel, ChannelError};
 use super::pool::{Answer, Assignment, Pool};
-use super::wire::{BLOB_BYTES_MAX, Breach, FromWorker, MESSAGE_BYTES_MAX};
+use super::wire::{BLOB_BYTES_MAX, Breach, Bytes, FromWorker, Kind, MESSAGE_BYTES_MAX, Made, SNAPSHOT_BYTES_MAX};
 use crate::error::Error;
 use crate::progress::{Progress, Told};
 
@@ -117,8 +117,7 @@ async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress, begun:
         match said {
             FromWorker::Told(report) => progress.tell(heard.count(report.try_into()?)?),
             FromWorker::Made(made) => {
-                let bytes = channel.receive(BLOB_BYTES_MAX).await?;
-                let bytes = bytes.ok_or_else(|| End::Died("it ended before what it made".into()))?;
+                let bytes = behind(&made, channel).await?;
                 return Ok(Answer::Made(made, bytes));
             }
             FromWorker::Failed(failure) => return Ok(Answer::Failed(Error::try_from(failure)?)),
@@ -127,6 +126,18 @@ async fn converse(channel: &mut Channel, job: &[u8], progress: &Progress, begun:
         }
         said = next(channel).await?;
     }
+}
+
+async fn behind(made: &Made, channel: &mut Channel) -> Result<Bytes, End> {
+    let mut frame = async |bytes_max| {
+        let bytes = channel.receive(bytes_max).await?;
+        bytes.ok_or_else(|| End::Died("it ended before what it made".into()))
+    };
+    let snapshot = match made.kind {
+        Kind::Bundle { has_snapshot: true, .. } => Some(frame(SNAPSHOT_BYTES_MAX).await?),
+        Kind::Bundle { .. } | Kind::Component => None,
+    };
+    Ok(Bytes { snapshot, artefact: frame(BLOB_BYTES_MAX).await? })
 }
 
 async fn next(channel: &mut Channel) -> Result<FromWorker, End> {

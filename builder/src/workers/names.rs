@@ -4,7 +4,7 @@ use super::wire::Breach;
 
 /// Steps, and stages of refusals.
 pub const STEPS: &[&str] =
-    &["bundle", "compile", "dependencies", "image", "inspect", "manifest", "mocks", "schema", "toolchain"];
+    &["bundle", "compile", "dependencies", "image", "inspect", "manifest", "mocks", "schema", "snapshot", "toolchain"];
 pub const PACKAGE_KINDS: &[&str] = &["cargo", "generic", "npm", "pypi"];
 pub const HASH_ALGORITHMS: &[&str] = &["sha256", "sha512"];
 

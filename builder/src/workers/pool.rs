@@ -8,7 +8,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::RETRY_AFTER;
-use super::wire::Made;
+use super::wire::{Bytes, Made};
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
@@ -39,7 +39,7 @@ pub struct Assignment {
 /// What became of it.
 #[derive(Debug)]
 pub enum Answer {
-    Made(Made, Vec<u8>),
+    Made(Made, Bytes),
     Failed(Error),
     /// The worker left before it began.
     Declined,

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{HASH_ALGORITHMS, PACKAGE_KINDS, STEPS, known};
 use crate::attestation::{Hash, Package};
-use crate::component::Artefact;
 use crate::error::{Error, Place};
 use crate::progress::Told;
 use crate::source::PROJECT_BYTES_MAX;
@@ -16,7 +15,7 @@ use crate::source::quarantine::{ENTRIES_MAX, PATH_BYTES_MAX};
 use crate::toolchain;
 
 /// Changes with every type of this file, and with the greeting.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A project with the names of its files, all as long as they may be.
 #[expect(clippy::cast_possible_truncation, reason = "some hundred megabytes")]
@@ -25,6 +24,8 @@ pub const JOB_BYTES_MAX: usize = (PROJECT_BYTES_MAX + ENTRIES_MAX * (PATH_BYTES_
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// What was made, behind its message: no component is larger.
 pub const BLOB_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
+/// A snapshot's component, before it. That of a larger one is not made.
+pub const SNAPSHOT_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
 /// Of one text. The longest is a refusal with what a compiler said.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
@@ -36,7 +37,7 @@ pub struct Breach(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromWorker {
     Told(Report),
-    /// The job is done, and the bytes follow as a frame of their own.
+    /// The job is done, and the bytes follow, in a frame for each that there is of [`Bytes`].
     Made(Made),
     /// The job is done, and nothing came of it.
     Failed(Failure),
@@ -62,11 +63,21 @@ pub struct Made {
 /// What the bytes are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Code for the language's image, which the worker has as the server has it.
+    /// Code for the language's image, which the worker has as the server has it, or for a snapshot of this image.
     Bundle {
         image: [u8; 32],
+        has_snapshot: bool,
     },
     Component,
+}
+
+/// What follows the message, in this order.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// The component of a snapshot.
+    pub snapshot: Option<Vec<u8>>,
+    /// A bundle, or a component of its own.
+    pub artefact: Vec<u8>,
 }
 
 /// A package.
@@ -140,9 +151,11 @@ impl TryFrom<Report> for Told {
 
 impl Made {
     pub fn of(made: &toolchain::Made) -> Self {
-        let kind = match &made.artefact {
-            Artefact::Bundle { image, .. } => Kind::Bundle { image: *image.as_bytes() },
-            Artefact::Component { .. } => Kind::Component,
+        let kind = match made.artefact.language_image() {
+            Some((_, image)) => {
+                Kind::Bundle { image: *image.as_bytes(), has_snapshot: made.artefact.snapshot().is_some() }
+            }
+            None => Kind::Component,
         };
         let packages = made.packages.iter().cloned().map(Part::from).collect();
         Self { kind, packages, input_schema: made.input_schema.clone() }

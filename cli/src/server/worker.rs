@@ -30,7 +30,7 @@ pub struct WorkerArguments {
     /// Builds at once [default: 1]
     #[arg(long, env = "LATHE_WORKER_JOBS", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=JOBS_MAX))]
     jobs: Option<u16>,
-    /// Where it keeps compiled code and fetched packages of its own [default: workers/cache in the data directory]
+    /// Where it keeps compiled code, fetched packages and snapshots of its own [default: workers/cache in the data directory]
     #[arg(long, env = "LATHE_WORKER_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
     /// What to log: a level, or directives such as builder=debug,info [default: info]
