@@ -3,6 +3,8 @@
 //! A snapshot is made of an image and of packages, each by its digest, and of nothing else: none of an author's code is in
 //! it, and whoever has the same packages has the same snapshot. It is made in a child, inside the image.
 
+mod failures;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::bundle::packages::{self, Loaded, Packages};
+use failures::Failures;
 
 /// Changes whenever the same packages would give something else, or what is kept of them has another form.
 const RECIPE: &str = "lathe-snapshot-1";
@@ -31,8 +34,8 @@ pub struct Snapshots {
     compiler: Compiler,
     bundler: Arc<[String]>,
     shelf: Compiled,
-    /// Two publishers of the same packages make one snapshot.
-    one_is_made: Arc<Mutex<()>>,
+    /// Two publishers of the same packages make one snapshot, or wait once for one that fails.
+    one_is_made: Arc<Mutex<Failures>>,
 }
 
 /// What a snapshot is made of.
@@ -80,15 +83,16 @@ impl Snapshots {
         progress: &Progress,
     ) -> Result<Option<Snapshot>, Error> {
         let key = key(of.image, of.packages, &of.imports, of.importer);
-        let _turn = self.one_is_made.lock().await;
-        let kept = match self.kept(key).await? {
-            Some(kept) => kept,
-            None => {
+        let mut failures = self.one_is_made.lock().await;
+        let kept = match (self.kept(key).await?, failures.reason(&key)) {
+            (Some(kept), _) => kept,
+            (None, Some(reason)) => Kept::none(reason),
+            (None, None) => {
                 let Some(files) = files().await else { return Ok(None) };
                 match self.make(&of, files).await? {
                     Ok(made) => self.keep(key, made).await?,
-                    // Nobody knows whether it would again.
-                    Err(failed) => Kept::none(&failed.to_string()),
+                    // Nobody knows whether it would again, but not at once.
+                    Err(failed) => Kept::none(failures.add(key, failed.to_string())),
                 }
             }
         };
