@@ -37,8 +37,8 @@ const CLOSE: &str = "DELETE FROM inv_open WHERE organization = $1 AND invocation
 
 const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
-    SELECT invocation, organization, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM inv_started
-    WHERE organization = $1 AND invocation = $2
+    SELECT invocation, organization, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM inv_started
+    WHERE organization = $12 AND invocation = $13
     ON CONFLICT (invocation) DO NOTHING
     RETURNING sequence";
 
@@ -283,8 +283,6 @@ impl<'a> Columns<'a> {
     /// As [`FINISH`] wants them, of an organisation's run.
     fn values<'v>(&'v self, of: &'v (&'v str, &'v str)) -> [&'v dyn ToSql; 13] {
         [
-            &of.0,
-            &of.1,
             &self.at,
             &self.duration_ms,
             &self.succeeded,
@@ -296,6 +294,8 @@ impl<'a> Columns<'a> {
             &self.status_events,
             &self.logs,
             &self.ledger,
+            &of.0,
+            &of.1,
         ]
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 pub(in crate::store) struct Recorder(rusqlite::Connection);
 
-/// What is bound to a statement: the first as `$1`, and so on.
+/// What is bound to a statement: the first as `$1`, and so on. A statement has them in this order.
 pub(in crate::store) type Values<'a> = &'a [&'a dyn ToSql];
 
 impl Recorder {
@@ -36,11 +36,12 @@ impl Recorder {
 
     fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
         let mut statement = self.0.prepare_cached(statement)?;
-        for (number, value) in (1..).zip(values) {
-            // To the database `$7` is a name, and has its index from where it first stands.
-            if let Some(index) = statement.parameter_index(&format!("${number}"))? {
-                statement.raw_bind_parameter(index, value)?;
-            }
+        // To the database `$7` is a name, and has its index from where it first stands: they stand in their order.
+        debug_assert!(
+            (1..=values.len()).all(|number| statement.parameter_index(&format!("${number}")) == Ok(Some(number)))
+        );
+        for (index, value) in (1..).zip(values) {
+            statement.raw_bind_parameter(index, value)?;
         }
         Ok(statement)
     }
