@@ -5,6 +5,7 @@
 //! Before its first message the child takes from itself what a guest must not reach ([`confinement`]); the [`drill`]
 //! tries to reach it.
 
+mod arrived;
 mod child;
 mod confinement;
 mod conversation;
@@ -19,6 +20,7 @@ mod messages;
 mod namespaces;
 mod pool;
 mod started;
+mod starter;
 mod system_calls;
 
 pub use child::child_run_main;

@@ -124,9 +124,12 @@ impl Flight {
             let result = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(fault);
             drop(mailbox.post(&ToRunner::HttpAnswer { run, exchange, result }));
         };
-        // On the thread of this runner's keeper, so that requests begin in the order in which they were made.
-        let handle = self.exchanges.spawn(made);
-        self.under_way.insert(exchange, handle);
+        // It begins here, so that requests begin in the order in which they were made.
+        let mut made = Box::pin(made);
+        if (&mut made).now_or_never().is_none() {
+            let handle = self.exchanges.spawn(made);
+            self.under_way.insert(exchange, handle);
+        }
         Ok(())
     }
 

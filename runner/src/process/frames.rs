@@ -15,13 +15,14 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
+use super::arrived::Arrived;
 use crate::Error;
 
 /// The largest message is the end of a run with its tape, which has 24 MiB of bodies and 8 MiB of the rest at most.
-const FRAME_BYTES_MAX: usize = 40 << 20;
-const LENGTH_BYTES: usize = size_of::<u32>();
+pub(super) const FRAME_BYTES_MAX: usize = 40 << 20;
+pub(super) const LENGTH_BYTES: usize = size_of::<u32>();
 /// Read at once; most messages fit.
-const CHUNK_BYTES: usize = 64 << 10;
+pub(super) const CHUNK_BYTES: usize = 64 << 10;
 /// A message has one at most, and the kernel ends a read behind bytes that have some.
 const DESCRIPTORS_AT_ONCE: usize = 1;
 
@@ -63,6 +64,18 @@ impl Outgoing {
         Ok(Self { bytes, descriptor })
     }
 
+    /// Takes in what is queued behind it, and gives back what must not be: a descriptor goes with the first bytes of its own.
+    fn join(&mut self, queue: &mut mpsc::UnboundedReceiver<Self>) -> Option<Self> {
+        while self.bytes.len() < CHUNK_BYTES {
+            let next = queue.try_recv().ok()?;
+            if next.descriptor.is_some() {
+                return Some(next);
+            }
+            self.bytes.extend_from_slice(&next.bytes);
+        }
+        None
+    }
+
     /// What will arrive.
     #[cfg(test)]
     pub fn message<T: DeserializeOwned>(&self) -> T {
@@ -96,17 +109,24 @@ impl Mailbox {
     }
 }
 
-/// Sends what is queued, in its order, until the queue is closed.
+/// Sends what is queued, in its order, until the queue is closed. What is queued at once goes in one piece: each wakes the
+/// other side.
 ///
 /// # Errors
 /// When the other side is gone.
 pub async fn send_all(stream: &UnixStream, mut queue: mpsc::UnboundedReceiver<Outgoing>) -> io::Result<()> {
-    while let Some(Outgoing { bytes, descriptor }) = queue.recv().await {
+    let mut next = queue.recv().await;
+    while let Some(mut outgoing) = next {
+        next = outgoing.join(&mut queue);
+        let Outgoing { bytes, descriptor } = outgoing;
         let mut sent = 0;
         while sent < bytes.len() {
             // The descriptor goes with the first bytes.
             let descriptor = descriptor.as_ref().filter(|_| sent == 0);
             sent += stream.async_io(Interest::WRITABLE, || send(stream, &bytes[sent..], descriptor)).await?;
+        }
+        if next.is_none() {
+            next = queue.recv().await;
         }
     }
     Ok(())
@@ -122,7 +142,7 @@ fn send(stream: &UnixStream, bytes: &[u8], descriptor: Option<&OwnedFd>) -> io::
 /// Takes frames apart. What has arrived of one stays when a read is given up.
 pub struct Reader {
     stream: Arc<UnixStream>,
-    arrived: Vec<u8>,
+    arrived: Arrived,
     descriptors: VecDeque<OwnedFd>,
     /// Whoever takes none has the kernel close what comes.
     takes_descriptors: bool,
@@ -130,7 +150,7 @@ pub struct Reader {
 
 impl Reader {
     pub fn new(stream: Arc<UnixStream>, takes_descriptors: bool) -> Self {
-        Self { stream, arrived: Vec::new(), descriptors: VecDeque::new(), takes_descriptors }
+        Self { stream, arrived: Arrived::default(), descriptors: VecDeque::new(), takes_descriptors }
     }
 
     /// The next message; none when the other side has closed.
@@ -139,7 +159,7 @@ impl Reader {
     /// When what comes is no message, or the connection fails.
     pub async fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         loop {
-            if let Some(message) = take(&mut self.arrived)? {
+            if let Some(message) = self.arrived.take()? {
                 return Ok(Some(message));
             }
             if self.receive().await? == 0 {
@@ -167,17 +187,13 @@ impl Reader {
 
     fn try_receive(&mut self) -> io::Result<usize> {
         let Self { stream, arrived, descriptors, takes_descriptors } = self;
-        let before = arrived.len();
-        // No larger than what is there already, so that a great length alone costs nothing.
-        let more = CHUNK_BYTES.max(before);
-        arrived.resize(before + more, 0);
-        let room = &mut arrived[before..];
+        let room = arrived.room();
         let received = stream.try_io(Interest::READABLE, || match takes_descriptors {
             true => receive_with_descriptors(stream, room, descriptors),
             false => Ok(nix::unistd::read(&**stream, room)?),
-        });
-        arrived.truncate(before + received.as_ref().map_or(0, |count| *count));
-        received
+        })?;
+        arrived.add(received);
+        Ok(received)
     }
 }
 
@@ -197,19 +213,6 @@ fn receive_with_descriptors(
         }
     }
     Ok(received.bytes)
-}
-
-/// The first message, if all of it is there.
-fn take<T: DeserializeOwned>(arrived: &mut Vec<u8>) -> Result<Option<T>, FrameError> {
-    let Some((prefix, rest)) = arrived.split_first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
-    let length = u32::from_le_bytes(*prefix) as usize;
-    if length > FRAME_BYTES_MAX {
-        return Err(FrameError::TooLong { bytes: length });
-    }
-    let Some(message) = rest.get(..length) else { return Ok(None) };
-    let message = postcard::from_bytes(message)?;
-    arrived.drain(..LENGTH_BYTES + length);
-    Ok(Some(message))
 }
 
 #[cfg(test)]

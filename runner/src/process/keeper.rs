@@ -1,9 +1,8 @@
-//! Keeps one runner: starts it, feeds it, watches it, replaces it. Each keeper has a thread of its own.
+//! Keeps one runner: starts it, feeds it, watches it, replaces it.
 //!
-//! A thread, because the kernel ends a runner together with the thread that started it, so that none outlives its
-//! server; and because a runner that says much then keeps nobody waiting but itself.
+//! Each keeper is a task among those whose runs it has, so that a run's way to its runner and back wakes no further thread.
+//! A runner that says much keeps others waiting for no longer than one message takes.
 
-use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +19,7 @@ use super::flight::{Breach, Job};
 use super::frames::{FrameError, Reader};
 use super::messages::{FromRunner, RunNumber};
 use super::started::{StartError, Started};
+use super::starter::Starter;
 use crate::codes::Codes;
 use crate::{Error, metrics};
 
@@ -54,6 +54,7 @@ pub struct Seat {
 
 /// What all keepers of a pool share.
 pub struct Common {
+    pub starter: Starter,
     pub command: Vec<String>,
     pub parallel_runs_max: u32,
     pub codes: Codes,
@@ -94,15 +95,9 @@ impl Cause {
 }
 
 impl Keeper {
-    /// Starts the thread; it ends when nobody can ask for anything any more.
-    ///
-    /// # Errors
-    /// When the system has no thread to give.
-    pub fn start(self, index: usize) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = std::thread::Builder::new().name(format!("runner-{index}"));
-        thread.spawn(move || runtime.block_on(self.keep()))?;
-        Ok(())
+    /// Starts the task; it ends when nobody can ask for anything any more.
+    pub fn start(self) {
+        tokio::spawn(self.keep());
     }
 
     async fn keep(mut self) {
@@ -130,8 +125,8 @@ impl Keeper {
     }
 
     async fn start_one(&self) -> Result<Started, StartError> {
-        let Common { command, parallel_runs_max, said, .. } = &*self.common;
-        let started = Started::new(command, *parallel_runs_max).await?;
+        let Common { starter, command, parallel_runs_max, said, .. } = &*self.common;
+        let started = Started::new(starter, command, *parallel_runs_max).await?;
         if let Some(lacks) = started.confinement.lacks()
             && !said.swap(true, Ordering::Relaxed)
         {

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::flight::Job;
 use super::keeper::{Common, Keeper, Request, Seat};
 use super::messages::RunNumber;
+use super::starter::Starter;
 use crate::codes::Codes;
 use crate::config::Runners;
 use crate::{Config, Error, Executed, Execution, Ports};
@@ -29,15 +30,15 @@ struct Place {
 }
 
 impl Pool {
-    /// Starts the keepers, whose runners are ready some milliseconds later. HTTP requests of runs are made on
-    /// the keepers' threads.
+    /// Starts the keepers, whose runners are ready some milliseconds later, on the runtime of the caller.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// When there is no runtime, or the system has no thread to give.
     pub fn start(config: &Config, runners: &Runners, codes: Codes) -> Result<Self, Error> {
-        let failed = |error: &dyn std::fmt::Display| Error::internal(format!("starting the runners: {error}"));
+        let starter = Starter::new().map_err(|error| Error::internal(format!("starting the runners: {error}")))?;
         let (alive, is_alive) = watch::channel(0);
         let common = Arc::new(Common {
+            starter,
             command: runners.command.clone(),
             // A runner gets all of them while it is the only one.
             parallel_runs_max: u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX),
@@ -45,8 +46,7 @@ impl Pool {
             alive,
             said: AtomicBool::new(false),
         });
-        let places = (0..runners.count.max(1)).map(|index| Place::start(index, &common));
-        let places = places.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+        let places = (0..runners.count.max(1)).map(|_| Place::start(&common)).collect();
         Ok(Self(Arc::new(Shared { places, runs: AtomicU64::new(0), alive: is_alive })))
     }
 
@@ -92,11 +92,11 @@ impl Shared {
 }
 
 impl Place {
-    fn start(index: usize, common: &Arc<Common>) -> std::io::Result<Self> {
+    fn start(common: &Arc<Common>) -> Self {
         let (requests, inbox) = mpsc::unbounded_channel();
         let seat = Arc::<Seat>::default();
-        Keeper { common: common.clone(), seat: seat.clone(), requests: inbox }.start(index)?;
-        Ok(Self { requests, seat })
+        Keeper { common: common.clone(), seat: seat.clone(), requests: inbox }.start();
+        Self { requests, seat }
     }
 }
 

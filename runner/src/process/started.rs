@@ -1,18 +1,17 @@
 //! A runner process: started, told its settings, ready.
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::process::{Child, ChildStderr, Command};
+use tokio::process::{Child, ChildStderr};
 
 use super::confinement::Confinement;
 use super::frames::{FrameError, Mailbox, Reader, send_all};
 use super::messages::{FromRunner, ToRunner};
+use super::starter::Starter;
 
 /// It takes some milliseconds; this is for machines that do much else.
 const READY_TIME_MAX: Duration = Duration::from_secs(20);
@@ -47,9 +46,9 @@ impl Started {
     ///
     /// # Errors
     /// When it does not start, or says something else.
-    pub async fn new(command: &[String], parallel_runs_max: u32) -> Result<Self, StartError> {
+    pub async fn new(starter: &Starter, command: &[String], parallel_runs_max: u32) -> Result<Self, StartError> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        let mut child = spawn(command, theirs.into())?;
+        let mut child = starter.start(command, theirs.into()).await?;
         ours.set_nonblocking(true)?;
         let socket = Arc::new(UnixStream::from_std(ours)?);
         if let Some(stderr) = child.stderr.take() {
@@ -66,21 +65,6 @@ impl Started {
             _ => Err(StartError::Ended),
         }
     }
-}
-
-/// Nothing of the server's environment comes along, and no descriptor but the socket and the log.
-fn spawn(command: &[String], socket: OwnedFd) -> Result<Child, StartError> {
-    let [program, arguments @ ..] = command else { return Err(StartError::NoProgram) };
-    let spawned = Command::new(program)
-        .args(arguments)
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::from(socket))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn();
-    Ok(spawned?)
 }
 
 /// Hands what a process says on to the server's log, line by line and not without end.
