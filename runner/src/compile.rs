@@ -256,17 +256,18 @@ pub fn child_compile_main(maker: Maker) -> io::Result<()> {
     io::stdout().lock().write_all(&code)
 }
 
-/// Compiles in this process: for components that are trusted. Of an image, what its memory begins with is kept beside the
-/// code.
+/// Compiles in this process: for components that are trusted. What its memory begins with is kept beside the code, where that
+/// is known.
 ///
 /// # Errors
 /// When the component is invalid or uses a feature that is switched off.
 pub fn precompile(component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
     let engine = engine::engine(Room::new(1)).map_err(Error::engine)?;
-    let split = match maker {
-        Maker::Platform => split::split(component).map_err(|error| Error::rejected(error.to_string()))?,
-        Maker::Author => None,
+    let bytes_max = match maker {
+        Maker::Platform => split::PLATFORM_BYTES_MAX,
+        Maker::Author => split::AUTHOR_BYTES_MAX,
     };
+    let split = split::split(component, bytes_max).map_err(|error| Error::rejected(error.to_string()))?;
     let (component, image) = split.as_ref().map_or((component, &[][..]), |split| (&split.component, &split.image));
     let code = engine.precompile_component(component).map_err(|error| Error::rejected(format!("{error:#}")))?;
     Ok(packed::pack(code, image))

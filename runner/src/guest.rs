@@ -14,7 +14,7 @@ use crate::codes::Codes;
 use crate::engine::{self, Room};
 use crate::host::{self, Host};
 use crate::mapped::Native;
-use crate::slots::{Image, Pagemap, Slots, Stacks};
+use crate::slots::{Idle, Image, Pagemap, Slots, Stacks};
 use crate::ticker::Ticker;
 
 /// More images than this at once would be a leak, not a working set.
@@ -106,7 +106,10 @@ impl Components {
     unsafe fn prepare(&self, code: &File, bytes: u64) -> Result<Prepared, Error> {
         // SAFETY: the caller's promise.
         let mut native = unsafe { Native::map(code, bytes) }?;
-        let Some(image) = native.image() else { return link(&self.linker, &native.component(&self.engine)?) };
+        // What has no place in the pool has none elsewhere.
+        let pooled = native.component(&self.engine)?;
+        let Some(image) = native.image() else { return link(&self.linker, &pooled) };
+        drop(pooled);
         let engine = self.images.engine(image)?;
         link(&host::linker(&engine).map_err(Error::engine)?, &native.component(&engine)?)
     }
@@ -118,13 +121,14 @@ pub struct Images {
     pub room: Room,
     pub pagemap: Option<Arc<Pagemap>>,
     pub stacks: Stacks,
+    pub idle: Idle,
     pub ticker: Ticker,
 }
 
 impl Images {
     fn engine(&self, image: Image) -> Result<Engine, Error> {
-        let Self { room, pagemap, stacks, ticker } = self;
-        let slots = Slots::new(image, *room, pagemap.clone());
+        let Self { room, pagemap, stacks, idle, ticker } = self;
+        let slots = Slots::new(image, *room, pagemap.clone(), idle.clone());
         let engine = engine::of_image(slots, stacks.clone()).map_err(Error::engine)?;
         ticker.add(&engine);
         Ok(engine)

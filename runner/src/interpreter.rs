@@ -21,7 +21,7 @@ use crate::host::{self, Host};
 use crate::limits::Limits;
 use crate::mapped::Native;
 use crate::outcome::cut;
-use crate::slots::{Slots, Stacks};
+use crate::slots::{Idle, Slots, Stacks};
 use crate::{Error, Ports, Taping, stopped, ticker::Ticker};
 
 /// Sources in, a bundle out: bounded by what the builder lets in.
@@ -87,7 +87,7 @@ impl Interpreter {
         let mut native = unsafe { Native::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
         let room = Room::new(1);
         // Few instances come and go here: nothing is gained by finding out what they wrote to.
-        let slots = native.image().map(|image| Slots::new(image, room, None));
+        let slots = native.image().map(|image| Slots::new(image, room, None, Idle::default()));
         let engine = match slots.clone() {
             Some(slots) => engine::of_image(slots, Stacks::default()),
             None => engine::engine(room),

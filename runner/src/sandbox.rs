@@ -12,7 +12,7 @@ use crate::engine::{self, Room};
 use crate::guest::{Components, Images, Prepared};
 use crate::host::Host;
 use crate::outcome::{Executed, Outcome};
-use crate::slots::{Pagemap, Stacks};
+use crate::slots::{Idle, Pagemap, Stacks};
 use crate::tape::{End, Taped};
 use crate::ticker::Ticker;
 use crate::turns::Turns;
@@ -93,7 +93,7 @@ impl Guests {
         let engine = engine::engine(room).map_err(Error::engine)?;
         let ticker = Ticker::start(&engine).map_err(|error| Error::internal(error.to_string()))?;
         let pagemap = pagemap.map(Arc::new);
-        let images = Images { room, pagemap, stacks: Stacks::default(), ticker: ticker.clone() };
+        let images = Images { room, pagemap, stacks: Stacks::default(), idle: Idle::default(), ticker: ticker.clone() };
         let components = Components::new(&engine, images, codes)?;
         Ok(Self { components, ticker, turns: Arc::default() })
     }

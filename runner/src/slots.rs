@@ -1,4 +1,5 @@
-//! Memories of a language's image, kept from one run to the next.
+//! Memories that begin with an image, kept from one run to the next: those of a language's image, and of an author's
+//! component whose one memory is known before it runs (`split.rs`).
 //!
 //! The engine's own pool drops a whole memory when a run ends, clean pages included, and the next run finds them again with
 //! a page fault each. Here a run's memory is a **slot**: a private mapping of the image's bytes, straight from the sealed
@@ -14,28 +15,28 @@
 //! after each reset. A scan of the kind has a trap, in which the engine's own is caught in the releases up to 49: a page in
 //! swap is not present, and yet written to.
 //!
-//! One engine serves one image: an engine asks for a memory by its size alone, so the image is told by the engine. Memories
-//! of authors' own components stay in the engine's pool.
+//! One engine serves one image: an engine asks for a memory by its size alone, so the image is told by the engine. Components
+//! of another kind stay in the engine's pool.
 
 mod area;
+mod idle;
 mod image;
 mod pagemap;
 mod slot;
 mod stack;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 
+pub use self::idle::Idle;
 pub use self::image::Image;
 pub use self::pagemap::{Pagemap, REQUEST};
 use self::slot::{Shape, Slot};
 pub use self::stack::{STACK_BYTES_KEPT, Stacks};
 use crate::engine::Room;
 
-/// Slots of one image that wait for the next run. Each keeps the pages that runs have written to: about a megabyte, and
-/// five at most.
-const IDLE_MAX: usize = 8;
 /// Memories of one image at once, of each run that there may be: an answer leaves before its run's memory is dropped.
 const LIVE_PER_RUN: usize = 2;
 
@@ -47,63 +48,72 @@ struct Shared {
     image: Arc<Image>,
     room: Room,
     pagemap: Option<Arc<Pagemap>>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    idle: Vec<Slot>,
-    live: usize,
+    idle: Idle,
+    live: AtomicUsize,
     /// What became of the next memory that comes back is wanted, or is there.
-    picture: Option<Option<Vec<u8>>>,
+    picture: Mutex<Option<Option<Vec<u8>>>>,
 }
 
 impl Slots {
     /// Without a page map all is dropped after each run.
-    pub fn new(image: Image, room: Room, pagemap: Option<Arc<Pagemap>>) -> Self {
-        Self(Arc::new(Shared { image: Arc::new(image), room, pagemap, state: Mutex::default() }))
+    pub fn new(image: Image, room: Room, pagemap: Option<Arc<Pagemap>>, idle: Idle) -> Self {
+        Self(Arc::new(Shared {
+            image: Arc::new(image),
+            room,
+            pagemap,
+            idle,
+            live: AtomicUsize::new(0),
+            picture: Mutex::default(),
+        }))
     }
 
     /// Has the memory that comes back next copied before it is reset.
     pub fn picture_next(&self) {
-        self.state().picture = Some(None);
+        *self.wanted() = Some(None);
     }
 
     /// That copy.
     pub fn picture(&self) -> Option<Vec<u8>> {
-        self.state().picture.take().flatten()
+        self.wanted().take().flatten()
     }
 
     /// A slot with nothing in it but the image.
     fn take(&self, shape: Shape) -> Result<Slot, String> {
-        let Shared { image, room, .. } = &*self.0;
-        let mut state = self.state();
-        if state.live >= LIVE_PER_RUN.saturating_mul(usize::try_from(room.runs).unwrap_or(usize::MAX)) {
-            return Err("there are as many memories as there may be".to_owned());
-        }
-        let idle = state.idle.pop().filter(|slot| slot.shape() == shape);
-        let slot = idle.map_or_else(|| Slot::new(image.clone(), shape), Ok).map_err(|error| error.to_string())?;
-        state.live += 1;
-        Ok(slot)
+        let Shared { image, room, idle, live, .. } = &*self.0;
+        let live_max = LIVE_PER_RUN.saturating_mul(usize::try_from(room.runs).unwrap_or(usize::MAX));
+        let taken =
+            live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |live| (live < live_max).then_some(live + 1));
+        taken.map_err(|_| "there are as many memories as there may be".to_owned())?;
+        let slot = idle.take(image, shape).map_or_else(|| Slot::new(image.clone(), shape), Ok);
+        slot.map_err(|error| {
+            live.fetch_sub(1, Ordering::Relaxed);
+            error.to_string()
+        })
     }
 
     /// Takes a slot back, resets it, and keeps it when it is what it was.
     fn put(&self, mut slot: Slot) {
-        if let Some(wanted @ None) = &mut self.state().picture {
+        let Shared { pagemap, idle, live, .. } = &*self.0;
+        if let Some(wanted @ None) = &mut *self.wanted() {
             // SAFETY: the run is over, and nobody else has its memory.
             *wanted = Some(unsafe { slot.contents() }.to_vec());
         }
-        let reset = slot.reset(self.0.pagemap.as_deref());
-        let mut state = self.state();
-        state.live = state.live.saturating_sub(1);
-        if reset.is_ok() && state.idle.len() < IDLE_MAX {
-            state.idle.push(slot);
+        let reset = slot.reset(pagemap.as_deref());
+        live.fetch_sub(1, Ordering::Relaxed);
+        if reset.is_ok() {
+            idle.put(slot);
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock was held cannot have left a used slot among the idle ones.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wanted(&self) -> MutexGuard<'_, Option<Option<Vec<u8>>>> {
+        // A panic while the lock was held cannot have left half a copy.
+        self.0.picture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.idle.forget(&self.image);
     }
 }
 
@@ -182,7 +192,7 @@ mod tests {
         file.write_all(&vec![5; bytes]).unwrap();
         // SAFETY: nobody changes either.
         let image = unsafe { Image::new(file, 0, vec![5; bytes].leak()) };
-        Slots::new(image, Room { runs: 1, memory_bytes: 4 * BYTES }, Pagemap::open().map(Arc::new))
+        Slots::new(image, Room { runs: 1, memory_bytes: 4 * BYTES }, Pagemap::open().map(Arc::new), Idle::default())
     }
 
     fn memory(slots: &Slots, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
@@ -224,10 +234,13 @@ mod tests {
         let again = memory(&slots, 2 * BYTES).unwrap();
         assert_eq!((again.as_ptr(), again.byte_size()), (place, 2 * BYTES), "the same one, as it was");
         drop((again, all));
-        assert_eq!(slots.state().idle.len(), LIVE_PER_RUN);
+        assert_eq!(slots.0.idle.count(), LIVE_PER_RUN);
         assert!(memory(&slots, 5 * BYTES).is_err());
-        assert_eq!(slots.state().live, 0);
+        assert_eq!(slots.0.live.load(Ordering::Relaxed), 0);
         let wide = slots.new_memory(MemoryType::new64(2, None), 2 * BYTES, None, Some(16 * BYTES), BYTES);
         assert!(wide.is_err(), "wide addresses");
+        let idle = slots.0.idle.clone();
+        drop(slots);
+        assert_eq!(idle.count(), 0, "nobody can have them any more");
     }
 }

@@ -33,7 +33,8 @@ pub fn with_memory(image: &[u8], memory: &[u8]) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// `Rejected` when the bytes are no component.
 pub fn memory_of(component: &[u8], bytes_max: usize) -> Result<Option<Vec<u8>>, Error> {
-    let split = split::split(component).map_err(|error| Error::rejected(error.to_string()))?;
+    let split =
+        split::split(component, split::PLATFORM_BYTES_MAX).map_err(|error| Error::rejected(error.to_string()))?;
     let Some(Split { mut image, minimum, .. }) = split.filter(|split| split.minimum <= bytes_max) else {
         return Ok(None);
     };
@@ -148,7 +149,10 @@ mod tests {
         memory[3 * PAGE_BYTES - 1] = 1;
         let made = with_memory(&image, &memory).unwrap();
         wasmparser::Validator::new().validate_all(&made).unwrap();
-        let (of_image, of_snapshot) = (split::split(&image).unwrap().unwrap(), split::split(&made).unwrap().unwrap());
+        let (of_image, of_snapshot) = (
+            split::split(&image, split::PLATFORM_BYTES_MAX).unwrap().unwrap(),
+            split::split(&made, split::PLATFORM_BYTES_MAX).unwrap().unwrap(),
+        );
         assert_eq!((of_image.minimum, of_snapshot.minimum), (PAGE_BYTES, memory.len()));
         assert!(of_snapshot.image == memory, "the memory");
         assert_eq!(code_name(&of_image).unwrap(), code_name(&of_snapshot).unwrap());
@@ -156,7 +160,10 @@ mod tests {
         assert!(memory_of(&made, memory.len()).unwrap().as_ref() == Some(&memory), "the memory that it was made of");
         assert!(memory_of(&made, memory.len() - 1).unwrap().is_none(), "more than it may have");
         let other = self::image("(memory 1 8) (data (i32.const 8) \"image\") (func)");
-        assert_ne!(code_name(&split::split(&other).unwrap().unwrap()).unwrap(), code_name(&of_image).unwrap());
+        assert_ne!(
+            code_name(&split::split(&other, split::PLATFORM_BYTES_MAX).unwrap().unwrap()).unwrap(),
+            code_name(&of_image).unwrap()
+        );
     }
 
     #[test]

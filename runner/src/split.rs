@@ -1,8 +1,8 @@
 //! Takes the memory that a component begins with out of it, so that it can be kept beside the code and mapped.
 //!
-//! That is for language images, whose memory is a picture of an interpreter: one module owns one memory, and its data
-//! segments say what is in it. Such a component means the same without its segments, in a memory that holds their bytes
-//! already. What is of any other shape is left as it is.
+//! That is for components of which one module owns one memory, and its data segments say what is in it: language images,
+//! whose memory is a picture of an interpreter, and what compilers make of authors' code. Such a component means the same
+//! without its segments, in a memory that holds their bytes already. What is of any other shape is left as it is.
 
 use std::ops::Range;
 
@@ -11,8 +11,11 @@ use wasmparser::{BinaryReaderError, Data, DataKind, FunctionBody, MemoryType, Op
 
 use crate::packed::PAGE_BYTES;
 
-/// More than the Python image has, eight times over.
-const IMAGE_BYTES_MAX: u64 = 256 << 20;
+/// What a memory may be told to begin with: more than the Python image has, eight times over.
+pub const PLATFORM_BYTES_MAX: u64 = 256 << 20;
+/// The same of an author's component: a stack of a megabyte with a lot of data behind it. A byte at the end of a large memory
+/// would make a large file.
+pub const AUTHOR_BYTES_MAX: u64 = 8 << 20;
 
 /// A component, and what its memory begins with: whole pages, and zeros behind them.
 #[derive(Debug)]
@@ -23,14 +26,14 @@ pub struct Split {
     pub minimum: usize,
 }
 
-/// Takes the memory out, if the component has the shape for it.
+/// Takes the memory out, if the component has the shape for it and does not begin with more bytes than so many.
 ///
 /// # Errors
 /// When the bytes are no component.
-pub fn split(component: &[u8]) -> Result<Option<Split>, BinaryReaderError> {
+pub fn split(component: &[u8], bytes_max: u64) -> Result<Option<Split>, BinaryReaderError> {
     let Some(owner) = owner(component)? else { return Ok(None) };
     let Some(module) = component.get(owner.clone()) else { return Ok(None) };
-    let Some((mut image, minimum)) = image(module)? else { return Ok(None) };
+    let Some((mut image, minimum)) = image(module, bytes_max)? else { return Ok(None) };
     let Ok(minimum) = usize::try_from(minimum) else { return Ok(None) };
     let used = image.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     image.resize(used.next_multiple_of(PAGE_BYTES), 0);
@@ -62,7 +65,7 @@ pub(crate) fn owner(component: &[u8]) -> Result<Option<Range<usize>>, BinaryRead
 }
 
 /// The bytes of a module's memory, if they are known before it runs, and how many it has with zeros behind them.
-fn image(module: &[u8]) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
+fn image(module: &[u8], bytes_max: u64) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
     let (mut bytes, mut minimum) = (Vec::new(), 0);
     for payload in Parser::new(0).parse_all(module) {
         let is_plain = match payload? {
@@ -83,7 +86,7 @@ fn image(module: &[u8]) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
             Payload::DataSection(segments) => {
                 let mut is_plain = true;
                 for segment in segments {
-                    is_plain = is_plain && place(&mut bytes, &segment?, minimum)?;
+                    is_plain = is_plain && place(&mut bytes, &segment?, minimum.min(bytes_max))?;
                 }
                 is_plain
             }
@@ -99,7 +102,7 @@ fn image(module: &[u8]) -> Result<Option<(Vec<u8>, u64)>, BinaryReaderError> {
 /// What a memory has at first, if it is one of 32 bits, of a single thread, with ordinary pages.
 fn plain_bytes(memory: &MemoryType) -> Option<u64> {
     let MemoryType { memory64: false, shared: false, initial, page_size_log2: None, .. } = memory else { return None };
-    initial.checked_mul(PAGE_BYTES as u64).filter(|bytes| *bytes <= IMAGE_BYTES_MAX)
+    initial.checked_mul(PAGE_BYTES as u64).filter(|bytes| *bytes <= PLATFORM_BYTES_MAX)
 }
 
 /// Whether a function uses the module's data segments itself.
@@ -113,8 +116,8 @@ fn names_segments(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
     Ok(false)
 }
 
-/// Puts a segment where it belongs; `false` when its place is not known, or outside the memory.
-fn place(memory: &mut Vec<u8>, segment: &Data<'_>, minimum: u64) -> Result<bool, BinaryReaderError> {
+/// Puts a segment where it belongs; `false` when its place is not known, or behind what the memory may begin with.
+fn place(memory: &mut Vec<u8>, segment: &Data<'_>, end_max: u64) -> Result<bool, BinaryReaderError> {
     let DataKind::Active { memory_index: 0, offset_expr } = &segment.kind else { return Ok(false) };
     let mut operators = offset_expr.get_operators_reader();
     let (Operator::I32Const { value }, Operator::End) = (operators.read()?, operators.read()?) else {
@@ -123,7 +126,7 @@ fn place(memory: &mut Vec<u8>, segment: &Data<'_>, minimum: u64) -> Result<bool,
     let start = u64::from(value.cast_unsigned());
     let end = start + segment.data.len() as u64;
     let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else { return Ok(false) };
-    if end > minimum {
+    if end > end_max {
         return Ok(false);
     }
     if memory.len() < to {
@@ -212,7 +215,7 @@ mod tests {
             for (at, bytes) in &segments {
                 memory[*at as usize..][..bytes.len()].copy_from_slice(bytes);
             }
-            match split(&component(&segments)).unwrap() {
+            match split(&component(&segments), PLATFORM_BYTES_MAX).unwrap() {
                 None => prop_assert!(memory.iter().all(|byte| *byte == 0)),
                 Some(Split { component, image, minimum }) => {
                     prop_assert_eq!(minimum, memory.len());
@@ -226,8 +229,9 @@ mod tests {
 
     #[test]
     fn only_what_is_known_to_mean_the_same_is_split() {
-        let text =
-            |module: &str| split(&wat::parse_str(format!("(component (core module {module}))")).unwrap()).unwrap();
+        let text = |module: &str| {
+            split(&wat::parse_str(format!("(component (core module {module}))")).unwrap(), AUTHOR_BYTES_MAX).unwrap()
+        };
         let plain = "(memory 1) (data (i32.const 8) \"data\")";
         assert!(text(plain).is_some());
         for other in [
@@ -239,6 +243,7 @@ mod tests {
             "(memory i64 1) (data (i64.const 8) \"data\")",
             "(memory 1 1 shared) (data (i32.const 8) \"data\")",
             "(memory 65536) (data (i32.const 8) \"data\")",
+            "(memory 200) (data (i32.const 0x800000) \"data\")",
             "(memory 1) (memory 1) (data (i32.const 8) \"data\")",
             "(import \"\" \"\" (memory 1)) (data (i32.const 8) \"data\")",
             "(memory 1) (data $data (i32.const 8) \"data\") (func (data.drop $data))",
@@ -247,18 +252,18 @@ mod tests {
         ] {
             assert!(text(other).is_none(), "{other}");
         }
-        let whole = |text: String| split(&wat::parse_str(text).unwrap()).unwrap();
+        let whole = |text: String| split(&wat::parse_str(text).unwrap(), AUTHOR_BYTES_MAX).unwrap();
         assert!(whole(format!("(component (component (core module {plain})))")).is_none());
         assert!(whole(format!("(component (core module {plain}) (core module {plain}))")).is_none());
         assert!(whole(format!("(component (core module {plain}) (component (core module (memory 1))))")).is_none());
-        assert!(split(b"no component").is_err());
+        assert!(split(b"no component", AUTHOR_BYTES_MAX).is_err());
     }
 
     #[test]
     fn the_python_image_is_split() {
         let component = python_image::component().unwrap();
-        let Split { component: rest, image, .. } = split(&component).unwrap().unwrap();
-        assert_eq!((segments(&rest), split(&rest).unwrap().is_none()), (0, true));
+        let Split { component: rest, image, .. } = split(&component, PLATFORM_BYTES_MAX).unwrap().unwrap();
+        assert_eq!((segments(&rest), split(&rest, PLATFORM_BYTES_MAX).unwrap().is_none()), (0, true));
         assert!(image.len() > 1 << 20 && rest.len() < component.len());
         println!("an image of {} KiB", image.len() >> 10);
     }

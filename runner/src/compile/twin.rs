@@ -32,7 +32,7 @@ impl Compiler {
 }
 
 fn kin(component: &[u8]) -> Option<Kin> {
-    let split = split::split(component).ok()??;
+    let split = split::split(component, split::PLATFORM_BYTES_MAX).ok()??;
     let name = snapshot::code_name(&split).ok()?;
     let Split { image: mut memory, minimum, .. } = split;
     memory.resize(minimum, 0);
@@ -102,7 +102,7 @@ mod tests {
                 native.file().read_exact_at(&mut file, 0).unwrap();
                 assert_eq!(&file[..6], b"native");
                 if component != &image {
-                    let memory = split::split(component).unwrap().unwrap().image;
+                    let memory = split::split(component, split::PLATFORM_BYTES_MAX).unwrap().unwrap().image;
                     assert!(file[packed::parts(&file).unwrap().image] == memory, "its own memory");
                 }
             }

@@ -53,6 +53,16 @@ impl Slot {
         Ok(slot)
     }
 
+    /// Whether it began with this image.
+    pub fn is_of(&self, image: &Arc<Image>) -> bool {
+        Arc::ptr_eq(&self.image, image)
+    }
+
+    /// Whether it is of the same image as another.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.is_of(&other.image)
+    }
+
     pub const fn shape(&self) -> Shape {
         self.shape
     }
