@@ -44,7 +44,7 @@ bench-peers seconds='5':
     LATHE_LOAD_PEERS="$PWD/target/peers" LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load:: -- --nocapture
 
 # Builds the benchmarks' Rust guests again (needs `rustup target add wasm32-wasip2`)
-guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "serve")
+guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "tool") (build-guest "tests/load/peers" "serve")
 
 [private]
 build-guest folder name:

@@ -25,6 +25,9 @@ const SECONDS: f64 = 0.1;
 const CLIENTS: usize = 32;
 /// The same as in `cargo bench -p runner`.
 const RUST_TOOL: &[u8] = include_bytes!("../runner/benches/guests/echo.wasm");
+/// Tools that do what the peers' do, and send no status event.
+const RUST_EQUAL: &[u8] = include_bytes!("load/peers/tool.wasm");
+const PYTHON_EQUAL: &str = "return {'text': tool_input['text'].upper()}";
 const PYTHON_TOOL: &str = "send_status_event('working')\nreturn {'text': tool_input['text'].upper()}";
 const WAITING_TOOL: &str = "
     from amigo_tool_scaffold.http import fetch
@@ -75,6 +78,8 @@ fn the_door_under_load() {
         println!("{name:<40}{:>10.0}", together(time, CLIENTS, client));
     }
     if let Some(folder) = std::env::var_os("LATHE_LOAD_PEERS") {
+        let rust = Installer::new(&team).install("rust_equal", RUST_EQUAL, Settings::default());
+        let python = team.tool("python_equal").body(PYTHON_EQUAL).published();
         let rust = Called::new("rust tool", || calling(&team, &rust, &text, 1));
         let python = Called::new("python tool", || calling(&team, &python, &text, 1));
         peers::compare(Path::new(&folder), time, vec![rust, python]);
