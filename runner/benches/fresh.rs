@@ -76,10 +76,7 @@ fn main() {
     let sandbox = Sandbox::start(&config, Codes::new(compiled.clone())).expect("the sandbox");
 
     let here = async |execution| sandbox.run(execution, Ports::closed()).await.expect("the sandbox runs");
-    let (one, two) = {
-        let _entered = runtime.enter();
-        (pool(&config, &compiled, 1), pool(&config, &compiled, 2))
-    };
+    let [one, two] = [1, 2].map(|count| runtime.block_on(async { pool(&config, &compiled, count) }));
     let apart = async |execution| one.run(execution, Ports::closed()).await.expect("the runner runs");
     let apart_on_two = async |execution| two.run(execution, Ports::closed()).await.expect("a runner runs");
 
