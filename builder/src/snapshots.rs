@@ -83,18 +83,12 @@ impl Snapshots {
         progress: &Progress,
     ) -> Result<Option<Snapshot>, Error> {
         let key = key(of.image, of.packages, &of.imports, of.importer);
-        let mut failures = self.one_is_made.lock().await;
-        let kept = match (self.kept(key).await?, failures.reason(&key)) {
-            (Some(kept), _) => kept,
-            (None, Some(reason)) => Kept::none(reason),
-            (None, None) => {
-                let Some(files) = files().await else { return Ok(None) };
-                match self.make(&of, files).await? {
-                    Ok(made) => self.keep(key, made).await?,
-                    // Nobody knows whether it would again, but not at once.
-                    Err(failed) => Kept::none(failures.add(key, failed.to_string())),
-                }
-            }
+        let kept = match self.kept(key).await? {
+            Some(kept) => kept,
+            None => match self.made(key, &of, files).await? {
+                Some(made) => made,
+                None => return Ok(None),
+            },
         };
         kept.notes.iter().for_each(|note| progress.line(note.clone()));
         if kept.component.is_empty() {
@@ -105,6 +99,28 @@ impl Snapshots {
         let bytes = async { Ok::<_, Error>(component.to_vec()) };
         let code = self.compiler.ready(&image.digest, Maker::Platform, bytes).await?;
         Ok(Some(Snapshot { image, of: of.image.digest, component, code }))
+    }
+
+    /// One that was not kept a moment ago; nothing when there are no files.
+    async fn made(
+        &self,
+        key: Digest,
+        of: &Ingredients<'_>,
+        files: impl AsyncFnOnce() -> Option<Vec<SourceFile>>,
+    ) -> Result<Option<Kept>, Error> {
+        let mut failures = self.one_is_made.lock().await;
+        if let Some(kept) = self.kept(key).await? {
+            return Ok(Some(kept));
+        }
+        if let Some(reason) = failures.reason(&key) {
+            return Ok(Some(Kept::none(reason)));
+        }
+        let Some(files) = files().await else { return Ok(None) };
+        match self.make(of, files).await? {
+            Ok(made) => self.keep(key, made).await.map(Some),
+            // Nobody knows whether it would again, but not at once.
+            Err(failed) => Ok(Some(Kept::none(failures.add(key, failed.to_string())))),
+        }
     }
 
     async fn kept(&self, key: Digest) -> Result<Option<Kept>, Error> {
