@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use git2::ErrorCode;
 use registry::{BranchName, OrganizationId, Timestamp};
@@ -10,6 +11,10 @@ use super::{CommitId, SourceError};
 
 /// Refs that only the service reads and writes; hidden from every client.
 pub(super) const OWN_REFS: &str = "refs/lathe/";
+
+/// Writing a ref takes milliseconds, and a loaded machine's disk some more.
+const LOCKED_TIME_MAX: Duration = Duration::from_secs(2);
+const LOCKED_PAUSE: Duration = Duration::from_millis(5);
 
 /// A bare repository on disk. Cheap to clone; every operation opens it anew, which takes well under a millisecond.
 #[derive(Debug, Clone)]
@@ -52,9 +57,13 @@ impl Repository {
         if git.find_commit(commit.oid()).is_err() {
             return Err(SourceError::UnknownCommit { commit: *commit });
         }
-        if let Err(error) = git.reference(&reference, commit.oid(), false, "pin") {
-            return self.accept_existing_pin(error, commit, name, &reference);
+        if let Err(error) = write_pin(&git, &reference, commit) {
+            self.accept_existing_pin(error, commit, name, &reference)?;
+            if !self.path.join(&reference).exists() {
+                return Ok(()); // packed, which was long ago
+            }
         }
+        // Also one that another has just written, who may be about to.
         self.sync(&reference)
     }
 
@@ -133,6 +142,20 @@ impl Repository {
             File::open(part).and_then(|file| file.sync_all()).map_err(SourceError::io("make a pin durable"))?;
         }
         Ok(())
+    }
+}
+
+/// Once more as long as another publication of the same commit is at it.
+fn write_pin(git: &git2::Repository, reference: &str, commit: &CommitId) -> Result<(), git2::Error> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match git.reference(reference, commit.oid(), false, "pin") {
+            Err(error) if error.code() == ErrorCode::Locked && waited < LOCKED_TIME_MAX => {
+                std::thread::sleep(LOCKED_PAUSE);
+                waited += LOCKED_PAUSE;
+            }
+            written => return written.map(drop),
+        }
     }
 }
 

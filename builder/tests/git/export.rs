@@ -96,6 +96,15 @@ fn ancestry_and_pins_follow_commits_not_branches() {
 
     repository.pin(&old, "builds/1").expect("a pin");
     repository.pin(&old, "builds/1").expect("the same pin");
+    // Two tools may be published of one commit at once.
+    let all_at_once = |name: &str| {
+        let pins: Vec<_> = std::thread::scope(|scope| {
+            let pinning: Vec<_> = (0..16).map(|_| scope.spawn(|| repository.pin(&old, name))).collect();
+            pinning.into_iter().map(|one| one.join().expect("an answer")).collect()
+        });
+        assert!(pins.iter().all(Result::is_ok), "{pins:?}");
+    };
+    (2..12).for_each(|number| all_at_once(&format!("builds/{number}")));
     assert!(matches!(repository.pin(&new, "builds/1"), Err(SourceError::PinTaken { kept, .. }) if kept == old));
     assert!(matches!(repository.pin(&new, "../heads/main"), Err(SourceError::InvalidPin { .. })));
     repository.unpin("builds/1").expect("unpinned");
