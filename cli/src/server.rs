@@ -15,6 +15,8 @@
 //! | cache | `--cache` | `LATHE_CACHE` | `cache` | `cache` in the data directory |
 //! | package index | `--python-index` | `LATHE_PYTHON_INDEX` | `python_index` | none: dependencies are refused |
 //! | toolchain for tools in Rust | `--rust-toolchain` | `LATHE_RUST_TOOLCHAIN` | `rust_toolchain` | that of `rustc` in `PATH` |
+//! | the only such toolchain | `--rust-toolchain-digest` | `LATHE_RUST_TOOLCHAIN_DIGEST` | `rust_toolchain_digest` | any |
+//! | the only esbuild | `--esbuild-digest` | `LATHE_ESBUILD_DIGEST` | `esbuild_digest` | any |
 //! | who builds | `--build-workers` | `LATHE_BUILD_WORKERS` | `build_workers` | `internal` |
 //! | index of crates | `--crate-index` | `LATHE_CRATE_INDEX` | `crate_index` | none: dependencies are refused |
 //! | requests per minute of a user | `--rate-limits` | `LATHE_RATE_LIMITS` | `rate_limits` | off |

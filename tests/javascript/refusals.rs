@@ -117,3 +117,28 @@ fn a_server_without_esbuild_says_what_its_operator_does() {
     let tool = empty(&team, "unbuilt", &json!({})).with_file("index.js", "export const runTool = () => 1;\n");
     refused(tool, &["bundle failed (toolchain)", "npm install --global esbuild", "LATHE_ESBUILD"]);
 }
+
+#[test]
+fn an_esbuild_that_the_operator_did_not_pin_bundles_nothing() {
+    let Some(esbuild) = super::esbuild() else { return };
+    let pinned = |digest: &str| {
+        let environment = [("LATHE_ESBUILD", esbuild.as_str()), ("LATHE_ESBUILD_DIGEST", digest)];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        Server::private(&Options { environment, ..Options::default() })
+    };
+    let script = "export const runTool = () => 1;\n";
+    let schema = "{\"type\":\"object\"}";
+    let package = json!({"lathe": {"entry_point": "index.js", "input_schema": "schema.json"}});
+    let other = format!("sha256:{}", "0".repeat(64));
+    let server = pinned(&other);
+    let team = Team::on(&server);
+    let tool = empty(&team, "other", &package).with_file("index.js", script).with_file("schema.json", schema).pushed();
+    let answer = tool.publish(Bump::Minor);
+    answer.expect(400);
+    let detail = answer.detail();
+    assert!(detail.contains("toolchain failed (digest)") && detail.contains(&other), "{detail}");
+    let found = detail.split("of digest ").nth(1).and_then(|rest| rest.split(',').next()).expect("a digest");
+    let server = pinned(found);
+    let team = Team::on(&server);
+    empty(&team, "pinned", &package).with_file("index.js", script).with_file("schema.json", schema).published();
+}

@@ -91,6 +91,28 @@ fn cases(server: &Server) -> Vec<Case> {
             "",
         ),
         case(
+            "makes a million files",
+            "    let made = (0..1_000_000).take_while(|n| std::fs::File::create(format!(\"/build/file{n}\")).is_ok()).count();\n    \
+                 panic!(\"{}\", if made < 1_000_000 { \"no more\" } else { \"all\" });",
+            "compile failed",
+            "no more",
+        ),
+        case(
+            "nests a hundred thousand directories",
+            "    std::env::set_current_dir(\"/build\").unwrap();\n    \
+                 let nest = || std::fs::create_dir(\"d\").and_then(|()| std::env::set_current_dir(\"d\"));\n    \
+                 let made = (0..100_000).take_while(|_| nest().is_ok()).count();\n    \
+                 panic!(\"{}\", if made < 100_000 { \"no more\" } else { \"all\" });",
+            "compile failed",
+            "no more",
+        ),
+        case(
+            "takes memory without end",
+            "    let mut all = Vec::new();\n    loop {\n        all.push(vec![1_u8; 64 << 20]);\n    }",
+            "compile failed",
+            "",
+        ),
+        case(
             "prints much",
             "    (0..400_000).for_each(|n| println!(\"{n} and so on and so on and so on\"));\n    panic!(\"no more\");",
             "compile failed",

@@ -91,6 +91,10 @@ fn a_server_that_builds_no_rust_says_what_it_lacks() {
         nowhere("--rust-toolchain"),
         &["toolchain failed (rust): ", "/nowhere has no bin/cargo", "rustup target add"],
     );
+    let other = format!("sha256:{}", "0".repeat(64));
+    let pinned = ["--rust-toolchain", toolchain.to_str().expect("UTF-8"), "--rust-toolchain-digest", &other];
+    let pinned = Options { arguments: pinned.map(str::to_owned).into(), ..Options::default() };
+    check(pinned, &["toolchain failed (digest): this server has rust ", &other, "rust_toolchain_digest"]);
     let without_index = ["--rust-toolchain", toolchain.to_str().expect("UTF-8")].map(str::to_owned).into();
     let without_index = Options { arguments: without_index, has_own_cache: true, ..Options::default() };
     check(without_index, &["dependencies failed (index): Cargo.lock:6: dyn-clone 1.0.20 ", "LATHE_CRATE_INDEX"]);

@@ -3,7 +3,7 @@
 use registry::Language;
 use runner::{NativeCode, Project as Sources, SourceFile};
 
-use super::{Made, Project};
+use super::{Made, Project, pins};
 use crate::attestation::Package;
 use crate::component::{Artefact, Image};
 use crate::error::Error;
@@ -29,7 +29,9 @@ pub async fn make(project: Project<'_>, workbench: &Workbench, progress: &Progre
     let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
     let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
     if let Some(esbuild) = workbench.config.esbuild.as_ref() {
-        packages.push(esbuild.identity().await?);
+        let bundler = esbuild.identity().await?;
+        pins::check(&bundler, workbench.config.esbuild_digest.as_ref(), "esbuild_digest")?;
+        packages.push(bundler);
     }
     let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
     let bundling = bundled(sources, &packages, (&image, &code), workbench, progress);

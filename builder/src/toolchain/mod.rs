@@ -1,6 +1,7 @@
 //! From a language's sources to what runs, one language a file.
 
 pub mod javascript;
+mod pins;
 pub mod python;
 pub mod rust;
 

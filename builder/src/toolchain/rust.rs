@@ -14,7 +14,7 @@ use std::sync::Arc;
 use registry::Digest;
 use runner::Maker;
 
-use super::{Made, Project};
+use super::{Made, Project, pins};
 use crate::Config;
 use crate::attestation::{Hash, Package};
 use crate::component::Artefact;
@@ -75,6 +75,7 @@ async fn ready(workbench: &Workbench, progress: &Progress) -> Result<(Sandbox, I
         programs::refuse("sandbox", &message)
     })?;
     let compiler = workbench.rust.programs.identity().await?;
+    pins::check(&compiler.clone().into(), workbench.config.rust_toolchain_digest.as_ref(), "rust_toolchain_digest")?;
     progress.line(format!("{}, {}", compiler.release, compiler.digest));
     Ok((sandbox, compiler))
 }

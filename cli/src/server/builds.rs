@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use registry::Digest;
 use serde::Deserialize;
 
 use super::file::SettingsFile;
@@ -35,6 +36,9 @@ pub struct BuildArguments {
     /// The directory of the toolchain for tools in Rust, as rustup makes them [default: that of rustc in PATH]
     #[arg(long, env = RUST_TOOLCHAIN_VARIABLE, value_name = "DIRECTORY")]
     rust_toolchain: Option<PathBuf>,
+    /// The only toolchain that may compile, by the digest that the log of a build names [default: any]
+    #[arg(long, env = "LATHE_RUST_TOOLCHAIN_DIGEST", value_name = "DIGEST")]
+    rust_toolchain_digest: Option<Digest>,
     /// Where crates come from: crates.io, or the URL of a sparse index [default: none, and dependencies are refused]
     #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
     crate_index: Option<String>,
@@ -44,6 +48,9 @@ pub struct BuildArguments {
     /// The esbuild that bundles JavaScript and TypeScript [default: the one in PATH]
     #[arg(long, env = "LATHE_ESBUILD", value_name = "FILE")]
     esbuild: Option<PathBuf>,
+    /// The only esbuild that may bundle, by the digest of its program [default: any]
+    #[arg(long, env = "LATHE_ESBUILD_DIGEST", value_name = "DIGEST")]
+    esbuild_digest: Option<Digest>,
 }
 
 /// What came of them.
@@ -52,9 +59,11 @@ pub struct BuildSettings {
     bubblewrap: Option<PathBuf>,
     python_index: Option<String>,
     rust_toolchain: Option<PathBuf>,
+    rust_toolchain_digest: Option<Digest>,
     pub crate_index: Option<String>,
     npm_registry: Option<String>,
     esbuild: Option<PathBuf>,
+    esbuild_digest: Option<Digest>,
 }
 
 impl BuildArguments {
@@ -63,9 +72,11 @@ impl BuildArguments {
             bubblewrap: bubblewrap(self.bubblewrap, file.bubblewrap.take()),
             python_index: self.python_index.or(file.python_index.take()),
             rust_toolchain: self.rust_toolchain.or(file.rust_toolchain.take()).or_else(programs::rust_toolchain),
+            rust_toolchain_digest: self.rust_toolchain_digest.or(file.rust_toolchain_digest.take()),
             crate_index: self.crate_index.or(file.crate_index.take()),
             npm_registry: self.npm_registry.or(file.npm_registry.take()),
             esbuild: self.esbuild.or(file.esbuild.take()),
+            esbuild_digest: self.esbuild_digest.or(file.esbuild_digest.take()),
         }
     }
 }
@@ -73,14 +84,17 @@ impl BuildArguments {
 impl BuildSettings {
     /// As the builder has them.
     pub fn over(&self, default: builder::Config) -> builder::Config {
-        let Self { bubblewrap, python_index, rust_toolchain, crate_index, npm_registry, esbuild } = self.clone();
+        let Self { bubblewrap, python_index, rust_toolchain, crate_index, npm_registry, esbuild, .. } = self.clone();
+        let Self { rust_toolchain_digest, esbuild_digest, .. } = *self;
         builder::Config {
             bubblewrap,
             python_index,
             rust_toolchain,
+            rust_toolchain_digest,
             crate_index,
             npm_registry,
             esbuild: programs::esbuild(esbuild.as_deref()),
+            esbuild_digest,
             ..default
         }
     }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use registry::Digest;
 use serde::Deserialize;
 
 use super::builds::BuildWorkers;
@@ -34,9 +35,11 @@ pub struct SettingsFile {
     pub bubblewrap: Option<PathBuf>,
     pub python_index: Option<String>,
     pub rust_toolchain: Option<PathBuf>,
+    pub rust_toolchain_digest: Option<Digest>,
     pub crate_index: Option<String>,
     pub npm_registry: Option<String>,
     pub esbuild: Option<PathBuf>,
+    pub esbuild_digest: Option<Digest>,
     pub build_workers: Option<BuildWorkers>,
     #[serde(default)]
     pub limits: Limits,
