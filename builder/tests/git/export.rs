@@ -96,15 +96,17 @@ fn ancestry_and_pins_follow_commits_not_branches() {
 
     repository.pin(&old, "builds/1").expect("a pin");
     repository.pin(&old, "builds/1").expect("the same pin");
-    // Two tools may be published of one commit at once.
-    let all_at_once = |name: &str| {
-        let pins: Vec<_> = std::thread::scope(|scope| {
-            let pinning: Vec<_> = (0..16).map(|_| scope.spawn(|| repository.pin(&old, name))).collect();
-            pinning.into_iter().map(|one| one.join().expect("an answer")).collect()
+    // Two tools may be published of one commit at once: the other is at it for a moment.
+    let lock = repository.path().join("refs/lathe/builds/2.lock");
+    std::fs::write(&lock, "").expect("a lock");
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            std::fs::remove_file(&lock).expect("the lock is there");
         });
-        assert!(pins.iter().all(Result::is_ok), "{pins:?}");
-    };
-    (2..12).for_each(|number| all_at_once(&format!("builds/{number}")));
+        repository.pin(&old, "builds/2").expect("a pin");
+        other.join().expect("an end");
+    });
     assert!(matches!(repository.pin(&new, "builds/1"), Err(SourceError::PinTaken { kept, .. }) if kept == old));
     assert!(matches!(repository.pin(&new, "../heads/main"), Err(SourceError::InvalidPin { .. })));
     repository.unpin("builds/1").expect("unpinned");
