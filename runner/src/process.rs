@@ -1,6 +1,6 @@
 //! Runner processes: guests apart from the server and from one another.
 //!
-//! A [`Pool`] has one [`keeper`] thread per runner. It starts the process (`lathe internal run`, whose main is
+//! A [`Pool`] has one [`keeper`] task per runner. It starts the process (`lathe internal run`, whose main is
 //! [`child_run_main`]), feeds it over a Unix socket with plain [`messages`], watches it from outside, and replaces it.
 //! Before its first message the child takes from itself what a guest must not reach ([`confinement`]); the [`drill`]
 //! tries to reach it.
