@@ -1,5 +1,7 @@
 //! Answers that a tool's requests got, as the store keeps them for simulations: sealed bytes whose form is the runner's.
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::Timestamp;
 use crate::ids::ToolId;
 
@@ -13,13 +15,13 @@ pub struct HeardAnswer {
 }
 
 /// What [`crate::Store::seal_answers`] made, on its way into the store with the record of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NewAnswers {
     pub(crate) tool: ToolId,
     pub(crate) sealed: Vec<SealedAnswer>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SealedAnswer {
     /// Keyed by organisation and tool.
     pub request: [u8; 32],

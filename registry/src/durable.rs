@@ -15,8 +15,8 @@ pub(crate) fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
 
 /// Folds the errors of a full or failing disk into the kind that says "later".
 pub(crate) fn failure(path: &Path, source: io::Error) -> Error {
-    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    if matches!(source.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem) {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem) {
         return Error::StorageFailing { detail: format!("{}: {source}", path.display()) };
     }
     Error::Io { path: path.to_owned(), source }

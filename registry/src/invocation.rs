@@ -110,7 +110,7 @@ pub struct Finished<E = Value> {
 }
 
 /// What a run answered. Any text is kept exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvocationOutcome {
     Succeeded { output: String },
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },

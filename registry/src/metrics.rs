@@ -7,6 +7,9 @@ pub(crate) const RECORDS: &str = "lathe_records_written_total";
 pub(crate) const COMMIT_SECONDS: &str = "lathe_database_commit_duration_seconds";
 pub(crate) const COMMIT_WRITES: &str = "lathe_database_commit_writes";
 pub(crate) const COMMITS_FAILED: &str = "lathe_database_commits_failed_total";
+pub(crate) const FLUSH_SECONDS: &str = "lathe_journal_flush_duration_seconds";
+pub(crate) const FLUSH_HALVES: &str = "lathe_journal_flush_halves";
+pub(crate) const FLUSHES_FAILED: &str = "lathe_journal_flushes_failed_total";
 pub(crate) const WRITES_WAITING: &str = "lathe_database_writes_waiting";
 
 /// Tells the recorder what the numbers mean.
@@ -15,6 +18,9 @@ pub fn describe_metrics() {
     describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Time of a commit of writes, with the writes");
     describe_histogram!(COMMIT_WRITES, "Writes that shared a commit");
     describe_counter!(COMMITS_FAILED, "Commits that failed, and with them all their writes");
+    describe_histogram!(FLUSH_SECONDS, Unit::Seconds, "Time of a flush of the journal, with what was written to it");
+    describe_histogram!(FLUSH_HALVES, "Calls to keep halves of records that shared a flush of the journal");
+    describe_counter!(FLUSHES_FAILED, "Flushes of the journal that failed, and with them all that shared them");
     describe_gauge!(WRITES_WAITING, "Writes that wait for the next commit");
 }
 

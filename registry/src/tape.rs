@@ -1,9 +1,10 @@
 //! The tape of a run as the store keeps it: sealed bytes whose form is the runner's, and larger bodies beside them.
 
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 /// A tape on its way into the store, with the record of its run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum NewTape {
     /// It grew over its bound.
     Cut,
@@ -11,14 +12,14 @@ pub enum NewTape {
 }
 
 /// What [`crate::Store::seal_tape`] made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SealedTape {
     pub(crate) sealed: Vec<u8>,
     pub(crate) size: u64,
     pub(crate) bodies: Vec<SealedBody>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SealedBody {
     /// Keyed by the organisation.
     pub digest: [u8; 32],

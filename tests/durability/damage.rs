@@ -93,7 +93,7 @@ fn a_spoiled_bundle_fails_its_runs_in_words_and_alone() {
     }
     for tool in &tools {
         tool.heals(&team);
-        let (started, finished) = halves_of_records(server.data(), &tool.id);
+        let (started, finished) = halves_of_records(&team, &tool.id);
         assert_eq!((started, finished), (5, 5), "{}", tool.name);
     }
 }

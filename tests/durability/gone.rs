@@ -77,13 +77,13 @@ fn clients_that_are_gone_leave_nothing_half_done() {
         }
     }
     eventually("the end of all work", || is_quiet(&server).then_some(()));
-    let (started, finished) = halves_of_records(server.data(), tool.id());
+    let (started, finished) = halves_of_records(&team, tool.id());
     assert!(started == finished && started > 0, "{started} runs began, and {finished} have ended");
     for record in team.history() {
         assert_eq!(record["invocation_status"]["output"], "rested", "{record}");
     }
-    assert_eq!(count_rows(server.data(), "builds WHERE state = 'running'"), 0);
-    assert_eq!(count_rows(server.data(), "operations WHERE state = 'running'"), 0);
+    assert_eq!(count_rows(&team, "builds WHERE state = 'running'"), 0);
+    assert_eq!(count_rows(&team, "operations WHERE state = 'running'"), 0);
     // The tool is free, and what was made is whole.
     tool.publish(Bump::Major).expect(201);
     for version in tool.versions() {

@@ -48,7 +48,7 @@ fn a_simulation_gets_what_a_run_was_answered_to_the_same_request() {
     refused(&simulate(&tool, &order), NONE);
     let regular = ask(&tool, &json!([order, {"url": site.url("/status/204")}]));
     assert_eq!(regular[0]["status"], 200);
-    assert_eq!((site.connections(), count_rows(server.data(), "recorded_answers")), (2, 1), "a GET is not kept");
+    assert_eq!((site.connections(), count_rows(&team, "recorded_answers")), (2, 1), "a GET is not kept");
 
     let run = simulated(&tool, &json!([order, {"url": site.url("/status/204")}]));
     let said = run.json();
@@ -105,7 +105,7 @@ fn answers_are_a_tools_own_and_only_of_versions_that_allow_it() {
     tool.publish(Bump::Minor).expect(201);
     refused(&simulate(&tool, &other), NONE);
     assert_eq!(simulate(&tool, &order), answer);
-    assert_eq!((site.connections(), count_rows(server.data(), "recorded_answers")), (3, 1));
+    assert_eq!((site.connections(), count_rows(&team, "recorded_answers")), (3, 1));
 }
 
 #[test]
@@ -142,9 +142,10 @@ fn what_is_kept_is_sealed_and_without_credentials() {
         regular(path);
         assert_eq!(simulated(path), json!(["simulated"]), "{path}");
     }
-    assert_eq!(count_rows(server.data(), "recorded_answers"), 1);
-    let rows = read_database(server.data(), "SELECT CAST(request || sealed AS BLOB) AS bytes FROM recorded_answers");
-    let files = ["lathe.db", "lathe.db-wal"].map(|file| std::fs::read(server.data().join(file)).unwrap_or_default());
+    assert_eq!(count_rows(&team, "recorded_answers"), 1);
+    let rows = read_database(&team, "SELECT CAST(request || sealed AS BLOB) AS bytes FROM recorded_answers");
+    let files = ["lathe.db", "lathe.db-wal", "journal-a", "journal-b"]
+        .map(|file| std::fs::read(server.data().join(file)).unwrap_or_default());
     assert!(rows.len() == 1 && rows[0].len() > 60);
     for word in [SECRET, "canary-of-a-cookie"] {
         let is_in = |bytes: &Vec<u8>| bytes.windows(word.len()).any(|window| window == word.as_bytes());
@@ -177,7 +178,7 @@ fn answers_go_when_their_time_is_over() {
     let team = team.moved_to(server.clone());
     eventually("the sweep", || {
         let is_told = !server.log_about("recorded answers whose time was over are deleted").is_empty();
-        (is_told && count_rows(server.data(), "recorded_answers") == 0).then_some(())
+        (is_told && count_rows(&team, "recorded_answers") == 0).then_some(())
     });
     refused(&simulate(&team.next_tool().with_id(&id), &order), NONE);
 
@@ -186,7 +187,7 @@ fn answers_go_when_their_time_is_over() {
     let tool = recording(&team, &site).published();
     assert_eq!(ask(&tool, &json!([order]))[0]["status"], 200);
     refused(&simulate(&tool, &order), NONE);
-    assert_eq!(count_rows(keeps_nothing.data(), "recorded_answers"), 0);
+    assert_eq!(count_rows(&team, "recorded_answers"), 0);
 }
 
 #[test]
@@ -197,6 +198,7 @@ fn an_answer_that_cannot_be_read_is_a_refusal_and_one_that_cannot_be_kept_fails_
     let tool = recording(&team, &site).published();
     let order = json!({"url": site.url("/orders"), "body": "{\"a\":1}"});
     ran(&tool, &json!([order]));
+    assert_eq!(count_rows(&team, "recorded_answers"), 1);
     let unreadable = "the recorded answer to the request cannot be read";
     change_database(server.data(), &["UPDATE recorded_answers SET sealed = CAST(substr(sealed, 1, 40) AS BLOB)"]);
     refused(&simulate(&tool, &order), unreadable);

@@ -46,7 +46,7 @@ fn check_one(team: &Team, tool: &Tool<'_>, case: &Case) {
         assert_eq!((answer.status, answer.code().as_str()), (400, "component_rejected"), "{answer}");
         let detail = answer.detail();
         assert!(words.iter().all(|word| detail.contains(word)), "{words:?}: {detail}");
-        assert_eq!(halves_of_records(team.server.data(), tool.id()), (0, 0));
+        assert_eq!(halves_of_records(team, tool.id()), (0, 0));
         return row(case, "refused", took_ms, "");
     }
     let answer = answer.expect(200);
@@ -99,7 +99,7 @@ pub fn recorded(team: &Team, tool: &Tool<'_>, runs: &[Run]) {
     let recorded = ids(&mut records.iter().map(|record| record["id"].as_str().expect("an id").to_owned()));
     assert_eq!(recorded, ids(&mut runs.iter().map(|run| run.id().to_owned())));
     let count = i64::try_from(runs.len()).expect("a few");
-    assert_eq!(halves_of_records(team.server.data(), tool.id()), (count, count));
+    assert_eq!(halves_of_records(team, tool.id()), (count, count));
     for record in &records {
         let run = runs.iter().find(|run| record["id"] == run.id()).expect("its run");
         for field in ["succeeded", "output", "exception_type", "exception_message", "exception_stack_trace"] {

@@ -92,17 +92,16 @@ fn execution(component: Digest, tool_input: &str) -> Execution {
 fn a_caller_that_goes_away_leaves_a_whole_record_or_none() {
     let team = Team::on(&super::server());
     let tool = Installer::new(&team).install("sleeps", &component(guest!("sleeps").1), Settings::default());
-    let data = team.server.data();
     for milliseconds in [0, 1, 2, 5, 20] {
         let stream = asked(&team, &tool);
         std::thread::sleep(Duration::from_millis(milliseconds));
         drop(stream);
     }
     // Who stays until the run has begun finds it in the history.
-    let (before, stream) = (halves_of_records(data, tool.id()).0, asked(&team, &tool));
-    eventually("the run's start", || (halves_of_records(data, tool.id()).0 > before).then_some(()));
+    let (before, stream) = (halves_of_records(&team, tool.id()).0, asked(&team, &tool));
+    eventually("the run's start", || (halves_of_records(&team, tool.id()).0 > before).then_some(()));
     drop(stream);
-    let ended = || Some(halves_of_records(data, tool.id())).filter(|(started, finished)| started == finished);
+    let ended = || Some(halves_of_records(&team, tool.id())).filter(|(started, finished)| started == finished);
     let (started, _) = eventually("the ends of the records", ended);
     let records = team.history();
     assert_eq!(Ok(records.len()), usize::try_from(started));

@@ -72,6 +72,7 @@ fn what_happened_is_counted_without_names_of_anybody() {
     assert_eq!(scraped.value("lathe_builds_total{kind=\"test\",outcome=\"failed\",stage=\"compile\"}"), 1.0);
     assert_eq!(scraped.value("lathe_records_written_total{half=\"start\"}"), 3.0);
     assert_eq!(scraped.value("lathe_records_written_total{half=\"end\"}"), 3.0);
+    assert!(scraped.value("lathe_journal_flush_duration_seconds_count") >= 4.0);
     assert!(scraped.value("lathe_database_commit_duration_seconds_count") >= 6.0);
     assert!(scraped.value("process_resident_memory_bytes") > 1e6);
     assert!(scraped.value("process_open_fds") > 3.0);

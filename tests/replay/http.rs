@@ -72,21 +72,21 @@ fn requests_are_answered_from_the_tape_and_nobody_is_asked() {
         assert!(!answer.to_string().contains("canary"), "{answer}");
     }
     assert_eq!(site.connections(), asked, "a replay reached out");
-    for file in ["lathe.db", "lathe.db-wal"] {
+    for file in ["lathe.db", "lathe.db-wal", "journal-a", "journal-b"] {
         let bytes = std::fs::read(server.data().join(file)).unwrap_or_default();
         for word in ["canary", "xxxxxxxxxxxxxxxxxxxxxxxx"] {
             assert!(!bytes.windows(word.len()).any(|window| window == word.as_bytes()), "{word} is in {file}");
         }
     }
-    assert_eq!(bodies(&server), 1, "equal bodies are kept once");
+    assert_eq!(bodies(&team), 1, "equal bodies are kept once");
     let spoil = "UPDATE tape_bodies SET sealed = CAST(substr(sealed, 1, 99) || x'00' || substr(sealed, 101) AS BLOB)";
     change_database(server.data(), &["DROP TRIGGER tape_bodies_never_updated", spoil]);
     let refused = replay(&team, runs[0].id(), &json!({}));
     assert_eq!((refused.status, refused.code()), (400, "tape_damaged".into()));
 }
 
-fn bodies(server: &Server) -> i64 {
-    count_rows(server.data(), "tape_bodies")
+fn bodies(team: &Team) -> i64 {
+    count_rows(team, "tape_bodies")
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_simulation_is_replayed_from_its_tape_and_not_from_what_answered_it() {
     let said = run.json();
     assert_eq!((&said[0], &said[1]), (&json!([202, ""]), &regular.json()[1]), "{said}");
     assert_eq!(said[2][0], "simulated");
-    let kept = count_rows(server.data(), "recorded_answers");
+    let kept = count_rows(&team, "recorded_answers");
     assert_eq!((site.connections(), kept), (asked, 2));
     for spoil in ["UPDATE recorded_answers SET sealed = x'01'", "DELETE FROM recorded_answers"] {
         change_database(server.data(), &[spoil]);
@@ -125,11 +125,7 @@ fn a_simulation_is_replayed_from_its_tape_and_not_from_what_answered_it() {
             identical(&team, run.id());
         }
     }
-    assert_eq!(
-        (site.connections(), count_rows(server.data(), "recorded_answers")),
-        (asked, 0),
-        "a replay keeps nothing"
-    );
+    assert_eq!((site.connections(), count_rows(&team, "recorded_answers")), (asked, 0), "a replay keeps nothing");
 }
 
 #[test]

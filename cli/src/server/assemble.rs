@@ -140,7 +140,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let clock = Clock::system();
     let metrics = metrics(settings, &clock).await?;
     let keys = KeyRing::load(&data)?;
-    let store = Store::open(&data, &keys, clock.clone(), registry_config(settings)).await?;
+    let store = Store::open_locked(&data, &lock, &keys, clock.clone(), registry_config(settings)).await?;
     close_orphans(&store).await?;
     let artifacts = Artifacts::open(&data)?;
     let program = program()?;

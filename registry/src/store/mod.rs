@@ -3,32 +3,45 @@
 //! Writes go through one thread that commits in groups ([`writer`]); reads go through two small pools that
 //! cannot write, one for lists and one for everything else ([`sql::listing`]). A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
+mod backlog;
 mod data_keys;
 mod fresh;
+mod journal;
 mod page_tokens;
+mod queued;
+mod room;
 mod sql;
 mod storage;
 mod token_cache;
 mod writer;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::SqlitePool;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, DataDirLock};
 use crate::error::{Error, Result};
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
+use backlog::Backlog;
 use data_keys::DataKeys;
+use journal::Journal;
 use page_tokens::PageTokens;
+use queued::{Recording, Work};
+use sql::answers::Keeping;
 use sql::callables::{self, Callables};
+use sql::halves::Halves;
 use sql::listing::Lists;
 use sql::open::Database;
 use storage::Storage;
 use token_cache::TokenCache;
-use writer::{Recording, Work, Writer};
+use writer::Writer;
+
+/// A group of a full backlog takes much less.
+const SETTLING_MAX: Duration = Duration::from_secs(1);
 
 /// The database of an installation; cheap to clone.
 #[derive(Clone)]
@@ -38,6 +51,9 @@ struct Inner {
     readers: SqlitePool,
     lists: Lists,
     writer: Writer,
+    /// Of the one server that a data directory has.
+    journal: Option<Journal>,
+    backlog: Arc<Backlog>,
     keys: KeyRing,
     data_keys: DataKeys,
     clock: Clock,
@@ -52,38 +68,38 @@ struct Inner {
 impl Store {
     /// Opens the database of a data directory, creating it or bringing it up to date.
     pub async fn open(data: &DataDir, keys: &KeyRing, clock: Clock, config: Config) -> Result<Self> {
-        let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
-        let connection = database.create(&clock).await?;
-        let readers = database.readers(config.reader_connections).await?;
-        let lists = Lists::new(database.readers(config.list_connections).await?, &config);
-        let boot = BootId::new(&clock);
-        let callables = Arc::new(callables::remembered());
-        let changed = callables.clone();
-        let writer = Writer::start(connection, database, move || changed.forget_all())?;
-        let (tokens, page_tokens, storage) = (TokenCache::default(), PageTokens::new(keys), Storage::default());
-        let (keys, data_keys) = (keys.clone(), DataKeys::default());
-        let inner = Inner {
-            readers,
-            lists,
-            writer,
-            keys,
-            data_keys,
-            clock,
-            config,
-            boot,
-            tokens,
-            callables,
-            page_tokens,
-            storage,
-        };
+        Ok(Self(Arc::new(Self::inner(data, keys, clock, config).await?)))
+    }
+
+    /// As [`Store::open`], for the server that has the data directory's lock. It puts the record of runs into a journal
+    /// first, and begins with what an earlier server left there.
+    pub async fn open_locked(
+        data: &DataDir,
+        _lock: &DataDirLock,
+        keys: &KeyRing,
+        clock: Clock,
+        config: Config,
+    ) -> Result<Self> {
+        let mut inner = Self::inner(data, keys, clock, config).await?;
+        inner.journal = Some(journal::open(data.root(), &inner.writer, &inner.backlog).await?);
         Ok(Self(Arc::new(inner)))
     }
 
     /// Finishes the writes in the queue and closes the database; later calls are refused.
     pub async fn close(&self) {
-        self.0.writer.close().await;
-        self.0.lists.close().await;
-        self.0.readers.close().await;
+        let Inner { writer, journal, backlog, lists, readers, .. } = &*self.0;
+        let segments = match journal {
+            Some(journal) => journal.close().await,
+            None => None,
+        };
+        writer.close().await;
+        if backlog.is_empty()
+            && let Some(mut segments) = segments
+        {
+            segments.clear().unwrap_or_else(|error| tracing::warn!(%error, "the journal cannot be cleared"));
+        }
+        lists.close().await;
+        readers.close().await;
     }
 
     /// Names this start of the process in the records that it begins.
@@ -101,6 +117,65 @@ impl Store {
 
     fn readers(&self) -> &SqlitePool {
         &self.0.readers
+    }
+
+    async fn inner(data: &DataDir, keys: &KeyRing, clock: Clock, config: Config) -> Result<Inner> {
+        let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
+        let connection = database.create(&clock).await?;
+        let readers = database.readers(config.reader_connections).await?;
+        let lists = Lists::new(database.readers(config.list_connections).await?, &config);
+        let callables = Arc::new(callables::remembered());
+        let changed = callables.clone();
+        let backlog = Arc::new(Backlog::default());
+        let keeping = Keeping { retention: config.tape_retention, of_a_tool_max: config.recorded_answers_max };
+        let changed = move || changed.forget_all();
+        let writer = Writer::start(connection, database, backlog.clone(), keeping, changed)?;
+        Ok(Inner {
+            readers,
+            lists,
+            writer,
+            journal: None,
+            backlog,
+            keys: keys.clone(),
+            data_keys: DataKeys::default(),
+            boot: BootId::new(&clock),
+            clock,
+            config,
+            tokens: TokenCache::default(),
+            callables,
+            page_tokens: PageTokens::new(keys),
+            storage: Storage::default(),
+        })
+    }
+
+    /// Keeps halves of records: they are durable when this returns. Of second halves that were not wanted it answers the
+    /// first, unless that only shows later, when they come from the journal.
+    async fn keep(&self, halves: Halves) -> Result<Option<Error>> {
+        let kept = match &self.0.journal {
+            Some(journal) if self.0.backlog.has_room() => journal.keep(halves, &self.0.writer).await,
+            _ => self.0.writer.record(move |recorder| halves.enter(recorder)).await,
+        };
+        self.0.storage.note(&kept, self.0.clock.now());
+        kept
+    }
+
+    /// What reads, once all that is durable of the record of runs can be read.
+    async fn records(&self) -> &SqlitePool {
+        self.settle().await;
+        self.readers()
+    }
+
+    /// Waits until all that is durable of the record of runs can be read; but not for a database that takes nothing,
+    /// because what is there is read all the same.
+    async fn settle(&self) {
+        if self.0.backlog.is_empty() {
+            return;
+        }
+        match tokio::time::timeout(SETTLING_MAX, self.0.writer.settle()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "what is read lacks records that are still in the journal"),
+            Err(_) => tracing::warn!("what is read lacks records that are still in the journal"),
+        }
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {

@@ -4,14 +4,18 @@
 //! nobody. Each write is answered only after its group's commit. What goes into the record of runs, which every run
 //! waits for, has a connection of its own ([`Recorder`]).
 
-use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
 
 use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::backlog::Backlog;
+use super::queued::{Entry, Job, Queued, Recording, Work};
+use super::room::Room;
+use super::sql::answers::Keeping;
 use super::sql::group::{commit_entries, commit_group, refuse};
+use super::sql::halves::Halves;
 use super::sql::open::{self, Database};
 use super::sql::recorder::Recorder;
 use crate::error::{Error, Result};
@@ -22,43 +26,13 @@ const QUEUE_MAX: usize = 1024;
 /// Writes in one commit, so that the first of them does not wait long for the last.
 const GROUP_MAX: usize = 256;
 
-pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
-
-/// What one use case does inside a transaction.
-pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
-
-impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
-
-/// What goes into the record of runs, inside a transaction; once more when that is undone because of another.
-pub(super) trait Recording<T>: Fn(&Recorder) -> Result<T> + Send + 'static {}
-
-impl<T, F> Recording<T> for F where F: Fn(&Recorder) -> Result<T> + Send + 'static {}
-
-/// Somebody who waits for a write.
-pub(super) trait Answer: Send {
-    /// Tells the caller, once it is known whether the group is durable.
-    fn answer(self: Box<Self>, committed: Result<()>);
-}
-
-/// A queued write, whatever its type.
-pub(super) trait Job: Answer {
-    /// Runs it; `false` when it failed and its savepoint must be undone.
-    fn apply<'c>(&'c mut self, connection: &'c mut SqliteConnection)
-    -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
-}
-
-/// A queued entry of the record, whatever its type.
-pub(super) trait Entry: Answer {
-    /// As [`Job::apply`], and may be done again after it was undone.
-    fn apply(&mut self, recorder: &Recorder) -> bool;
-}
-
 enum Message {
     Job(Box<dyn Job>),
     Entry(Box<dyn Entry>),
     Close(oneshot::Sender<()>),
 }
 
+#[derive(Clone)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Message>,
 }
@@ -69,15 +43,20 @@ impl Writer {
     pub fn start(
         connection: SqliteConnection,
         database: Database,
+        backlog: Arc<Backlog>,
+        keeping: Keeping,
         changed: impl Fn() + Send + 'static,
     ) -> Result<Self> {
         let (queue, messages) = mpsc::channel(QUEUE_MAX);
         let failure = |source| Error::Io { path: database.path.clone(), source };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failure)?;
         let thread = std::thread::Builder::new().name("writer".to_owned());
-        let recorder = Recorder::open(&database)?;
+        let recorder = Recorder::open(&database, keeping)?;
         let path = database.path.clone();
-        let connections = Connections { connection, recorder, database, changed: Box::new(changed) };
+        let room = Room::of(&database);
+        backlog.set_room(room.is_ample());
+        let connections =
+            Connections { connection, recorder, database, backlog, room, keeping, changed: Box::new(changed) };
         let spawned = thread.spawn(move || runtime.block_on(run(connections, messages)));
         spawned.map_err(|source| Error::Io { path, source })?;
         Ok(Self { queue })
@@ -91,9 +70,20 @@ impl Writer {
         self.queued(recording, |queued| Message::Entry(Box::new(queued))).await
     }
 
+    /// Waits until what is in the backlog has reached the database.
+    pub async fn settle(&self) -> Result<()> {
+        self.record(|_| Ok(())).await
+    }
+
+    /// As [`Writer::settle`], for a thread that has no other work.
+    pub fn settle_blocking(&self) -> Result<()> {
+        let (queued, answered) = Queued::new(|_: &Recorder| Ok(()));
+        self.queue.blocking_send(Message::Entry(Box::new(queued))).map_err(|_| Error::Closed)?;
+        answered.blocking_recv().unwrap_or(Err(Error::Closed))
+    }
+
     async fn queued<T, F>(&self, work: F, message: impl FnOnce(Queued<T, F>) -> Message) -> Result<T> {
-        let (answer, answered) = oneshot::channel();
-        let queued = Queued { work: Some(work), result: None, answer };
+        let (queued, answered) = Queued::new(work);
         self.queue.send(message(queued)).await.map_err(|_| Error::Closed)?;
         answered.await.unwrap_or(Err(Error::Closed))
     }
@@ -107,50 +97,13 @@ impl Writer {
     }
 }
 
-struct Queued<T, F> {
-    work: Option<F>,
-    result: Option<Result<T>>,
-    answer: oneshot::Sender<Result<T>>,
-}
-
-impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
-    fn apply<'c>(
-        &'c mut self,
-        connection: &'c mut SqliteConnection,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>> {
-        Box::pin(async move {
-            let Some(work) = self.work.take() else { return false };
-            let result = work(connection).await;
-            let succeeded = result.is_ok();
-            self.result = Some(result);
-            succeeded
-        })
-    }
-}
-
-impl<T: Send + 'static, F: Recording<T>> Entry for Queued<T, F> {
-    fn apply(&mut self, recorder: &Recorder) -> bool {
-        let Some(work) = &self.work else { return false };
-        let result = work(recorder);
-        let succeeded = result.is_ok();
-        self.result = Some(result);
-        succeeded
-    }
-}
-
-impl<T: Send, F: Send> Answer for Queued<T, F> {
-    fn answer(self: Box<Self>, committed: Result<()>) {
-        let Self { result, answer, .. } = *self;
-        let result = committed.and_then(|()| result.unwrap_or(Err(Error::Closed)));
-        // A caller that went away does not hear; its write stands.
-        let _ = answer.send(result);
-    }
-}
-
 struct Connections {
     connection: SqliteConnection,
     recorder: Recorder,
     database: Database,
+    backlog: Arc<Backlog>,
+    room: Room,
+    keeping: Keeping,
     changed: Box<dyn Fn() + Send>,
 }
 
@@ -165,8 +118,13 @@ struct Gathered {
 async fn run(mut connections: Connections, mut messages: mpsc::Receiver<Message>) {
     let mut closing = None;
     while closing.is_none() {
-        let Some(first) = messages.recv().await else { break };
-        let gathered = gather(first, &mut messages);
+        let gathered = tokio::select! {
+            first = messages.recv() => match first {
+                Some(first) => gather(first, &mut messages),
+                None => break,
+            },
+            () = connections.backlog.gathered() => Gathered::default(),
+        };
         gauge!(WRITES_WAITING).set(number(messages.len()));
         connections.commit(gathered.entries, gathered.jobs).await;
         closing = gathered.close;
@@ -200,14 +158,28 @@ fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Gathered {
 }
 
 impl Connections {
+    /// The backlog before what is there since.
+    fn enter(&self, late: Vec<Halves>, entries: Vec<Box<dyn Entry>>) -> Result<()> {
+        if late.is_empty() && entries.is_empty() {
+            return Ok(());
+        }
+        let entered = commit_entries(&self.recorder, &late, entries);
+        match &entered {
+            Ok(()) => self.backlog.done(late.len()),
+            Err(_) => self.backlog.failed(late),
+        }
+        let is_refused = matches!(entered, Err(Error::StorageFailing { .. }));
+        self.backlog.set_room(!is_refused && self.room.is_ample());
+        entered
+    }
+
     /// After a failed commit a fresh connection is the surest way back.
     async fn commit(&mut self, entries: Vec<Box<dyn Entry>>, jobs: Vec<Box<dyn Job>>) {
-        if !entries.is_empty()
-            && let Err(error) = commit_entries(&self.recorder, entries)
-        {
-            replace(&mut self.recorder, Recorder::open(&self.database));
-            if matches!(error, Error::DatabaseBusy { .. }) {
-                // It would keep them as long again, and those behind them.
+        let late = self.backlog.take();
+        if let Err(error) = self.enter(late, entries) {
+            replace(&mut self.recorder, Recorder::open(&self.database, self.keeping));
+            if !self.backlog.is_empty() || matches!(error, Error::DatabaseBusy { .. }) {
+                // It would keep them as long again, and those behind them; or they would come before what came first.
                 return refuse(jobs, &error);
             }
         }
@@ -233,7 +205,10 @@ fn replace<C>(place: &mut C, fresh: Result<C>) -> Option<C> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Database, Writer};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Database, Keeping, Writer};
     use crate::clock::Clock;
     use crate::error::{ErrorKind, Result};
 
@@ -265,7 +240,8 @@ mod tests {
         let path = folder.path().join("lathe.db");
         let database = || Database { path: path.clone(), bytes_max: None };
         let connection = database().create(&Clock::system()).await.unwrap();
-        let writer = Writer::start(connection, database(), || ()).unwrap();
+        let keeping = Keeping { retention: Duration::ZERO, of_a_tool_max: 0 };
+        let writer = Writer::start(connection, database(), Arc::default(), keeping, || ()).unwrap();
         (folder, writer)
     }
 

@@ -6,15 +6,16 @@ use registry::{Clock, Config, DataDir, Error, KeyRing, Store};
 
 use crate::fixtures::World;
 
-#[tokio::test]
-async fn a_second_server_is_refused_and_told_which_process_has_the_lock() {
-    let world = World::new().await;
-    let lock = world.data.lock().unwrap();
-    let refused = world.data.lock().unwrap_err();
+#[test]
+fn a_second_server_is_refused_and_told_which_process_has_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::open(folder.path().join("data")).unwrap();
+    let lock = data.lock().unwrap();
+    let refused = data.lock().unwrap_err();
     let ours = std::process::id().to_string();
     assert!(matches!(&refused, Error::DataDirectoryInUse { pid, .. } if *pid == ours), "{refused}");
     drop(lock);
-    world.data.lock().unwrap();
+    data.lock().unwrap();
 }
 
 #[tokio::test]

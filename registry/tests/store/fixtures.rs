@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Clock, Config, DataDir, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
-    Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome, InvocationSource,
-    InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, Operation,
-    OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store, Tags,
-    Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, Description, Digest, EnvvarChanges, EnvvarInsert,
+    EnvvarName, Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome,
+    InvocationSource, InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion,
+    Operation, OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store,
+    Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -20,6 +20,7 @@ pub struct World {
     pub clock: Clock,
     pub data: DataDir,
     pub keys: KeyRing,
+    lock: DataDirLock,
     _folder: TempDir,
 }
 
@@ -29,18 +30,31 @@ impl World {
     }
 
     pub async fn with(config: Config) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap(), config).await.unwrap()
+    }
+
+    /// On the data directory `data` in a folder.
+    pub async fn on(folder: TempDir, config: Config) -> registry::Result<Self> {
         let data = DataDir::open(folder.path().join("data")).unwrap();
         let keys = KeyRing::load(&data).unwrap();
+        let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let store = Store::open(&data, &keys, clock.clone(), config).await.unwrap();
-        Self { store, clock, data, keys, _folder: folder }
+        let store = Store::open_locked(&data, &lock, &keys, clock.clone(), config).await?;
+        Ok(Self { store, clock, data, keys, lock, _folder: folder })
+    }
+
+    /// A store that is told what becomes of each write, as commands beside the server are.
+    pub async fn without_journal() -> Self {
+        let mut world = Self::new().await;
+        world.store = Store::open(&world.data, &world.keys, world.clock.clone(), Config::for_tests()).await.unwrap();
+        world
     }
 
     /// The same data under another start of the process; the old store is dropped without closing, like a crash.
     pub async fn restart(&mut self) {
         self.clock.advance(Duration::from_secs(1));
-        self.store = Store::open(&self.data, &self.keys, self.clock.clone(), Config::for_tests()).await.unwrap();
+        let Self { data, lock, keys, clock, .. } = self;
+        self.store = Store::open_locked(data, lock, keys, clock.clone(), Config::for_tests()).await.unwrap();
     }
 
     /// Every byte beside the master key that the closed store left on the disk.

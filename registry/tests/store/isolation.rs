@@ -38,7 +38,7 @@ async fn a_stranger_reads_nothing() {
 
 #[tokio::test]
 async fn a_stranger_changes_nothing() {
-    let world = World::new().await;
+    let world = World::without_journal().await;
     let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;

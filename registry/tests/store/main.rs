@@ -15,6 +15,7 @@ mod health;
 mod history;
 mod insert_only;
 mod isolation;
+mod journal;
 mod leases;
 mod operations;
 mod pages;

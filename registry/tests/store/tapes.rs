@@ -102,7 +102,8 @@ async fn no_time_means_no_tapes() {
 async fn tapes_cannot_be_rewritten_or_deleted_before_their_time() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    taped(&world, &acme, Clock::system().now(), vec![body(1)]).await;
+    let run = taped(&world, &acme, Clock::system().now(), vec![body(1)]).await;
+    assert!(world.store.tape(&acme.organization, &run).await.unwrap().is_some());
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
     let mut connection = options.connect().await.unwrap();
     for statement in [

@@ -74,7 +74,7 @@ impl Store {
         let key = self.data_key(organization).await?;
         let request = key.request_digest(tool, request);
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.records().await).await? else { return Ok(None) };
         let to = AnswerTo { organization, tool, request: &request };
         key.open_answer(to, get(&row, "sealed")?).map(Some)
     }
@@ -100,17 +100,16 @@ async fn sweep(connection: &mut Connection) -> Result<u64> {
     Ok(sqlx::query(SWEEP).bind(SWEPT_MAX).execute(connection).await?.rows_affected())
 }
 
-/// Whose answers are kept, how long, and how many.
+/// How long tapes and answers are kept, and how many answers.
 #[derive(Clone, Copy)]
-pub(super) struct Keeping<'a> {
-    pub organization: &'a OrganizationId,
+pub(in crate::store) struct Keeping {
     pub retention: Duration,
     pub of_a_tool_max: u32,
 }
 
 /// Keeps the answers of a run whose record ends in the same transaction. Beyond the bound of their tool the oldest go.
-pub(super) fn keep(recorder: &Recorder, keeping: Keeping<'_>, answers: &NewAnswers) -> Result<()> {
-    let (organization, tool) = (keeping.organization.as_str(), answers.tool.as_str());
+pub(super) fn keep(recorder: &Recorder, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
+    let (organization, tool, keeping) = (organization.as_str(), answers.tool.as_str(), recorder.keeping());
     for SealedAnswer { request, sealed, heard_at } in &answers.sealed {
         let expires_at = heard_at.after(keeping.retention).as_milliseconds();
         let heard_at = heard_at.as_milliseconds();

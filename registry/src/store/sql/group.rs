@@ -6,10 +6,11 @@ use metrics::{counter, histogram};
 use tokio::time::Instant;
 
 use super::dialect::Connection;
+use super::halves::Halves;
 use super::recorder::Recorder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
-use crate::store::writer::{Answer, Entry, Job};
+use crate::store::queued::{Answer, Entry, Job};
 
 /// Runs the jobs in one transaction and answers them. An error when the transaction itself failed, and with it all.
 /// Whatever became of it, `changed` is called before anybody hears.
@@ -25,18 +26,22 @@ pub(in crate::store) async fn commit_group(
         // Often nothing is left to roll back; the connection is replaced anyway.
         let _ = execute(connection, "ROLLBACK").await;
     }
-    tell(began, &committed, jobs);
+    tell(began, &committed, 0, jobs);
     committed
 }
 
-/// As [`commit_group`], for what goes into the record of runs.
-pub(in crate::store) fn commit_entries(recorder: &Recorder, mut entries: Vec<Box<dyn Entry>>) -> Result<()> {
+/// As [`commit_group`], for what goes into the record of runs, after what comes to it late.
+pub(in crate::store) fn commit_entries(
+    recorder: &Recorder,
+    late: &[Halves],
+    mut entries: Vec<Box<dyn Entry>>,
+) -> Result<()> {
     let began = Instant::now();
-    let committed = recorded(recorder, &mut entries);
+    let committed = recorded(recorder, late, &mut entries);
     if committed.is_err() {
         let _ = recorder.execute("ROLLBACK", &[]);
     }
-    tell(began, &committed, entries);
+    tell(began, &committed, late.len(), entries);
     committed
 }
 
@@ -57,32 +62,48 @@ async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> 
 
 /// Entries hardly ever fail, and a savepoint makes the index of words write: they are made without, and in case one
 /// fails all once more with.
-fn recorded(recorder: &Recorder, entries: &mut [Box<dyn Entry>]) -> Result<()> {
+fn recorded(recorder: &Recorder, late: &[Halves], entries: &mut [Box<dyn Entry>]) -> Result<()> {
     recorder.execute("BEGIN IMMEDIATE", &[])?;
-    if !entries.iter_mut().all(|entry| entry.apply(recorder)) {
+    let late_entered = Halves::enter_all(late, recorder).is_ok();
+    if !(late_entered && entries.iter_mut().all(|entry| entry.apply(recorder))) {
         recorder.execute("ROLLBACK", &[])?;
         recorder.execute("BEGIN IMMEDIATE", &[])?;
-        entries.iter_mut().try_for_each(|entry| apart(recorder, &mut **entry))?;
+        late.iter().try_for_each(|halves| late_apart(recorder, halves))?;
+        entries.iter_mut().try_for_each(|entry| apart(recorder, || Ok(entry.apply(recorder))))?;
     }
     recorder.execute("COMMIT", &[]).map(drop)
 }
 
 /// One entry, and nothing of it when it fails.
-fn apart(recorder: &Recorder, entry: &mut dyn Entry) -> Result<()> {
+fn apart(recorder: &Recorder, enter: impl FnOnce() -> Result<bool>) -> Result<()> {
     recorder.execute("SAVEPOINT entry", &[])?;
-    if !entry.apply(recorder) {
+    if !enter()? {
         recorder.execute("ROLLBACK TO entry", &[])?;
     }
     recorder.execute("RELEASE entry", &[]).map(drop)
 }
 
-/// Answers everybody in a group.
-fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, group: Vec<Box<A>>) {
+/// Halves of records that are durable in the journal. Those that can never be entered are given up: they would keep all
+/// behind them.
+fn late_apart(recorder: &Recorder, halves: &Halves) -> Result<()> {
+    apart(recorder, || match halves.enter(recorder) {
+        // What the database itself does not want: a row that breaks a rule.
+        Err(error @ Error::Database { .. }) => {
+            tracing::error!(%error, runs = halves.runs(), "halves of records cannot be entered");
+            Ok(false)
+        }
+        entered => entered.map(|_| true),
+    })
+}
+
+/// Answers everybody in a group, which had others beside them that were told before.
+fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, others: usize, group: Vec<Box<A>>) {
+    let writes = others + group.len();
     histogram!(COMMIT_SECONDS).record(began.elapsed());
-    histogram!(COMMIT_WRITES).record(number(group.len()));
+    histogram!(COMMIT_WRITES).record(number(writes));
     if let Err(error) = committed {
         counter!(COMMITS_FAILED).increment(1);
-        tracing::error!(%error, writes = group.len(), "a group of writes failed");
+        tracing::error!(%error, writes, "a group of writes failed");
     }
     for one in group {
         one.answer(committed.as_ref().copied().map_err(repeated));
@@ -102,7 +123,7 @@ async fn execute(connection: &mut Connection, statement: &'static str) -> Result
 }
 
 /// The same failure once more, for the next caller. Whatever it was, nothing was written and later may be better.
-fn repeated(error: &Error) -> Error {
+pub(in crate::store) fn repeated(error: &Error) -> Error {
     let detail = error.to_string();
     match error {
         Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },

@@ -38,6 +38,7 @@ impl Store {
     ) -> Result<Slice<Invocation>> {
         let orders = orders(&filter.sort);
         let (statement, has_keys) = statement(filter);
+        self.settle().await;
         let mut listing = self.listing(organization).await?;
         let last = self.last_invocation(&mut listing, organization, page, &orders).await?;
         let filters = Filters::of(&mut listing, organization, filter).await?;

@@ -1,34 +1,32 @@
 //! Recording runs. Both halves of a record are inserted once and never touched again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use metrics::counter;
 use rusqlite::types::ToSql;
 
-use super::answers::{self, Keeping};
+use super::answers;
 use super::dialect::Row;
+use super::halves::{Finish, Halves, Start};
 use super::operations;
 use super::recorder::Recorder;
-use super::row::{get, parsed, signed, to_json};
+use super::row::{get, parsed, to_json};
 use super::search::index;
 use super::tapes::{self, Place};
 use crate::account::OrganizationId;
 use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::{BootId, InvocationId, OperationId};
+use crate::ids::{InvocationId, OperationId};
 use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
-use crate::ledger::Ledger;
 use crate::metrics::RECORDS;
 use crate::store::Store;
 
-/// JSON bytes of the status events kept with a record; the events beyond it were streamed and are gone.
-const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
-
 const START: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
         conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    ON CONFLICT (invocation) DO NOTHING";
 
 const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $3)";
 
@@ -67,17 +65,10 @@ impl Store {
         operation: Option<OperationId>,
         started: Vec<InvocationStarted>,
     ) -> Result<()> {
-        let (boot, count) = (self.0.boot.clone(), started.len() as u64);
-        let written = self.record(move |recorder| {
-            for (index, record) in started.iter().enumerate() {
-                start(recorder, record, &boot)?;
-                if let Some(operation) = &operation {
-                    operations::link_run(recorder, &record.organization, operation, (index, &record.id))?;
-                }
-            }
-            Ok(())
-        });
-        written.await?;
+        let count = started.len() as u64;
+        let of = |index| operation.clone().map(|operation| (operation, index));
+        let started = (0..).zip(&started).map(|(index, record)| Start::of(record, &self.0.boot, of(index)));
+        self.keep(Halves::Started(started.collect::<Result<_>>()?)).await?;
         counter!(RECORDS, "half" => "start").increment(count);
         Ok(())
     }
@@ -86,22 +77,9 @@ impl Store {
     /// refused; the others are durable all the same.
     pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
         let finished = finished.into();
-        let (retention, of_a_tool_max) = (self.0.config.tape_retention, self.0.config.recorded_answers_max);
-        let written = self.record(move |recorder| {
-            let (mut count, mut refused) = (0, None);
-            for record in &*finished {
-                match finish(recorder, &record.organization, &record.id, &record.finished)? {
-                    Some(refusal) => refused = refused.or(Some(refusal)),
-                    None => {
-                        keep_beside(recorder, record, retention, of_a_tool_max)?;
-                        count += 1;
-                    }
-                }
-            }
-            Ok((count, refused))
-        });
-        let (count, refused) = written.await?;
-        counter!(RECORDS, "half" => "end").increment(count);
+        let rows = finished.iter().map(|record| Finish::of(record));
+        let refused = self.keep(Halves::Finished(rows.collect::<Result<_>>()?)).await?;
+        counter!(RECORDS, "half" => "end").increment(finished.len() as u64);
         refused.map_or(Ok(()), Err)
     }
 
@@ -119,15 +97,11 @@ impl Store {
             })
         });
         let orphans = found.await?;
-        let close = move |recorder: &Recorder| {
-            for Orphan { id, organization, started_at } in &orphans {
-                let duration_ms = now.as_milliseconds().saturating_sub(*started_at);
-                let ended = orphaned(now, u64::try_from(duration_ms).unwrap_or(0));
-                finish(recorder, organization, id, &ended)?;
-            }
-            Ok(orphans.len() as u64)
-        };
-        self.record(close).await
+        let closed = orphans.len() as u64;
+        let ends = orphans.into_iter().map(|orphan| Finish::of(&orphan.ended(now)));
+        let ends = Halves::Finished(ends.collect::<Result<_>>()?);
+        self.record(move |recorder| ends.enter(recorder)).await?;
+        Ok(closed)
     }
 }
 
@@ -143,78 +117,125 @@ impl Orphan {
         let (id, organization) = (parsed(row, "invocation")?, parsed(row, "organization")?);
         Ok(Self { id, organization, started_at: get(row, "started_at")? })
     }
+
+    fn ended(self, at: Timestamp) -> InvocationFinished {
+        let Self { id, organization, started_at } = self;
+        let duration_ms = u64::try_from(at.as_milliseconds().saturating_sub(started_at)).unwrap_or(0);
+        InvocationFinished { id, organization, finished: orphaned(at, duration_ms), tape: None, answers: None }
+    }
 }
 
-fn start(recorder: &Recorder, record: &InvocationStarted, boot: &BootId) -> Result<()> {
-    let (id, organization, boot) = (record.id.as_str(), record.organization.as_str(), boot.as_str());
-    let tool = record.tool.as_ref().map(|tool| tool.as_str());
-    let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
-    let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
-    let (source, input) = (to_json(&record.source)?, to_json(&record.input)?);
-    let (conversation, interaction) = (record.source.conversation_id(), record.source.interaction_id());
-    recorder.execute(
+impl Halves {
+    /// Inserts them. What is there already stays as it is; of second halves that are not wanted the first is answered.
+    pub(in crate::store) fn enter(&self, recorder: &Recorder) -> Result<Option<Error>> {
+        Self::enter_all(std::slice::from_ref(self), recorder)
+    }
+
+    /// As [`Halves::enter`], for many in their order: a run whose halves are both among them is never open.
+    pub(in crate::store) fn enter_all(group: &[Self], recorder: &Recorder) -> Result<Option<Error>> {
+        let ended: HashSet<_> = group.iter().flat_map(Self::ended).collect();
+        let (mut never_open, mut refused) = (HashSet::new(), None);
+        for halves in group {
+            match halves {
+                Self::Started(starts) => {
+                    for start in starts {
+                        match begin(recorder, start)? {
+                            true if ended.contains(&start.id) => drop(never_open.insert(&start.id)),
+                            true => open(recorder, start)?,
+                            false => {} // from before a crash
+                        }
+                    }
+                }
+                Self::Finished(ends) => {
+                    for end in ends {
+                        if !never_open.contains(&end.id) {
+                            close(recorder, end)?;
+                        }
+                        refused = refused.or(finish(recorder, end)?);
+                    }
+                }
+            }
+        }
+        Ok(refused)
+    }
+
+    fn ended(&self) -> impl Iterator<Item = &InvocationId> {
+        let ends = match self {
+            Self::Started(_) => &[][..],
+            Self::Finished(ends) => ends,
+        };
+        ends.iter().map(|end| &end.id)
+    }
+}
+
+/// Inserts the first half, and says whether it was not there.
+fn begin(recorder: &Recorder, row: &Start) -> Result<bool> {
+    let [major, minor, patch] = row.version.map_or([None; 3], |numbers| numbers.map(Some));
+    let added = recorder.execute(
         START,
         &[
-            &id,
-            &organization,
-            &tool,
+            &row.id.as_str(),
+            &row.organization.as_str(),
+            &row.tool.as_ref().map(|tool| tool.as_str()),
             &major,
             &minor,
             &patch,
-            &record.source.kind().as_str(),
-            &source,
-            &conversation,
-            &interaction,
-            &record.source.simulation_run_id(),
-            &record.mode.as_str(),
-            &input,
-            &record.started_at.as_milliseconds(),
-            &boot,
+            &row.source_kind,
+            &row.source,
+            &row.conversation_id,
+            &row.interaction_id,
+            &row.simulation_run_id,
+            &row.mode,
+            &row.input,
+            &row.started_at,
+            &row.boot.as_str(),
         ],
     )?;
-    recorder.execute(OPEN, &[&id, &organization, &boot]).map(drop)
+    if added > 0
+        && let Some((operation, index)) = &row.operation
+    {
+        operations::link_run(recorder, &row.organization, operation, (*index, &row.id))?;
+    }
+    Ok(added > 0)
+}
+
+fn open(recorder: &Recorder, row: &Start) -> Result<()> {
+    recorder.execute(OPEN, &[&row.id.as_str(), &row.organization.as_str(), &row.boot.as_str()]).map(drop)
+}
+
+fn close(recorder: &Recorder, row: &Finish) -> Result<()> {
+    recorder.execute(CLOSE, &[&row.organization.as_str(), &row.id.as_str()]).map(drop)
 }
 
 /// Inserts the second half, or says why not.
-fn finish(
-    recorder: &Recorder,
-    organization: &OrganizationId,
-    id: &InvocationId,
-    finished: &Finished,
-) -> Result<Option<Error>> {
-    let of = (organization.as_str(), id.as_str());
-    recorder.execute(CLOSE, &[&of.0, &of.1])?;
-    let Some(sequence) = recorder.number(FINISH, &Columns::of(finished)?.values(&of))? else {
-        return refusal(recorder, organization, id).map(Some);
+fn finish(recorder: &Recorder, row: &Finish) -> Result<Option<Error>> {
+    let of = (row.organization.as_str(), row.id.as_str());
+    let Some(sequence) = recorder.number(FINISH, &Columns::of(row)?.values(&of))? else {
+        return refusal(recorder, &row.organization, &row.id).map(Some);
     };
-    index(recorder, sequence, organization, &finished.outcome)?;
-    for effect in finished.ledger.iter().flat_map(Ledger::effects) {
-        recorder.execute(EFFECT, &[&of.0, &effect.kind.as_str(), &effect.name, &sequence])?;
+    index(recorder, sequence, &row.organization, &row.outcome)?;
+    for (kind, name) in &row.effects {
+        recorder.execute(EFFECT, &[&of.0, kind, name, &sequence])?;
     }
+    keep_beside(recorder, row)?;
     Ok(None)
 }
 
 /// Keeps what stands beside a record in the same transaction.
-fn keep_beside(
-    recorder: &Recorder,
-    record: &InvocationFinished,
-    retention: Duration,
-    of_a_tool_max: u32,
-) -> Result<()> {
-    let (organization, run, made_at) = (&record.organization, &record.id, record.finished.at);
-    if let Some(tape) = &record.tape {
-        let place = Place { organization, run, made_at, expires_at: made_at.after(retention) };
-        tapes::insert(recorder, place, tape)?;
+fn keep_beside(recorder: &Recorder, row: &Finish) -> Result<()> {
+    let (organization, run) = (&row.organization, &row.id);
+    if let Some(tape) = &row.tape {
+        tapes::insert(recorder, Place { organization, run, made_at: row.at }, tape)?;
     }
-    match &record.answers {
-        Some(found) => keep_answers(recorder, Keeping { organization, retention, of_a_tool_max }, found),
+    match &row.answers {
+        Some(found) => keep_answers(recorder, organization, found),
         None => Ok(()),
     }
 }
 
 /// The record of a run counts more than what simulations may have of it.
-fn keep_answers(recorder: &Recorder, keeping: Keeping<'_>, found: &NewAnswers) -> Result<()> {
-    match answers::keep(recorder, keeping, found) {
+fn keep_answers(recorder: &Recorder, organization: &OrganizationId, found: &NewAnswers) -> Result<()> {
+    match answers::keep(recorder, organization, found) {
         // Then the record cannot be kept, either.
         Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
         Err(error) => {
@@ -244,39 +265,33 @@ fn orphaned(at: Timestamp, duration_ms: u64) -> Finished {
 /// The second half as columns. Texts that a tool made are bytes, because a database may refuse some of the characters that
 /// tools write.
 struct Columns<'a> {
+    row: &'a Finish,
     at: i64,
-    duration_ms: i64,
     succeeded: bool,
     output: Option<&'a [u8]>,
     exception_type: Option<&'a [u8]>,
     exception_message: Option<&'a [u8]>,
     exception_stack_trace: Option<Vec<u8>>,
-    persisted: bool,
-    status_events: String,
     logs: &'a [u8],
-    ledger: Option<String>,
 }
 
 impl<'a> Columns<'a> {
-    fn of(finished: &'a Finished) -> Result<Self> {
-        let (succeeded, output, kind, message, trace) = match &finished.outcome {
+    fn of(row: &'a Finish) -> Result<Self> {
+        let (succeeded, output, kind, message, trace) = match &row.outcome {
             InvocationOutcome::Succeeded { output } => (true, Some(output), None, None, None),
             InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
                 (false, None, Some(exception_type), Some(exception_message), Some(exception_stack_trace))
             }
         };
         Ok(Self {
-            at: finished.at.as_milliseconds(),
-            duration_ms: signed(finished.duration_ms),
+            at: row.at.as_milliseconds(),
+            row,
             succeeded,
             output: output.map(String::as_bytes),
             exception_type: kind.map(String::as_bytes),
             exception_message: message.map(String::as_bytes),
             exception_stack_trace: trace.map(to_json).transpose()?.map(String::into_bytes),
-            persisted: finished.persisted,
-            status_events: status_events(&finished.status_events)?,
-            logs: finished.logs.as_bytes(),
-            ledger: finished.ledger.as_ref().map(to_json).transpose()?,
+            logs: row.logs.as_bytes(),
         })
     }
 
@@ -284,32 +299,18 @@ impl<'a> Columns<'a> {
     fn values<'v>(&'v self, of: &'v (&'v str, &'v str)) -> [&'v dyn ToSql; 13] {
         [
             &self.at,
-            &self.duration_ms,
+            &self.row.duration_ms,
             &self.succeeded,
             &self.output,
             &self.exception_type,
             &self.exception_message,
             &self.exception_stack_trace,
-            &self.persisted,
-            &self.status_events,
+            &self.row.persisted,
+            &self.row.status_events,
             &self.logs,
-            &self.ledger,
+            &self.row.ledger,
             &of.0,
             &of.1,
         ]
     }
-}
-
-/// The events as one JSON array, without those beyond the bound.
-fn status_events(events: &[serde_json::Value]) -> Result<String> {
-    let mut kept: Vec<&serde_json::Value> = Vec::new();
-    let mut bytes = 0;
-    for event in events {
-        bytes += to_json(event)?.len() + 1;
-        if bytes > STATUS_EVENTS_BYTES_MAX {
-            break;
-        }
-        kept.push(event);
-    }
-    to_json(&kept)
 }

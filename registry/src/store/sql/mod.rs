@@ -5,11 +5,12 @@ mod dialect;
 
 pub(super) mod callables;
 pub(super) mod group;
+pub(super) mod halves;
 pub(super) mod listing;
 pub(super) mod open;
 pub(super) mod recorder;
 
-mod answers;
+pub(super) mod answers;
 mod api_keys;
 mod attestations;
 mod builds;

@@ -157,7 +157,7 @@ impl Store {
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Vec<Invocation>> {
-        let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
+        let rows = of(RUNS, organization, operation).fetch_all(self.records().await).await?;
         rows.iter().map(read_invocation).collect()
     }
 
@@ -181,9 +181,8 @@ pub(super) fn link_run(
     recorder: &Recorder,
     organization: &OrganizationId,
     operation: &OperationId,
-    (input_index, run): (usize, &InvocationId),
+    (input_index, run): (i64, &InvocationId),
 ) -> Result<()> {
-    let input_index = i64::try_from(input_index).unwrap_or(i64::MAX);
     let (organization, operation) = (organization.as_str(), operation.as_str());
     recorder.execute(LINK_RUN, &[&organization, &operation, &input_index, &run.as_str()]).map(drop)
 }

@@ -4,19 +4,28 @@
 use rusqlite::CachedStatement;
 use rusqlite::types::ToSql;
 
+use super::answers::Keeping;
 use super::dialect::direct;
 use super::open::Database;
 use crate::error::Result;
 
-pub(in crate::store) struct Recorder(rusqlite::Connection);
+pub(in crate::store) struct Recorder {
+    connection: rusqlite::Connection,
+    keeping: Keeping,
+}
 
 /// What is bound to a statement: the first as `$1`, and so on. A statement has them in this order.
 pub(in crate::store) type Values<'a> = &'a [&'a dyn ToSql];
 
 impl Recorder {
     /// Opens a database that is there.
-    pub fn open(database: &Database) -> Result<Self> {
-        Ok(Self(direct(&database.path, database.bytes_max)?))
+    pub fn open(database: &Database, keeping: Keeping) -> Result<Self> {
+        Ok(Self { connection: direct(&database.path, database.bytes_max)?, keeping })
+    }
+
+    /// How long, and how much of it, what stands beside records is kept.
+    pub(super) const fn keeping(&self) -> Keeping {
+        self.keeping
     }
 
     /// Says how many rows were changed.
@@ -35,7 +44,7 @@ impl Recorder {
     }
 
     fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
-        let mut statement = self.0.prepare_cached(statement)?;
+        let mut statement = self.connection.prepare_cached(statement)?;
         // To the database `$7` is a name, and has its index from where it first stands: they stand in their order.
         debug_assert!(
             (1..=values.len()).all(|number| statement.parameter_index(&format!("${number}")) == Ok(Some(number)))

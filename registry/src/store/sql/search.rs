@@ -44,6 +44,7 @@ impl Store {
         let Some(expression) = expression(organization, query) else {
             return Ok(Vec::new());
         };
+        self.settle().await;
         let mut listing = self.listing(organization).await?;
         let filters = Filters::of(&mut listing, organization, filter).await?;
         let statement = filters.bound_to(SEARCH, expression);

@@ -20,6 +20,7 @@ impl Store {
     /// The last runs of a version whose tapes are kept whole, newest first. A list like others: within the time of
     /// those, or [`crate::Error::QueryTooSlow`].
     pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
+        self.settle().await;
         let mut listing = self.listing(&version.organization).await?;
         let query = sqlx::query(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;

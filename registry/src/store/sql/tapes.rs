@@ -76,7 +76,7 @@ impl Store {
     /// The tape of a run, unless there is none or its time is over. [`Error::Corrupt`] when it does not open.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
-        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.records().await).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
         let key = self.data_key(organization).await?;
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
@@ -88,7 +88,7 @@ impl Store {
         let kept = key.body_digest(digest);
         let query = sqlx::query(BODY).bind(organization.as_str()).bind(kept.as_slice());
         let missing = || Error::Corrupt { what: "tape", detail: "a body of it is missing".to_owned() };
-        let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
+        let row = query.fetch_optional(self.records().await).await?.ok_or_else(missing)?;
         let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }
@@ -156,7 +156,6 @@ pub(super) struct Place<'a> {
     pub organization: &'a OrganizationId,
     pub run: &'a InvocationId,
     pub made_at: Timestamp,
-    pub expires_at: Timestamp,
 }
 
 /// Keeps the tape of a run whose record ends in the same transaction.
@@ -166,7 +165,8 @@ pub(super) fn insert(recorder: &Recorder, place: Place<'_>, tape: &NewTape) -> R
         NewTape::Whole(tape) => (Some(&tape.sealed), tape.size, tape.bodies.as_slice()),
     };
     let (organization, run) = (place.organization.as_str(), place.run.as_str());
-    let (made_at, expires_at) = (place.made_at.as_milliseconds(), place.expires_at.as_milliseconds());
+    let expires_at = place.made_at.after(recorder.keeping().retention).as_milliseconds();
+    let made_at = place.made_at.as_milliseconds();
     recorder.execute(INSERT, &[&run, &organization, &sealed, &signed(size), &made_at, &expires_at])?;
     for SealedBody { digest, sealed, size } in bodies {
         recorder.execute(INSERT_BODY, &[&organization, digest, sealed, &signed(*size)])?;
