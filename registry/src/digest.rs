@@ -46,7 +46,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{PREFIX}{}", self.to_hex())
+        formatter.write_str(PREFIX)?;
+        formatter.write_str(&self.to_hex())
     }
 }
 

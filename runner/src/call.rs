@@ -79,7 +79,7 @@ pub enum ResultPersistence {
 }
 
 /// Where in a conversation the call stands.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conversation {
     pub conversation_id: Option<String>,

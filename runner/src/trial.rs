@@ -196,9 +196,9 @@ impl Trials {
     ) -> String {
         variables::metadata(&Metadata {
             organization,
-            mode: mode.as_str(),
-            invocation_id: InvocationId::new(&self.clock),
-            tool_id: String::new(),
+            invocation_mode: mode.as_str(),
+            invocation_id: &InvocationId::new(&self.clock),
+            tool_id: "",
             tool_name,
             version: UNPUBLISHED.to_string(),
             deadline_ms: deadline.as_milliseconds(),

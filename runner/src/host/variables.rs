@@ -1,60 +1,60 @@
 //! The documents that a tool is given: its variables, its caller, its place.
 
+use std::collections::BTreeMap;
+
 use registry::{InvocationId, OrganizationId, Variables};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::call::{Conversation, Input};
 
 /// The names that the version declares, and no others.
 pub fn config(variables: &Variables) -> String {
-    let envvars: Map<String, Value> =
-        variables.envvars.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
-    let secrets: Map<String, Value> =
-        variables.secrets.iter().map(|(name, value)| (name.to_string(), json!(value.expose()))).collect();
-    json!({ "envvars": envvars, "secrets": secrets }).to_string()
+    #[derive(Serialize)]
+    struct Config<'a> {
+        envvars: BTreeMap<&'a str, &'a str>,
+        secrets: BTreeMap<&'a str, &'a str>,
+    }
+    let Variables { envvars, secrets } = variables;
+    json(&Config {
+        envvars: envvars.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        secrets: secrets.iter().map(|(name, value)| (name.as_str(), value.expose())).collect(),
+    })
 }
 
 pub fn user_variables(input: &Input) -> String {
-    json!({
-        "nonsensitive": input.nonsensitive_user_variables,
-        "sensitive": input.sensitive_user_variables,
+    #[derive(Serialize)]
+    struct UserVariables<'a> {
+        nonsensitive: &'a BTreeMap<String, String>,
+        sensitive: &'a BTreeMap<String, String>,
+    }
+    json(&UserVariables {
+        nonsensitive: &input.nonsensitive_user_variables,
+        sensitive: &input.sensitive_user_variables,
     })
-    .to_string()
 }
 
 pub fn conversation(conversation: Option<&Conversation>) -> String {
-    match conversation {
-        None => "null".into(),
-        Some(Conversation { conversation_id, interaction_id, user_id }) => json!({
-            "conversation_id": conversation_id,
-            "interaction_id": interaction_id,
-            "user_id": user_id,
-        })
-        .to_string(),
-    }
+    json(&conversation)
 }
 
 /// What a run may know of itself.
+#[derive(Serialize)]
 pub struct Metadata<'a> {
-    pub organization: &'a OrganizationId,
-    pub mode: &'static str,
-    pub invocation_id: InvocationId,
-    pub tool_id: String,
-    pub tool_name: &'a str,
-    pub version: String,
     /// Milliseconds since the epoch at which the run is stopped.
     pub deadline_ms: i64,
+    pub invocation_id: &'a InvocationId,
+    pub invocation_mode: &'static str,
+    pub organization: &'a OrganizationId,
+    pub tool_id: &'a str,
+    pub tool_name: &'a str,
+    pub version: String,
 }
 
 pub fn metadata(metadata: &Metadata<'_>) -> String {
-    json!({
-        "invocation_mode": metadata.mode,
-        "invocation_id": metadata.invocation_id.to_string(),
-        "tool_id": metadata.tool_id,
-        "tool_name": metadata.tool_name,
-        "version": metadata.version,
-        "organization": metadata.organization.to_string(),
-        "deadline_ms": metadata.deadline_ms,
-    })
-    .to_string()
+    json(metadata)
+}
+
+/// Texts, numbers and maps of them are all JSON.
+fn json(document: &impl Serialize) -> String {
+    serde_json::to_string(document).unwrap_or_default()
 }

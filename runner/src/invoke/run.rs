@@ -194,9 +194,9 @@ impl Run<'_> {
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
             organization: &self.principal.organization,
-            mode: mode.as_str(),
-            invocation_id: id.clone(),
-            tool_id: tool_id.as_ref().map(|id| id.to_string()).unwrap_or_default(),
+            invocation_mode: mode.as_str(),
+            invocation_id: id,
+            tool_id: tool_id.as_ref().map_or("", |id| id.as_str()),
             tool_name,
             version: version.to_string(),
             deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),

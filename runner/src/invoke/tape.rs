@@ -11,6 +11,9 @@ use crate::{Error, Execution, Limits, ResultPersistence, Tape, Taped};
 /// More than any tape that this program makes: 8 MiB in memory, and a megabyte of documents. A runner could say more.
 const WRITTEN_BYTES_MAX: usize = 16 << 20;
 
+/// What the tape of a small run needs.
+const BYTES_USUAL: usize = 2 << 10;
+
 /// The first byte of a kept tape. A release that keeps another form takes another number.
 const FORMAT: u8 = 1;
 
@@ -111,7 +114,9 @@ impl Invoker {
 }
 
 fn written(kept: &Kept) -> Result<Vec<u8>, Error> {
-    postcard::to_extend(kept, vec![FORMAT]).map_err(|error| Error::internal(error.to_string()))
+    let mut bytes = Vec::with_capacity(BYTES_USUAL);
+    bytes.push(FORMAT);
+    postcard::to_extend(kept, bytes).map_err(|error| Error::internal(error.to_string()))
 }
 
 fn unless_damaged(run: &InvocationId, error: registry::Error) -> Error {

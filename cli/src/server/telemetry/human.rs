@@ -21,19 +21,24 @@ where
     log::layer().with_writer(writer).with_ansi(has_colours).fmt_fields(Escaping)
 }
 
+/// What the fields of a request need.
+const BYTES_USUAL: usize = 512;
+
 /// The usual fields, without control characters.
 struct Escaping;
 
 impl<'writer> FormatFields<'writer> for Escaping {
     fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> fmt::Result {
-        let mut text = String::new();
+        let mut text = String::with_capacity(BYTES_USUAL);
         DefaultFields::new().format_fields(Writer::new(&mut text), fields)?;
-        text.chars().try_for_each(|character| write_escaped(&mut writer, character))
+        for part in text.split_inclusive(is_escaped) {
+            match part.chars().next_back().filter(|last| is_escaped(*last)) {
+                None => writer.write_str(part)?,
+                Some(last) => write!(writer, "{}{}", &part[..part.len() - last.len_utf8()], last.escape_default())?,
+            }
+        }
+        Ok(())
     }
-}
-
-fn write_escaped(writer: &mut Writer<'_>, character: char) -> fmt::Result {
-    if is_escaped(character) { write!(writer, "{}", character.escape_default()) } else { writer.write_char(character) }
 }
 
 /// Also what ends a line for some programs, and what makes a line read otherwise than it is.
