@@ -77,7 +77,7 @@ impl Store {
     /// refused; the others are durable all the same.
     pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
         let finished = finished.into();
-        let rows = finished.iter().map(|record| Finish::of(record));
+        let rows = finished.iter().map(Finish::of);
         let refused = self.keep(Halves::Finished(rows.collect::<Result<_>>()?)).await?;
         counter!(RECORDS, "half" => "end").increment(finished.len() as u64);
         refused.map_or(Ok(()), Err)
