@@ -10,6 +10,7 @@ pub(crate) const COMMITS_FAILED: &str = "lathe_database_commits_failed_total";
 pub(crate) const FLUSH_SECONDS: &str = "lathe_journal_flush_duration_seconds";
 pub(crate) const FLUSH_HALVES: &str = "lathe_journal_flush_halves";
 pub(crate) const FLUSHES_FAILED: &str = "lathe_journal_flushes_failed_total";
+pub(crate) const HALVES_REFUSED: &str = "lathe_journal_halves_refused_total";
 pub(crate) const WRITES_WAITING: &str = "lathe_database_writes_waiting";
 
 /// Tells the recorder what the numbers mean.
@@ -21,6 +22,10 @@ pub fn describe_metrics() {
     describe_histogram!(FLUSH_SECONDS, Unit::Seconds, "Time of a flush of the journal, with what was written to it");
     describe_histogram!(FLUSH_HALVES, "Calls to keep halves of records that shared a flush of the journal");
     describe_counter!(FLUSHES_FAILED, "Flushes of the journal that failed, and with them all that shared them");
+    describe_counter!(
+        HALVES_REFUSED,
+        "Durable halves of records that the database refuses for good: a fault of this program"
+    );
     describe_gauge!(WRITES_WAITING, "Writes that wait for the next commit");
 }
 

@@ -11,6 +11,15 @@ pub enum NewTape {
     Whole(SealedTape),
 }
 
+impl NewTape {
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        match self {
+            Self::Cut => 0,
+            Self::Whole(tape) => tape.sealed.len() + tape.bodies.iter().map(|body| body.sealed.len()).sum::<usize>(),
+        }
+    }
+}
+
 /// What [`crate::Store::seal_tape`] made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SealedTape {

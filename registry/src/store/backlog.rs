@@ -4,30 +4,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
 
 use super::sql::halves::Halves;
 
-/// So long halves of records gather, so that they reach the database in large groups. A run's two halves often come
-/// together, and who reads waits for no more than one group.
+/// So long halves of records gather, so that they reach the database in large groups: a run's two halves often come
+/// together.
 const GATHERING: Duration = Duration::from_millis(50);
 /// Between two tries when the database takes none.
-const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN: Duration = Duration::from_millis(300);
+/// Calls to keep halves that are entered at once, so that nobody waits long for a commit: some ten milliseconds.
+pub(super) const TOGETHER_MAX: usize = 1_000;
+/// Who reads waits no longer for a database that takes nothing.
+const SETTLING_MAX: Duration = Duration::from_secs(1);
 
-#[derive(Default)]
 pub(super) struct Backlog {
     state: Mutex<State>,
-    has_room: AtomicBool,
     some: Notify,
+    /// Somebody waits for it.
+    wanted: Notify,
+    /// How many have reached the database.
+    done: watch::Sender<u64>,
+    has_room: AtomicBool,
 }
 
 #[derive(Default)]
 struct State {
     waiting: Vec<Halves>,
-    /// How many there ever were, and how many of those have reached the database.
+    /// How many there ever were.
     added: u64,
-    done: u64,
     is_failing: bool,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        let (some, wanted, done) = (Notify::new(), Notify::new(), watch::Sender::new(0));
+        Self { state: Mutex::default(), some, wanted, done, has_room: AtomicBool::new(false) }
+    }
 }
 
 impl Backlog {
@@ -43,19 +57,25 @@ impl Backlog {
         }
     }
 
-    /// For the writer, which says with [`Backlog::done`] or [`Backlog::failed`] what became of them.
+    /// Some for the writer, which says with [`Backlog::done`] or [`Backlog::failed`] what became of them. Nothing is left
+    /// when these are fewer than [`TOGETHER_MAX`].
     pub fn take(&self) -> Vec<Halves> {
-        std::mem::take(&mut self.state().waiting)
+        let mut state = self.state();
+        let count = state.waiting.len().min(TOGETHER_MAX);
+        let rest = state.waiting.split_off(count);
+        std::mem::replace(&mut state.waiting, rest)
     }
 
     pub fn done(&self, count: usize) {
-        let mut state = self.state();
-        state.done += count as u64;
-        state.is_failing = false;
+        self.state().is_failing = false;
+        self.done.send_modify(|done| *done += count as u64);
     }
 
     /// They stay before those that came since.
     pub fn failed(&self, halves: Vec<Halves>) {
+        if halves.is_empty() {
+            return;
+        }
         let mut state = self.state();
         state.waiting.splice(0..0, halves);
         state.is_failing = true;
@@ -79,19 +99,34 @@ impl Backlog {
 
     /// Whether the first so many have reached the database.
     pub fn is_done(&self, count: u64) -> bool {
-        self.state().done >= count
+        *self.done.borrow() >= count
     }
 
     pub fn is_empty(&self) -> bool {
-        let state = self.state();
-        state.done == state.added
+        self.is_done(self.added())
     }
 
-    /// Waits until some have gathered.
+    /// Waits until all that is there now has reached the database, and says whether it has. The database may take none.
+    pub async fn settled(&self) -> bool {
+        let count = self.added();
+        if self.is_done(count) {
+            return true;
+        }
+        self.wanted.notify_one();
+        let mut done = self.done.subscribe();
+        matches!(timeout(SETTLING_MAX, done.wait_for(|done| *done >= count)).await, Ok(Ok(_)))
+    }
+
+    /// Waits until some have gathered, or are wanted.
     pub async fn gathered(&self) {
         self.some.notified().await;
-        let is_failing = self.state().is_failing;
-        tokio::time::sleep(if is_failing { AGAIN } else { GATHERING }).await;
+        if self.state().is_failing {
+            return sleep(AGAIN).await;
+        }
+        tokio::select! {
+            () = sleep(GATHERING) => {}
+            () = self.wanted.notified() => {}
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -64,6 +64,11 @@ struct Keeping {
     buffer: Vec<u8>,
 }
 
+/// Looks whether this release can read the journal in a folder, if there is one.
+pub(super) fn check(folder: &Path) -> Result<()> {
+    Segments::check(folder)
+}
+
 /// Opens the journal in a folder, and enters what is in it into the database.
 pub(super) async fn open(folder: &Path, writer: &Writer, backlog: &Arc<Backlog>) -> Result<Journal> {
     let (mut segments, found) = Segments::open(folder)?;
@@ -89,10 +94,9 @@ impl Journal {
 
     /// Keeps halves of records: they are durable when this returns.
     pub async fn keep(&self, halves: Halves, writer: &Writer) -> Result<Option<Error>> {
-        let frame = halves.written()?;
-        if frame.len() > FRAME_BYTES_MAX {
+        let Some(frame) = halves.written(FRAME_BYTES_MAX)? else {
             return writer.record(move |recorder| halves.enter(recorder)).await;
-        }
+        };
         let (answer, answered) = oneshot::channel();
         let entry = Message::Entry(Box::new(Entry { frame, halves, answer }));
         self.queue.send(entry).await.map_err(|_| Error::Closed)?;

@@ -16,7 +16,6 @@ mod token_cache;
 mod writer;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::SqlitePool;
 
@@ -33,15 +32,13 @@ use page_tokens::PageTokens;
 use queued::{Recording, Work};
 use sql::answers::Keeping;
 use sql::callables::{self, Callables};
+use sql::dialect::{Reading, Row};
 use sql::halves::Halves;
 use sql::listing::Lists;
 use sql::open::Database;
 use storage::Storage;
 use token_cache::TokenCache;
 use writer::Writer;
-
-/// A group of a full backlog takes much less.
-const SETTLING_MAX: Duration = Duration::from_secs(1);
 
 /// The database of an installation; cheap to clone.
 #[derive(Clone)]
@@ -93,10 +90,12 @@ impl Store {
             None => None,
         };
         writer.close().await;
-        if backlog.is_empty()
-            && let Some(mut segments) = segments
-        {
-            segments.clear().unwrap_or_else(|error| tracing::warn!(%error, "the journal cannot be cleared"));
+        match segments {
+            Some(mut segments) if backlog.is_empty() => {
+                segments.clear().unwrap_or_else(|error| tracing::warn!(%error, "the journal cannot be cleared"));
+            }
+            Some(_) => tracing::warn!("the database took nothing: the next start enters what is in the journal"),
+            None => {}
         }
         lists.close().await;
         readers.close().await;
@@ -120,6 +119,8 @@ impl Store {
     }
 
     async fn inner(data: &DataDir, keys: &KeyRing, clock: Clock, config: Config) -> Result<Inner> {
+        // Before the database is brought up to date for good.
+        journal::check(data.root())?;
         let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
         let connection = database.create(&clock).await?;
         let readers = database.readers(config.reader_connections).await?;
@@ -159,22 +160,22 @@ impl Store {
         kept
     }
 
-    /// What reads, once all that is durable of the record of runs can be read.
-    async fn records(&self) -> &SqlitePool {
-        self.settle().await;
-        self.readers()
+    /// Waits until all that is durable of the record of runs can be read, and says whether it can; a database that takes
+    /// nothing is read all the same.
+    async fn settle(&self) -> bool {
+        let is_settled = self.0.backlog.settled().await;
+        if !is_settled {
+            tracing::warn!("the database takes nothing: what is read lacks records that are still in the journal");
+        }
+        is_settled
     }
 
-    /// Waits until all that is durable of the record of runs can be read; but not for a database that takes nothing,
-    /// because what is there is read all the same.
-    async fn settle(&self) {
-        if self.0.backlog.is_empty() {
-            return;
-        }
-        match tokio::time::timeout(SETTLING_MAX, self.0.writer.settle()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "what is read lacks records that are still in the journal"),
-            Err(_) => tracing::warn!("what is read lacks records that are still in the journal"),
+    /// One row of the record of runs. [`Error::DatabaseBusy`] when it is not there and may yet come.
+    async fn recorded(&self, query: Reading<'_>) -> Result<Option<Row>> {
+        let is_settled = self.settle().await;
+        match query.fetch_optional(self.readers()).await? {
+            None if !is_settled => Err(Error::DatabaseBusy { detail: "records are still in the journal".into() }),
+            found => Ok(found),
         }
     }
 

@@ -10,7 +10,7 @@ use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::backlog::Backlog;
+use super::backlog::{Backlog, TOGETHER_MAX};
 use super::queued::{Entry, Job, Queued, Recording, Work};
 use super::room::Room;
 use super::sql::answers::Keeping;
@@ -18,7 +18,7 @@ use super::sql::group::{commit_entries, commit_group, refuse};
 use super::sql::halves::Halves;
 use super::sql::open::{self, Database};
 use super::sql::recorder::Recorder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{WRITES_WAITING, number};
 
 /// Writes waiting for the next commit; callers wait beyond it, which is the back pressure.
@@ -158,8 +158,21 @@ fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Gathered {
 }
 
 impl Connections {
-    /// The backlog before what is there since.
-    fn enter(&self, late: Vec<Halves>, entries: Vec<Box<dyn Entry>>) -> Result<()> {
+    /// The backlog, and then what is there since.
+    fn enter(&self, entries: Vec<Box<dyn Entry>>) -> Result<()> {
+        loop {
+            let late = self.backlog.take();
+            if late.len() < TOGETHER_MAX {
+                return self.enter_together(late, entries);
+            }
+            if let Err(error) = self.enter_together(late, Vec::new()) {
+                refuse(entries, &error);
+                return Err(error);
+            }
+        }
+    }
+
+    fn enter_together(&self, late: Vec<Halves>, entries: Vec<Box<dyn Entry>>) -> Result<()> {
         if late.is_empty() && entries.is_empty() {
             return Ok(());
         }
@@ -175,10 +188,10 @@ impl Connections {
 
     /// After a failed commit a fresh connection is the surest way back.
     async fn commit(&mut self, entries: Vec<Box<dyn Entry>>, jobs: Vec<Box<dyn Job>>) {
-        let late = self.backlog.take();
-        if let Err(error) = self.enter(late, entries) {
+        if let Err(error) = self.enter(entries) {
             replace(&mut self.recorder, Recorder::open(&self.database, self.keeping));
-            if !self.backlog.is_empty() || matches!(error, Error::DatabaseBusy { .. }) {
+            let is_behind = error.kind() == ErrorKind::Unavailable && !self.backlog.is_empty();
+            if is_behind || matches!(error, Error::DatabaseBusy { .. }) {
                 // It would keep them as long again, and those behind them; or they would come before what came first.
                 return refuse(jobs, &error);
             }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use registry::{
-    Config, ErrorKind, Finished, Invocation, InvocationFilter, InvocationId, InvocationOutcome, InvocationStarted,
-    OrganizationId, Principal, SearchQuery, SearchText, UserId,
+    Clock, Config, DataDir, ErrorKind, Finished, Invocation, InvocationFilter, InvocationId, InvocationOutcome,
+    InvocationStarted, KeyRing, OrganizationId, Principal, SearchQuery, SearchText, Store, UserId,
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use crate::fixtures::{World, finished, new_tool, started, succeeded};
 
@@ -103,6 +104,8 @@ async fn what_is_kept_is_durable_before_the_database_has_it() {
     let run = world.answered(&acme, "kept").await;
     let disk = disk(&world);
     assert_eq!(rows(&disk.path().join("data")).await, 0);
+    let busy = world.store.get_invocation(&acme.organization, &run).await.unwrap_err();
+    assert_eq!(busy.code(), "database_busy", "it is there, and cannot be read yet");
     let again = after_the_crash(disk).await;
     assert_eq!(rows(again.data.root()).await, 1, "entered before anything else");
     assert_eq!(output(&again, &acme, &run).await.as_deref(), Some("kept"));
@@ -295,15 +298,43 @@ async fn a_database_that_fills_up_has_all_that_was_kept() {
     }
 }
 
+/// And nothing of the data is brought up to date, so that the release that wrote it still starts.
 #[tokio::test]
-async fn a_journal_of_another_release_is_refused() {
+async fn a_journal_of_another_release_is_refused_before_anything_else() {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    fs::create_dir_all(&data).unwrap();
+    let data = DataDir::open(folder.path().join("data")).unwrap();
+    let (keys, lock, clock) = (KeyRing::load(&data).unwrap(), data.lock().unwrap(), Clock::system());
     let mut head = [b"lathejnl".as_slice(), &99_u32.to_le_bytes(), &[7; 16]].concat();
     head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
-    fs::write(data.join("journal-b"), &head).unwrap();
-    let refused = World::on(folder, Config::for_tests()).await.err().unwrap();
-    assert_eq!(refused.kind(), ErrorKind::Corrupt);
-    assert!(refused.to_string().contains("start and stop the release that wrote it"), "{refused}");
+    fs::write(data.root().join("journal-b"), &head).unwrap();
+    let server = Store::open_locked(&data, &lock, &keys, clock.clone(), Config::for_tests()).await;
+    let command = Store::open(&data, &keys, clock, Config::for_tests()).await;
+    for refused in [server, command].map(Result::unwrap_err) {
+        assert_eq!(refused.kind(), ErrorKind::Corrupt);
+        assert!(refused.to_string().contains("start and stop the release that wrote it"), "{refused}");
+    }
+    assert!(!data.database().exists());
+    assert_eq!(fs::read(data.root().join("journal-b")).unwrap(), head);
+}
+
+/// More than is entered together.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_backlog_is_entered_in_pieces() {
+    const RUNS: usize = 1_300;
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let rival = Rival::new(&world).await;
+    let mut runs = JoinSet::new();
+    for number in 0..RUNS {
+        let (store, record) = (world.store.clone(), started(&world.clock, &acme));
+        runs.spawn(async move {
+            store.start_invocations(vec![record.clone()]).await.unwrap();
+            store.finish_invocations(vec![finished(&record, succeeded(&number.to_string()))]).await.unwrap();
+        });
+    }
+    assert_eq!(runs.join_all().await.len(), RUNS);
+    rival.ends().await;
+    world.store.create_tool(&acme, new_tool("after_all_of_them")).await.unwrap();
+    assert_eq!(rows(world.data.root()).await, 1_300);
+    assert_eq!(world.store.close_orphans().await.unwrap(), 0);
 }

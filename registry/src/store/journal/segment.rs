@@ -1,10 +1,11 @@
 //! The two files of a journal, written in turn: while one grows, what is in the other reaches the database.
 
 use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::frames::{Beginning, Chain, Frames, Head};
+use super::frames::{Beginning, Chain, Frames, HEAD_BYTES, Head};
 use crate::durable::{at, failure, sync_folder};
 use crate::error::{Error, Result};
 
@@ -46,6 +47,25 @@ impl Segments {
         Ok((segments, frames.concat()))
     }
 
+    /// Looks whether this release can read the files, and changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for files of another release.
+    pub fn check(folder: &Path) -> Result<()> {
+        for path in NAMES.map(|name| folder.join(name)) {
+            let mut head = Vec::new();
+            let read = File::open(&path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head));
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => drop(at(&path, read)?),
+            }
+            if let Beginning::OtherForm(form) = Beginning::of(&head) {
+                return Err(of_another_release(&path, form));
+            }
+        }
+        Ok(())
+    }
+
     /// How much the segment has that is written to.
     pub fn bytes(&self) -> u64 {
         self.current.end
@@ -57,7 +77,7 @@ impl Segments {
         self.current.begin(self.other.lap + 1);
     }
 
-    /// Adds frames; they are durable when this returns, and none of them is there when it fails.
+    /// Adds frames; they are durable when this returns, and none of them counts when it fails.
     pub fn append<'f>(&mut self, frames: impl Iterator<Item = &'f [u8]>, buffer: &mut Vec<u8>) -> Result<()> {
         self.current.append(frames, buffer)
     }
@@ -95,7 +115,11 @@ impl Segment {
         });
         frames.for_each(|frame| chain.add(frame, buffer));
         let written = self.file.write_all_at(buffer, self.end).and_then(|()| self.file.sync_data());
-        written.map_err(|source| failure(&self.path, source))?;
+        if let Err(source) = written {
+            // What was refused is not to come back. If this fails as well, the next frames overwrite it.
+            let _ = self.file.set_len(self.end).and_then(|()| self.file.sync_data());
+            return Err(failure(&self.path, source));
+        }
         self.end += buffer.len() as u64;
         self.chain = Some(chain);
         Ok(())

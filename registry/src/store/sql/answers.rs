@@ -74,7 +74,7 @@ impl Store {
         let key = self.data_key(organization).await?;
         let request = key.request_digest(tool, request);
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
-        let Some(row) = query.fetch_optional(self.records().await).await? else { return Ok(None) };
+        let Some(row) = self.recorded(query).await? else { return Ok(None) };
         let to = AnswerTo { organization, tool, request: &request };
         key.open_answer(to, get(&row, "sealed")?).map(Some)
     }

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 
 /// The connections, rows and statements of the database that is compiled in.
 pub(super) type Connection = sqlx::SqliteConnection;
-pub(super) type Row = sqlx::sqlite::SqliteRow;
+pub(in crate::store) type Row = sqlx::sqlite::SqliteRow;
 
 pub(super) type PoolConnection = sqlx::pool::PoolConnection<sqlx::Sqlite>;
 /// A statement that borrows nothing outlives its caller; one to be read at once may.
-pub(super) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+pub(in crate::store) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Query = Reading<'static>;
 
 /// The first release without the defect that can corrupt a write-ahead log on reset.
@@ -141,6 +141,17 @@ impl From<rusqlite::Error> for Error {
         let code = error.sqlite_error().map(|failure| failure.extended_code.cast_unsigned() & PRIMARY_BITS);
         from_code(code, error.to_string()).unwrap_or_else(|| Self::Database { source: Box::new(error) })
     }
+}
+
+/// Whether a row can never be inserted as it is: too long a value, a constraint, a type.
+pub(super) fn breaks_a_rule(error: &Error) -> bool {
+    const TOO_BIG: u32 = 18;
+    const CONSTRAINT: u32 = 19;
+    const MISMATCH: u32 = 20;
+    let Error::Database { source } = error else { return false };
+    let failure = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
+    let code = failure.map(|failure| failure.extended_code.cast_unsigned() & PRIMARY_BITS);
+    code.is_some_and(|code| matches!(code, TOO_BIG | CONSTRAINT | MISMATCH))
 }
 
 /// Folds SQLite's primary result codes.

@@ -5,11 +5,11 @@
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
-use super::dialect::Connection;
+use super::dialect::{Connection, breaks_a_rule};
 use super::halves::Halves;
 use super::recorder::Recorder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, HALVES_REFUSED, number};
 use crate::store::queued::{Answer, Entry, Job};
 
 /// Runs the jobs in one transaction and answers them. An error when the transaction itself failed, and with it all.
@@ -66,7 +66,8 @@ fn recorded(recorder: &Recorder, late: &[Halves], entries: &mut [Box<dyn Entry>]
     recorder.execute("BEGIN IMMEDIATE", &[])?;
     let late_entered = Halves::enter_all(late, recorder).is_ok();
     if !(late_entered && entries.iter_mut().all(|entry| entry.apply(recorder))) {
-        recorder.execute("ROLLBACK", &[])?;
+        // Some failures have ended the transaction already; what failed fails once more, and says so.
+        let _ = recorder.execute("ROLLBACK", &[]);
         recorder.execute("BEGIN IMMEDIATE", &[])?;
         late.iter().try_for_each(|halves| late_apart(recorder, halves))?;
         entries.iter_mut().try_for_each(|entry| apart(recorder, || Ok(entry.apply(recorder))))?;
@@ -83,13 +84,13 @@ fn apart(recorder: &Recorder, enter: impl FnOnce() -> Result<bool>) -> Result<()
     recorder.execute("RELEASE entry", &[]).map(drop)
 }
 
-/// Halves of records that are durable in the journal. Those that can never be entered are given up: they would keep all
-/// behind them.
+/// Halves of records that are durable in the journal. Those that break a rule of the database are given up, because they
+/// would keep all behind them; whatever else fails may be better later.
 fn late_apart(recorder: &Recorder, halves: &Halves) -> Result<()> {
     apart(recorder, || match halves.enter(recorder) {
-        // What the database itself does not want: a row that breaks a rule.
-        Err(error @ Error::Database { .. }) => {
-            tracing::error!(%error, runs = halves.runs(), "halves of records cannot be entered");
+        Err(error) if breaks_a_rule(&error) => {
+            counter!(HALVES_REFUSED).increment(1);
+            tracing::error!(%error, runs = halves.runs(), "the database refuses halves of records for good");
             Ok(false)
         }
         entered => entered.map(|_| true),
@@ -111,9 +112,9 @@ fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, others: usiz
 }
 
 /// Answers everybody in a group of which nothing was tried.
-pub(in crate::store) fn refuse(jobs: Vec<Box<dyn Job>>, error: &Error) {
-    for job in jobs {
-        job.answer(Err(repeated(error)));
+pub(in crate::store) fn refuse<A: Answer + ?Sized>(group: Vec<Box<A>>, error: &Error) {
+    for one in group {
+        one.answer(Err(repeated(error)));
     }
 }
 

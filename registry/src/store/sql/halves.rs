@@ -66,9 +66,21 @@ pub(in crate::store) struct Finish {
 }
 
 impl Halves {
-    /// As bytes, for the journal.
-    pub fn written(&self) -> Result<Vec<u8>> {
-        postcard::to_extend(self, Vec::with_capacity(BYTES_USUAL)).map_err(unwritable)
+    /// As bytes, for the journal, unless they are more than this.
+    pub fn written(&self, bytes_max: usize) -> Result<Option<Vec<u8>>> {
+        if self.bytes_min() > bytes_max {
+            return Ok(None);
+        }
+        let bytes = postcard::to_extend(self, Vec::with_capacity(BYTES_USUAL)).map_err(unwritable)?;
+        Ok(Some(bytes).filter(|bytes| bytes.len() <= bytes_max))
+    }
+
+    /// What may be long of them, without writing it.
+    fn bytes_min(&self) -> usize {
+        match self {
+            Self::Started(starts) => starts.iter().map(|start| start.input.len()).sum(),
+            Self::Finished(ends) => ends.iter().map(Finish::bytes_min).sum(),
+        }
     }
 
     /// The ids of their runs, for the log.
@@ -132,6 +144,18 @@ impl Finish {
     }
 }
 
+impl Finish {
+    fn bytes_min(&self) -> usize {
+        let output = match &self.outcome {
+            InvocationOutcome::Succeeded { output } => output.len(),
+            InvocationOutcome::Failed { exception_message, .. } => exception_message.len(),
+        };
+        let tape = self.tape.as_ref().map_or(0, NewTape::sealed_bytes);
+        let answers = self.answers.iter().flat_map(|answers| &answers.sealed).map(|answer| answer.sealed.len());
+        output + self.status_events.len() + self.logs.len() + tape + answers.sum::<usize>()
+    }
+}
+
 /// The events as one JSON array, without those beyond the bound.
 fn status_events(events: &[serde_json::Value]) -> Result<String> {
     let mut kept: Vec<&serde_json::Value> = Vec::new();
@@ -144,4 +168,85 @@ fn status_events(events: &[serde_json::Value]) -> Result<String> {
         kept.push(event);
     }
     to_json(&kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::SealedAnswer;
+    use crate::digest::Digest;
+    use crate::tape::{SealedBody, SealedTape};
+
+    fn organization() -> OrganizationId {
+        OrganizationId::parse("acme").unwrap()
+    }
+
+    fn started() -> Halves {
+        Halves::Started(vec![Start {
+            id: InvocationId::parse("0123456789abcdef01234567").unwrap(),
+            organization: organization(),
+            tool: Some(ToolId::parse("1123456789abcdef01234567").unwrap()),
+            version: Some([1, 2, 3]),
+            source_kind: "direct".into(),
+            source: "{}".into(),
+            conversation_id: Some("c".into()),
+            interaction_id: None,
+            simulation_run_id: None,
+            mode: "regular".into(),
+            input: "{}".into(),
+            started_at: 1_790_000_000_000,
+            boot: BootId::parse("2123456789abcdef01234567").unwrap(),
+            operation: Some((OperationId::parse("3123456789abcdef01234567").unwrap(), 4)),
+        }])
+    }
+
+    fn finished(outcome: InvocationOutcome) -> Halves {
+        let body = SealedBody { digest: [5; 32], sealed: vec![6; 7], size: 8 };
+        let tool = ToolId::parse("1123456789abcdef01234567").unwrap();
+        let at = Timestamp::from_milliseconds(1_790_000_000_001);
+        let answer = SealedAnswer { request: [9; 32], sealed: vec![10; 11], heard_at: at };
+        Halves::Finished(vec![Finish {
+            id: InvocationId::parse("0123456789abcdef01234567").unwrap(),
+            organization: organization(),
+            at,
+            duration_ms: 12,
+            outcome,
+            persisted: true,
+            status_events: "[]".into(),
+            logs: "said".into(),
+            ledger: Some("{}".into()),
+            effects: vec![("host".into(), "example.org".into())],
+            tape: Some(NewTape::Whole(SealedTape { sealed: vec![13; 14], size: 15, bodies: vec![body] })),
+            answers: Some(NewAnswers { tool, sealed: vec![answer] }),
+        }])
+    }
+
+    /// A crash may lie between two releases. Who changes what is written gives `frames::FORM` another number, and then
+    /// the digests here.
+    #[test]
+    fn what_is_written_has_the_form_that_segments_name() {
+        let succeeded = finished(InvocationOutcome::Succeeded { output: "done".into() });
+        let failed = finished(InvocationOutcome::Failed {
+            exception_type: "ValueError".into(),
+            exception_message: "no".into(),
+            exception_stack_trace: vec!["main.py".into()],
+        });
+        let digests = [started(), succeeded, failed].map(|halves| {
+            let bytes = halves.written(usize::MAX).unwrap().unwrap();
+            let again = Halves::read(&bytes).unwrap();
+            assert_eq!(format!("{again:?}"), format!("{halves:?}"));
+            Digest::of(&bytes).to_hex()[..16].to_owned()
+        });
+        assert_eq!(digests, ["637d10436951baa0", "994568f7ad1dc820", "69457e76b4d9f2dd"]);
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_written() {
+        let halves = finished(InvocationOutcome::Succeeded { output: "x".repeat(1_000) });
+        let bytes = halves.written(usize::MAX).unwrap().unwrap();
+        assert!(halves.bytes_min() <= bytes.len());
+        assert_eq!(halves.written(bytes.len()).unwrap(), Some(bytes.clone()));
+        assert_eq!(halves.written(bytes.len() - 1).unwrap(), None);
+        assert_eq!(halves.written(1_000).unwrap(), None);
+    }
 }

@@ -22,7 +22,7 @@ impl Store {
         invocation: &InvocationId,
     ) -> Result<Option<Invocation>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(invocation.as_str());
-        query.fetch_optional(self.records().await).await?.as_ref().map(read).transpose()
+        self.recorded(query).await?.as_ref().map(read).transpose()
     }
 
     /// Takes the records of a conversation, or of one interaction in it, out of it: they stay in the history and lose

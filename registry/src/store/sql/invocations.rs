@@ -139,10 +139,13 @@ impl Halves {
             match halves {
                 Self::Started(starts) => {
                     for start in starts {
-                        match begin(recorder, start)? {
-                            true if ended.contains(&start.id) => drop(never_open.insert(&start.id)),
-                            true => open(recorder, start)?,
-                            false => {} // from before a crash
+                        if !begin(recorder, start)? {
+                            continue; // from before a crash
+                        }
+                        if ended.contains(&(&start.organization, &start.id)) {
+                            never_open.insert(&start.id);
+                        } else {
+                            open(recorder, start)?;
                         }
                     }
                 }
@@ -159,12 +162,12 @@ impl Halves {
         Ok(refused)
     }
 
-    fn ended(&self) -> impl Iterator<Item = &InvocationId> {
+    fn ended(&self) -> impl Iterator<Item = (&OrganizationId, &InvocationId)> {
         let ends = match self {
             Self::Started(_) => &[][..],
             Self::Finished(ends) => ends,
         };
-        ends.iter().map(|end| &end.id)
+        ends.iter().map(|end| (&end.organization, &end.id))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The statements, by topic. Text is static and values are bound; what only SQLite understands is in [`dialect`].
 
 #[macro_use]
-mod dialect;
+pub(super) mod dialect;
 
 pub(super) mod callables;
 pub(super) mod group;

@@ -157,7 +157,8 @@ impl Store {
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Vec<Invocation>> {
-        let rows = of(RUNS, organization, operation).fetch_all(self.records().await).await?;
+        self.settle().await;
+        let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
         rows.iter().map(read_invocation).collect()
     }
 

@@ -76,19 +76,19 @@ impl Store {
     /// The tape of a run, unless there is none or its time is over. [`Error::Corrupt`] when it does not open.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
-        let Some(row) = query.fetch_optional(self.records().await).await? else { return Ok(None) };
+        let Some(row) = self.recorded(query).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
         let key = self.data_key(organization).await?;
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
     }
 
-    /// A body of a tape, by its SHA-256. [`Error::Corrupt`] when it does not open or is not there any more.
+    /// A body of a tape that was read, by its SHA-256. [`Error::Corrupt`] when it does not open or is not there any more.
     pub async fn tape_body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
         let key = self.data_key(organization).await?;
         let kept = key.body_digest(digest);
         let query = sqlx::query(BODY).bind(organization.as_str()).bind(kept.as_slice());
         let missing = || Error::Corrupt { what: "tape", detail: "a body of it is missing".to_owned() };
-        let row = query.fetch_optional(self.records().await).await?.ok_or_else(missing)?;
+        let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
         let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }

@@ -57,8 +57,7 @@ impl Store {
             "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
             WHERE s.organization = $1 AND s.invocation = $2"
         ));
-        let row =
-            query.bind(organization.as_str()).bind(invocation.as_str()).fetch_optional(self.records().await).await?;
+        let row = self.recorded(query.bind(organization.as_str()).bind(invocation.as_str())).await?;
         row.as_ref().map(read).transpose()
     }
 
