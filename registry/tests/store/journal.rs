@@ -225,6 +225,7 @@ async fn a_journal_that_is_full_says_so_and_keeps_what_it_has() {
     let text = "x".repeat(LONG_TEXT);
     let mut kept: Vec<InvocationStarted> = Vec::new();
     let refused = loop {
+        assert!(kept.len() < 200, "it is never full");
         let record = started(&world.clock, &acme);
         if let Err(refused) = world.store.start_invocations(vec![record.clone()]).await {
             break refused;
@@ -283,6 +284,7 @@ async fn a_database_that_fills_up_has_all_that_was_kept() {
     let acme = world.organization("acme").await;
     let (text, mut kept) = ("x".repeat(LONG_TEXT), Vec::new());
     let refused = loop {
+        assert!(kept.len() < 1_000, "it is never full");
         let record = started(&world.clock, &acme);
         let start = world.store.start_invocations(vec![record.clone()]).await;
         let end = world.store.finish_invocations(vec![finished(&record, succeeded(&text))]).await;
