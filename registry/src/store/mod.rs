@@ -1,6 +1,7 @@
 //! The store: one method per use case, each with its own transaction, each about one organisation.
 //!
-//! Writes go through one thread that commits in groups ([`writer`]); reads go through two small pools that
+//! Writes go through one thread that commits in groups ([`writer`]), and the record of runs through a journal before
+//! ([`journal`]), if the store is the server's; reads go through two small pools that
 //! cannot write, one for lists and one for everything else ([`sql::listing`]). A method that has answered `Ok` has made its rows durable. Another organisation's rows are absent.
 
 mod backlog;

@@ -1,8 +1,8 @@
 //! The writer: one thread with two connections, which commit in groups.
 //!
 //! A commit waits for the disk, so everything that arrives meanwhile goes into the next one. A lone write waits for
-//! nobody. Each write is answered only after its group's commit. What goes into the record of runs, which every run
-//! waits for, has a connection of its own ([`Recorder`]).
+//! nobody. Each write is answered only after its group's commit. What goes into the record of runs has a
+//! connection of its own ([`Recorder`]); what the journal has taken comes there late, and before everything else.
 
 use std::sync::Arc;
 

@@ -74,7 +74,7 @@ impl Store {
     }
 
     /// Keeps how runs ended. [`Error::AlreadyFinished`] or [`Error::NotFound`] names the first record that was
-    /// refused; the others are durable all the same.
+    /// refused; the others are durable all the same. With a journal that shows only later, and changes nothing.
     pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
         let finished = finished.into();
         let rows = finished.iter().map(Finish::of);

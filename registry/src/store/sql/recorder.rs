@@ -1,5 +1,5 @@
-//! The connection that records runs. Its statements run on the thread that has it, because every run waits for some of
-//! them: going through another thread for each would take longer than they do.
+//! The connection that records runs. Its statements run on the thread that has it, because there are many for each
+//! run: going through another thread for each would take longer than they do.
 
 use rusqlite::CachedStatement;
 use rusqlite::types::ToSql;
