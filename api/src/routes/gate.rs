@@ -30,7 +30,7 @@ fn object() -> Value {
         "properties": {
             "replay": form::said(json!({"type": "integer", "minimum": 1, "maximum": GATE_RUNS_MAX}), "How many runs."),
             "different_percent_max": form::said(
-                form::default(percent(100), &json!(0)),
+                form::default(form::or_null(percent(100)), &json!(0)),
                 "Of these, so many may have another outcome or other effects.",
             ),
             "slower_percent_max": form::said(

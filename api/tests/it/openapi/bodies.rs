@@ -11,6 +11,9 @@ use crate::harness::{Answer, TestApp};
 /// Bodies of each operation.
 const CASES: u64 = 400;
 
+/// Bodies of each operation of which one part after the other becomes null.
+const NULLED: u64 = 20;
+
 /// The path with ids that nothing has.
 pub fn path(template: &str) -> String {
     let path = template.replace("{organization}", "acme").replace("{version}", "1.0.0");
@@ -71,4 +74,38 @@ async fn document_and_reader_agree_on_every_body() {
         // Neither verdict alone would show anything.
         assert!((CASES / 20..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
     }
+}
+
+/// JSON pointers to all that is inside a value.
+fn inside(value: &Value) -> Vec<String> {
+    let parts: Vec<(String, &Value)> = match value {
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.replace('~', "~0").replace('/', "~1"), value)).collect()
+        }
+        Value::Array(items) => items.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    let of = |(key, value): &(String, &Value)| {
+        let below = inside(value).into_iter().map(|pointer| format!("/{key}{pointer}"));
+        std::iter::once(format!("/{key}")).chain(below).collect::<Vec<_>>()
+    };
+    parts.iter().flat_map(of).collect()
+}
+
+#[tokio::test]
+async fn they_agree_on_null_wherever_it_may_stand() {
+    let app = TestApp::start().await;
+    let mut tried = 0;
+    for (template, schema) in bodies() {
+        for seed in 0..NULLED {
+            let body = Generator::new(seed).of(&schema);
+            for pointer in inside(&body) {
+                let mut spoilt = body.clone();
+                *spoilt.pointer_mut(&pointer).unwrap() = Value::Null;
+                compare(&app, &template, &schema, &spoilt).await;
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
 }
