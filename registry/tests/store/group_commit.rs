@@ -1,6 +1,8 @@
 //! Many writers at once, and writers that fail beside others.
 
 use registry::{Config, ErrorKind};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Row};
 use tokio::task::JoinSet;
 
 use crate::fixtures::{World, finished, new_tool, started, succeeded};
@@ -47,6 +49,20 @@ async fn a_caller_that_goes_away_leaves_its_write() {
     // One poll queues the write; then the caller is gone.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
     world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
+}
+
+/// Written out for each run, they would take more time than all else of a record.
+#[tokio::test]
+async fn the_words_of_a_group_are_written_out_once() {
+    let world = World::without_journal().await;
+    let acme = world.organization("acme").await;
+    let starts: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
+    let ends: Vec<_> = starts.iter().map(|start| finished(start, succeeded("done"))).collect();
+    world.store.start_invocations(starts).await.unwrap();
+    world.store.finish_invocations(ends).await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
+    let segments = sqlx::query("SELECT count(DISTINCT segid) AS segments FROM inv_text_idx").fetch_one(&mut connection);
+    assert_eq!(segments.await.unwrap().get::<i64, _>("segments"), 1);
 }
 
 #[tokio::test]

@@ -33,12 +33,12 @@ const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES
 /// Nothing is open of what was finished before, or never started.
 const CLOSE: &str = "DELETE FROM inv_open WHERE organization = $1 AND invocation = $2";
 
+/// With a `SELECT` or `RETURNING` the database could take back this statement alone. For that it would have the index of
+/// words write out, at every run, what it otherwise writes once for a whole group.
 const FINISH: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
-    SELECT invocation, organization, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM inv_started
-    WHERE organization = $12 AND invocation = $13
-    ON CONFLICT (invocation) DO NOTHING
-    RETURNING sequence";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ON CONFLICT (invocation) DO NOTHING";
 
 const EFFECT: &str = "INSERT INTO inv_effects (organization, kind, name, sequence) VALUES ($1, $2, $3, $4)";
 
@@ -134,7 +134,7 @@ impl Halves {
     /// As [`Halves::enter`], for many in their order: a run whose halves are both among them is never open.
     pub(in crate::store) fn enter_all(group: &[Self], recorder: &Recorder) -> Result<Option<Error>> {
         let ended: HashSet<_> = group.iter().flat_map(Self::ended).collect();
-        let (mut never_open, mut refused) = (HashSet::new(), None);
+        let (mut begun, mut refused) = (HashSet::new(), None);
         for halves in group {
             match halves {
                 Self::Started(starts) => {
@@ -143,7 +143,7 @@ impl Halves {
                             continue; // from before a crash
                         }
                         if ended.contains(&(&start.organization, &start.id)) {
-                            never_open.insert(&start.id);
+                            begun.insert((&start.organization, &start.id));
                         } else {
                             open(recorder, start)?;
                         }
@@ -151,7 +151,11 @@ impl Halves {
                 }
                 Self::Finished(ends) => {
                     for end in ends {
-                        if !never_open.contains(&end.id) {
+                        if !begun.contains(&(&end.organization, &end.id)) {
+                            if !is_started(recorder, end)? {
+                                refused = refused.or(Some(Error::NotFound { what: "invocation" }));
+                                continue;
+                            }
                             close(recorder, end)?;
                         }
                         refused = refused.or(finish(recorder, end)?);
@@ -210,12 +214,17 @@ fn close(recorder: &Recorder, row: &Finish) -> Result<()> {
     recorder.execute(CLOSE, &[&row.organization.as_str(), &row.id.as_str()]).map(drop)
 }
 
-/// Inserts the second half, or says why not.
+fn is_started(recorder: &Recorder, row: &Finish) -> Result<bool> {
+    Ok(recorder.number(IS_STARTED, &[&row.organization.as_str(), &row.id.as_str()])?.is_some())
+}
+
+/// Inserts the second half of a run that was started, or says why not.
 fn finish(recorder: &Recorder, row: &Finish) -> Result<Option<Error>> {
     let of = (row.organization.as_str(), row.id.as_str());
-    let Some(sequence) = recorder.number(FINISH, &Columns::of(row)?.values(&of))? else {
-        return refusal(recorder, &row.organization, &row.id).map(Some);
-    };
+    if recorder.execute(FINISH, &Columns::of(row)?.values(&of))? == 0 {
+        return Ok(Some(Error::AlreadyFinished { invocation: row.id.clone() }));
+    }
+    let sequence = recorder.last_inserted();
     index(recorder, sequence, &row.organization, &row.outcome)?;
     for (kind, name) in &row.effects {
         recorder.execute(EFFECT, &[&of.0, kind, name, &sequence])?;
@@ -247,12 +256,6 @@ fn keep_answers(recorder: &Recorder, organization: &OrganizationId, found: &NewA
         }
         Ok(()) => Ok(()),
     }
-}
-
-fn refusal(recorder: &Recorder, organization: &OrganizationId, id: &InvocationId) -> Result<Error> {
-    let started = recorder.number(IS_STARTED, &[&organization.as_str(), &id.as_str()])?.is_some();
-    let finished = Error::AlreadyFinished { invocation: id.clone() };
-    Ok(if started { finished } else { Error::NotFound { what: "invocation" } })
 }
 
 fn orphaned(at: Timestamp, duration_ms: u64) -> Finished {
@@ -301,6 +304,8 @@ impl<'a> Columns<'a> {
     /// As [`FINISH`] wants them, of an organisation's run.
     fn values<'v>(&'v self, of: &'v (&'v str, &'v str)) -> [&'v dyn ToSql; 13] {
         [
+            &of.1,
+            &of.0,
             &self.at,
             &self.row.duration_ms,
             &self.succeeded,
@@ -312,8 +317,6 @@ impl<'a> Columns<'a> {
             &self.row.status_events,
             &self.logs,
             &self.row.ledger,
-            &of.0,
-            &of.1,
         ]
     }
 }

@@ -33,14 +33,16 @@ impl Recorder {
         Ok(self.bound(statement, values)?.raw_execute()?)
     }
 
+    /// The number of the row that the last statement inserted.
+    pub(super) fn last_inserted(&self) -> i64 {
+        self.connection.last_insert_rowid()
+    }
+
     /// The number in the first column of the first row, if there is a row.
     pub(super) fn number(&self, statement: &'static str, values: Values<'_>) -> Result<Option<i64>> {
         let mut statement = self.bound(statement, values)?;
         let mut rows = statement.raw_query();
-        let number = rows.next()?.map(|row| row.get(0)).transpose()?;
-        // A statement that writes and answers has done so when it has no more rows.
-        while rows.next()?.is_some() {}
-        Ok(number)
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
     }
 
     fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
