@@ -104,7 +104,8 @@ impl App {
         if self.is_stopping() {
             return Err(Error::ShuttingDown);
         }
-        Ok(self.0.tasks.spawn(work.in_current_span()))
+        // In a box, because starting a task moves it a dozen times.
+        Ok(self.0.tasks.spawn(Box::pin(work).in_current_span()))
     }
 
     /// A place for work that no connection waits for.

@@ -21,7 +21,7 @@ use registry::{Permission, Principal};
 
 use crate::app::App;
 use crate::error::Error;
-use crate::extract;
+use crate::extract::{self, Parameters};
 use crate::openapi::{Inputs, Reads};
 use crate::trail;
 use credentials::{Credentials, names_only};
@@ -57,6 +57,8 @@ impl Guard {
 pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
     let (mut parts, body) = request.into_parts();
     let principal = check(&guard, &mut parts).await?;
+    // Every operation bounds its query, also one that reads nothing from it.
+    Parameters::from_request_parts(&mut parts, &()).await?;
     let body = watched::watched(guard, &parts, body);
     parts.extensions.insert(Caller(principal));
     Ok(next.run(Request::from_parts(parts, body)).await)

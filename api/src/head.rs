@@ -3,8 +3,6 @@
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
-use axum::middleware::Next;
-use axum::response::Response;
 
 use crate::error::Error;
 
@@ -17,8 +15,8 @@ const HEADERS_MAX: usize = 64;
 /// Names and values. A browser behind a proxy with large cookies sends a few KiB.
 const HEADERS_BYTES_MAX: usize = 32 * 1024;
 
-/// Lets a request through whose first part is of a reasonable size.
-pub(crate) async fn admit(request: Request, next: Next) -> Result<Response, Error> {
+/// Refuses a request whose first part is of an unreasonable size.
+pub(crate) fn check(request: &Request) -> Result<(), Error> {
     let uri = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
     if uri > URI_BYTES_MAX {
         return Err(Error::UriTooLong { bytes_max: URI_BYTES_MAX });
@@ -26,7 +24,7 @@ pub(crate) async fn admit(request: Request, next: Next) -> Result<Response, Erro
     if request.headers().len() > HEADERS_MAX || header_bytes(request.headers()) > HEADERS_BYTES_MAX {
         return Err(Error::HeadersTooLarge { headers_max: HEADERS_MAX, bytes_max: HEADERS_BYTES_MAX });
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 impl Error {

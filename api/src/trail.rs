@@ -1,22 +1,27 @@
 //! What remains of a request: its id, its span, one line in the log and its numbers, however it ends.
 //!
-//! This is the outermost layer. Everything that happens for a request happens inside its span, also in a task that
-//! outlives it, so that every line of the log and every trace leads back to it.
+//! This is the one layer around all routes: each layer costs every request a few copies of what is inside it. Everything
+//! that happens for a request happens inside its span, also in a task that outlives it, so that every line of the log and
+//! every trace leads back to it.
 
 mod exchange;
 mod trace_context;
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use registry::{OrganizationId, Principal, UserId};
 use tracing::Instrument;
 
 use crate::ending::with_end;
 use crate::error::Fault;
+use crate::head;
 use crate::request_id::{HEADER, RequestId, RequestIds};
 use exchange::Exchange;
 
@@ -44,7 +49,10 @@ pub(crate) async fn follow(State(ids): State<RequestIds>, mut request: Request, 
 }
 
 async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
-    let mut response = next.run(request).await;
+    let mut response = match head::check(&request) {
+        Ok(()) => AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(after_panic),
+        Err(refused) => refused.into_response(),
+    };
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {
         response = fault.log(id).into_response();
     }
@@ -52,6 +60,12 @@ async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
         response.headers_mut().insert(HEADER, value);
     }
     response
+}
+
+fn after_panic(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Fault::new(format!("a handler panicked: {text}")).into_response()
 }
 
 #[cfg(test)]
@@ -72,10 +86,23 @@ mod tests {
         Error::Internal { detail: "a private path".into() }
     }
 
+    async fn panic() {
+        panic!("a private path");
+    }
+
     #[tokio::test]
     async fn a_fault_shows_the_request_id_and_nothing_else() {
+        shows_the_id_alone(Router::new().route("/", get(fail))).await;
+    }
+
+    #[tokio::test]
+    async fn so_does_a_panic() {
+        shows_the_id_alone(Router::new().route("/", get(panic))).await;
+    }
+
+    async fn shows_the_id_alone(router: Router) {
         let ids = RequestIds::new(&Clock::fixed(Timestamp::from_milliseconds(255)));
-        let router = Router::new().route("/", get(fail)).layer(from_fn_with_state(ids, follow));
+        let router = router.layer(from_fn_with_state(ids, follow));
         let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()[HEADER], "ff-1");

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::InvalidValue;
 
 const PREFIX: &str = "sha256:";
+const TEXT_BYTES: usize = PREFIX.len() + 64;
 
 /// The SHA-256 of some bytes. Displays as `sha256:` and 64 hexadecimal characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -46,8 +47,11 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(PREFIX)?;
-        formatter.write_str(&self.to_hex())
+        let mut text = [0; TEXT_BYTES];
+        let (prefix, digits) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        hex::encode_to_slice(self.0, digits).map_err(|_| fmt::Error)?;
+        formatter.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -166,7 +166,7 @@ impl Invoker {
 
     async fn resolve(&self, principal: &registry::Principal, subject: Subject) -> Result<Resolved, Error> {
         match subject {
-            Subject::Candidate(candidate) => self.resolve_candidate(*candidate).await,
+            Subject::Candidate(candidate) => Box::pin(self.resolve_candidate(*candidate)).await,
             Subject::Version { tool, constraint } => {
                 let organization = &principal.organization;
                 let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
@@ -219,9 +219,14 @@ impl Invoker {
     }
 
     async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
-        if let Some(found) = self.versions.get(&version.id).filter(|_| self.compiler.has(&version.image_digest)) {
-            return Ok(found);
+        match self.versions.get(&version.id).filter(|_| self.compiler.has(&version.image_digest)) {
+            Some(found) => Ok(found),
+            // In a box, because every call would have room for it.
+            None => Box::pin(self.load_first(version)).await,
         }
+    }
+
+    async fn load_first(&self, version: &ToolVersion) -> Result<Loaded, Error> {
         let (schema, output) =
             (compiled(Some(&version.input_schema)).await?, compiled(version.settings.output_schema.as_ref()).await?);
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;

@@ -33,7 +33,8 @@ pub(super) fn watched(guard: Guard, parts: &Parts, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
-    let watched = Watched { guard, parts: parts.clone(), body, checked: Instant::now() };
+    // In a box, because bodies are moved about.
+    let watched = Box::new(Watched { guard, parts: parts.clone(), body, checked: Instant::now() });
     Body::new(StreamBody::new(try_unfold(watched, |mut watched| async move {
         Ok::<_, Failure>(watched.next().await?.map(|frame| (frame, watched)))
     })))

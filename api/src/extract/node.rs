@@ -178,7 +178,8 @@ impl<'a> Node<'a> {
     }
 
     fn child(&self, value: &'a Value, step: Place) -> Self {
-        let mut place = self.place.clone();
+        let mut place = Vec::with_capacity(self.place.len() + 1);
+        place.extend_from_slice(&self.place);
         place.push(step);
         Self { value, place, problems: self.problems }
     }

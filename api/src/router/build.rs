@@ -1,20 +1,14 @@
 //! From the table to a router: refusals first, then a guard before every handler that is not public.
 
-use std::any::Any;
 use std::collections::HashSet;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
-use tower_http::catch_panic::CatchPanicLayer;
+use axum::middleware::from_fn_with_state;
 
 use super::{PUBLIC, Route, routes};
 use crate::app::App;
 use crate::auth::{Guard, admit};
-use crate::error::{Error, Fault};
-use crate::extract::Parameters;
-use crate::head;
+use crate::error::Error;
 use crate::openapi::{self, Operation};
 use crate::rate;
 use crate::trail;
@@ -53,8 +47,6 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     Ok(router
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-        .layer(CatchPanicLayer::custom(after_panic))
-        .layer(from_fn(head::admit))
         .layer(from_fn_with_state(app.request_ids().clone(), trail::follow))
         .with_state(app))
 }
@@ -64,12 +56,7 @@ fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
     let handler = rate::limited(app, operation, route.handler.clone());
     let Some(permission) = route.permission else { return handler };
     let guard = Guard::new(app.clone(), permission, route.path);
-    handler.route_layer(from_fn(bounded_query)).route_layer(from_fn_with_state(guard, admit))
-}
-
-/// Every operation bounds its query, also one that reads nothing from it.
-async fn bounded_query(_: Parameters, request: Request, next: Next) -> Response {
-    next.run(request).await
+    handler.route_layer(from_fn_with_state(guard, admit))
 }
 
 fn check(table: &[Route]) -> Result<(), RouteRefused> {
@@ -90,12 +77,6 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
         Some((method, path, what)) => Err(RouteRefused::Undocumented { method, path, what }),
         None => Ok(()),
     }
-}
-
-fn after_panic(panic: Box<dyn Any + Send>) -> Response {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    Fault::new(format!("a handler panicked: {text}")).into_response()
 }
 
 #[cfg(test)]

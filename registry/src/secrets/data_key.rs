@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::aead::{Aead, AeadInPlace, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
@@ -16,6 +16,7 @@ use crate::random;
 const FORMAT: u8 = 1;
 /// Random nonces of this length do not meet within any realistic number of values.
 const NONCE_BYTES: usize = 24;
+const TAG_BYTES: usize = 16;
 
 /// The key of one organisation; wiped when dropped.
 #[derive(Clone)]
@@ -74,8 +75,9 @@ impl fmt::Debug for DataKey {
 
 /// Joins parts with their lengths before them, so that no two lists give the same bytes.
 pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
-    let mut joined = Vec::new();
-    for part in std::iter::once(&purpose).chain(parts) {
+    let all = || std::iter::once(&purpose).chain(parts);
+    let mut joined = Vec::with_capacity(all().map(|part| size_of::<u64>() + part.len()).sum());
+    for part in all() {
         joined.extend((part.len() as u64).to_be_bytes());
         joined.extend(part.as_bytes());
     }
@@ -84,10 +86,15 @@ pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
 
 pub(super) fn seal(key: &[u8; 32], bound_to: &[u8], value: &[u8]) -> Result<Vec<u8>> {
     let nonce: [u8; NONCE_BYTES] = random::bytes();
-    let payload = Payload { msg: value, aad: bound_to };
     let cipher = XChaCha20Poly1305::new(Key::from_slice(key));
-    let sealed = cipher.encrypt(XNonce::from_slice(&nonce), payload).map_err(|_| unreadable())?;
-    Ok([&[FORMAT][..], &nonce, &sealed].concat())
+    let mut sealed = Vec::with_capacity(1 + NONCE_BYTES + value.len() + TAG_BYTES);
+    sealed.push(FORMAT);
+    sealed.extend(nonce);
+    sealed.extend(value);
+    let body = &mut sealed[1 + NONCE_BYTES..];
+    let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), bound_to, body).map_err(|_| unreadable())?;
+    sealed.extend(tag);
+    Ok(sealed)
 }
 
 pub(super) fn open(key: &[u8; 32], bound_to: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {

@@ -23,6 +23,8 @@ pub(super) const FRAME_BYTES_MAX: usize = 40 << 20;
 pub(super) const LENGTH_BYTES: usize = size_of::<u32>();
 /// Read at once; most messages fit.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
+/// What the message of a run, or of its end, seldom needs more than.
+const BYTES_USUAL: usize = 2 << 10;
 /// A message has one at most, and the kernel ends a read behind bytes that have some.
 const DESCRIPTORS_AT_ONCE: usize = 1;
 
@@ -56,7 +58,9 @@ impl Outgoing {
     /// # Errors
     /// When the message is larger than a frame.
     pub fn new(message: &impl Serialize, descriptor: Option<OwnedFd>) -> Result<Self, FrameError> {
-        let mut bytes = postcard::to_extend(message, vec![0; LENGTH_BYTES])?;
+        let mut bytes = Vec::with_capacity(BYTES_USUAL);
+        bytes.extend([0; LENGTH_BYTES]);
+        let mut bytes = postcard::to_extend(message, bytes)?;
         let length = bytes.len() - LENGTH_BYTES;
         let prefix = u32::try_from(length).ok().filter(|_| length <= FRAME_BYTES_MAX);
         let prefix = prefix.ok_or(FrameError::TooLong { bytes: length })?;

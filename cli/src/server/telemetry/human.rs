@@ -4,11 +4,13 @@
 //! begin a line that nobody wrote, and an escape sequence would command the operator's terminal. So every control
 //! character of a message or a value is written as an escape; colours are the formatter's own and stay.
 
-use std::fmt;
+use std::error::Error;
+use std::fmt::{self, Write};
 
 use tracing::Subscriber;
+use tracing::field::{Field, Visit};
 use tracing_subscriber::field::RecordFields;
-use tracing_subscriber::fmt::format::{DefaultFields, Writer};
+use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt as log};
@@ -24,20 +26,90 @@ where
 /// What the fields of a request need.
 const BYTES_USUAL: usize = 512;
 
-/// The usual fields, without control characters.
+/// `message name=value name="text"`, without control characters.
 struct Escaping;
 
 impl<'writer> FormatFields<'writer> for Escaping {
     fn format_fields<R: RecordFields>(&self, mut writer: Writer<'writer>, fields: R) -> fmt::Result {
-        let mut text = String::with_capacity(BYTES_USUAL);
-        DefaultFields::new().format_fields(Writer::new(&mut text), fields)?;
-        for part in text.split_inclusive(is_escaped) {
-            match part.chars().next_back().filter(|last| is_escaped(*last)) {
-                None => writer.write_str(part)?,
-                Some(last) => write!(writer, "{}{}", &part[..part.len() - last.len_utf8()], last.escape_default())?,
-            }
+        let mut line = Line { text: String::with_capacity(BYTES_USUAL), written: Ok(()) };
+        fields.record(&mut line);
+        line.written?;
+        write_escaped(&mut writer, &line.text)
+    }
+}
+
+fn write_escaped(writer: &mut Writer<'_>, text: &str) -> fmt::Result {
+    if is_plain(text) {
+        return writer.write_str(text);
+    }
+    for part in text.split_inclusive(is_escaped) {
+        match part.chars().next_back().filter(|last| is_escaped(*last)) {
+            None => writer.write_str(part)?,
+            Some(last) => write!(writer, "{}{}", &part[..part.len() - last.len_utf8()], last.escape_default())?,
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+/// Nearly all that is logged is, and each request logs half a dozen fields.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+struct Line {
+    text: String,
+    written: fmt::Result,
+}
+
+impl Line {
+    fn push(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        if self.begin(field.name()) {
+            self.written = self.written.and(self.text.write_fmt(value));
+        }
+    }
+
+    /// Says whether a value is to follow. What a library logs through `log` has fields about itself, which stand elsewhere.
+    fn begin(&mut self, name: &str) -> bool {
+        if name.starts_with("log.") {
+            return false;
+        }
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        if name != "message" {
+            self.text.push_str(name.strip_prefix("r#").unwrap_or(name));
+            self.text.push('=');
+        }
+        true
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.push(field, format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.push(field, format_args!("{value}"));
+        } else if value.contains(['"', '\\']) || !is_plain(value) {
+            self.push(field, format_args!("{value:?}"));
+        } else if self.begin(field.name()) {
+            self.text.extend(["\"", value, "\""]);
+        }
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        let (mut sources, mut next) = (Vec::new(), value.source());
+        while let Some(source) = next {
+            sources.push(source.to_string());
+            next = source.source();
+        }
+        if sources.is_empty() {
+            self.push(field, format_args!("{value}"));
+        } else {
+            self.push(field, format_args!("{value} {}.sources=[{}]", field.name(), sources.join(", ")));
+        }
     }
 }
 
@@ -116,5 +188,36 @@ mod tests {
     fn what_is_harmless_stays_as_it_is() {
         let log = logged(false, || tracing::info!(path = %r"a\b", name = "Zoë", "it's 100 % \"done\""));
         assert!(log.ends_with("it's 100 % \"done\" path=a\\b name=\"Zoë\"\n"), "{log}");
+    }
+
+    #[test]
+    fn fields_look_as_tracing_writes_them() {
+        let sourced = io::Error::other(io::Error::new(io::ErrorKind::NotFound, io::Error::other("the cause")));
+        let ours = logged(false, || log_all(&sourced));
+        let usual = Written::default();
+        let writer = usual.clone();
+        let layer = log::layer().with_ansi(false).with_writer(move || writer.clone());
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || log_all(&sourced));
+        let usual = String::from_utf8(usual.0.lock().unwrap().clone()).unwrap();
+        let without_time = |log: &str| log.lines().map(|line| line[27..].to_owned()).collect::<Vec<_>>();
+        assert_eq!(without_time(&ours), without_time(&usual));
+    }
+
+    fn log_all(error: &io::Error) {
+        let span = tracing::info_span!("run", text = "a \"b\" \\", number = 7, later = tracing::field::Empty);
+        let _entered = span.enter();
+        span.record("later", 1.5);
+        let error = error as &dyn Error;
+        tracing::info!(
+            yes = true,
+            below = -1,
+            r#type = "x",
+            none = None::<&str>,
+            some = Some("y"),
+            ?span,
+            "said {}",
+            "it"
+        );
+        tracing::warn!(error, path = %"p q", name = "Zoë");
     }
 }
