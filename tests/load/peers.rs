@@ -15,8 +15,9 @@ use super::{CLIENTS, one, together};
 use python::Python;
 use server::PeerServer;
 
-/// Each is measured so many times, in turn, and the middle counts: a machine's noise does not meet one of them alone.
-const ROUNDS: usize = 3;
+/// Each is measured so many times, in turn. A ratio is the middle one of those of the rounds: what a machine does for a
+/// while beside a round, it does to all that are compared in it.
+const ROUNDS: usize = 15;
 /// More processes at a time than cores are of no use to them.
 const PROCESSES: usize = 2;
 
@@ -33,11 +34,12 @@ impl<'a> Called<'a> {
     }
 }
 
+/// What the rounds gave, in their order.
 struct Measured {
     name: &'static str,
     clients: usize,
-    p50_ms: f64,
-    rate: f64,
+    p50s_ms: Vec<f64>,
+    rates: Vec<f64>,
 }
 
 /// Measures tools and peers in the time of two figures each, and prints ratios between them.
@@ -70,32 +72,39 @@ fn measure(called: &[Called<'_>], time: Duration) -> Vec<Measured> {
         }
     }
     let both = called.iter().zip(figures);
-    both.map(|(&Called { name, clients, .. }, (p50s_ms, rates))| Measured {
-        name,
-        clients,
-        p50_ms: middle(p50s_ms),
-        rate: middle(rates),
-    })
-    .collect()
+    both.map(|(&Called { name, clients, .. }, (p50s_ms, rates))| Measured { name, clients, p50s_ms, rates }).collect()
 }
 
-fn middle(mut figures: Vec<f64>) -> f64 {
+/// The first quarter, the middle and the third quarter.
+fn quarters(figures: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut figures: Vec<_> = figures.collect();
     figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
+    [1, 2, 3].map(|quarter| figures[figures.len() * quarter / 4])
+}
+
+fn middle(figures: &[f64]) -> f64 {
+    quarters(figures.iter().copied())[1]
+}
+
+/// A ratio, and between what the half of its rounds lie.
+fn ratio(figures: &[f64], others: &[f64]) -> String {
+    let [low, middle, high] = quarters(figures.iter().zip(others).map(|(figure, other)| figure / other));
+    format!("{middle:.3} ({low:.3} to {high:.3})")
 }
 
 fn print(tools: &[Measured], peers: &[Measured]) {
     println!("beside peers: one client, p50 in milliseconds; several clients, calls a second");
-    for Measured { name, clients, p50_ms, rate } in tools.iter().chain(peers) {
+    for Measured { name, clients, p50s_ms, rates } in tools.iter().chain(peers) {
+        let (p50_ms, rate) = (middle(p50s_ms), middle(rates));
         println!("{name:<40}{p50_ms:>10.3}{clients:>10} clients{rate:>10.0}");
     }
     for tool in tools {
         for peer in peers {
-            println!("{}, 1 client: {:.3} x p50 of {}", tool.name, tool.p50_ms / peer.p50_ms, peer.name);
+            println!("{}, 1 client: {} x p50 of {}", tool.name, ratio(&tool.p50s_ms, &peer.p50s_ms), peer.name);
         }
         for peer in peers {
-            let (ratio, clients) = (tool.rate / peer.rate, peer.clients);
-            println!("{}, {} clients: {ratio:.3} x rate of {} ({clients})", tool.name, tool.clients, peer.name);
+            let (ratio, clients) = (ratio(&tool.rates, &peer.rates), peer.clients);
+            println!("{}, {} clients: {ratio} x rate of {} ({clients})", tool.name, tool.clients, peer.name);
         }
     }
 }
