@@ -41,7 +41,7 @@ impl Exchange {
     pub(super) fn begin(request: &Request, id: RequestId, identity: Identity) -> Self {
         let (method, route) = (method_label(request.method()), route_label(request));
         let span = tracing::info_span!("request", request_id = id.as_str(), method, route, otel.kind = "server");
-        let trace_id = trace_context::join(&span, request.headers(), &format!("{method} {route}"));
+        let trace_id = trace_context::join(&span, request.headers(), || format!("{method} {route}"));
         let clients_id = clients_id(request.headers());
         let peer = request.extensions().get::<Peer>().map(|Peer(address)| *address);
         metrics::request_began();

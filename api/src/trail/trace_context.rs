@@ -19,7 +19,7 @@ const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 const TRACESTATE_BYTES_MAX: usize = 512;
 
 /// Makes `span` part of the sender's trace, gives it the name that it has in traces, and returns the trace's id.
-pub(super) fn join(span: &Span, headers: &HeaderMap, name: &str) -> Option<String> {
+pub(super) fn join(span: &Span, headers: &HeaderMap, name: impl FnOnce() -> String) -> Option<String> {
     let sender = sender(headers);
     if let Some(sender) = &sender {
         // Refused where nothing is exported, and then there is nothing to be part of.
@@ -27,9 +27,13 @@ pub(super) fn join(span: &Span, headers: &HeaderMap, name: &str) -> Option<Strin
     }
     let context = span.context();
     let own = context.span();
-    own.update_name(name.to_owned());
-    let trace_id = Some(own.span_context().trace_id()).filter(|id| *id != TraceId::INVALID);
-    trace_id.or_else(|| sender.map(|sender| sender.trace_id())).map(|id| id.to_string())
+    let mut trace_id = own.span_context().trace_id();
+    if trace_id == TraceId::INVALID {
+        trace_id = sender?.trace_id();
+    } else {
+        own.update_name(name());
+    }
+    Some(trace_id.to_string())
 }
 
 /// Says in the trace how the request ended, under the names that OpenTelemetry gives these things.

@@ -1,6 +1,7 @@
 //! What a server tells its operator: the log, traces, metrics.
 
 mod human;
+mod lines;
 mod logging;
 mod metrics;
 mod metrics_listen;

@@ -3,17 +3,20 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::ValueEnum;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde::Deserialize;
-use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::filter_fn;
+use tracing::{Metadata, Subscriber};
+use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+use tracing_subscriber::{Layer, Registry, fmt};
 
+use super::lines::Lines;
 use super::{human, otlp};
 use crate::failure::Failure;
 
@@ -33,8 +36,10 @@ pub enum LogFormat {
     Json,
 }
 
-/// The log and the traces of a process. Dropping it leaves the log as it is and loses what is not exported yet.
+/// The log and the traces of a process. Dropping it leaves the log as it is, and loses what is not exported or a few milliseconds
+/// old.
 pub struct Telemetry {
+    lines: Lines,
     traces: Option<SdkTracerProvider>,
 }
 
@@ -42,26 +47,34 @@ impl Telemetry {
     /// Starts logging, and exporting if there is an endpoint; for a task of the runtime that will do the exporting.
     pub fn start(directives: &str, format: LogFormat, otlp_endpoint: Option<&str>) -> anyhow::Result<Self> {
         let traces = otlp_endpoint.map(otlp::provider).transpose()?;
-        let exported = traces.as_ref().map(|traces| {
-            let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer("lathe"));
-            let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false);
-            layer.with_filter(filter_fn(is_traced).with_max_level_hint(LevelFilter::INFO))
-        });
-        let log = log(format).with_filter(filter(directives)?);
-        let started = tracing_subscriber::registry().with(log).with(exported).try_init();
+        let lines = Lines::start(std::io::stderr()).context("starting the log")?;
+        let (log, filter) = (log(format, lines.clone()), filter(directives)?);
+        let started = match &traces {
+            // What nobody wants is not even looked at; a filter of one layer alone is asked about each span again and again.
+            None => tracing_subscriber::registry().with(log).with(filter).try_init(),
+            Some(traces) => {
+                tracing_subscriber::registry().with(log.with_filter(filter)).with(exported(traces)).try_init()
+            }
+        };
         started.map_err(|error| anyhow::anyhow!("starting the log: {error}"))?;
-        Ok(Self { traces })
+        Ok(Self { lines, traces })
     }
 
-    /// Exports what is left.
+    /// Writes and exports what is left.
     pub async fn end(self) {
-        let Some(traces) = self.traces else { return };
-        let ended = tokio::task::spawn_blocking(move || traces.shutdown_with_timeout(FLUSH_TIME_MAX)).await;
-        match ended {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the last spans were not exported"),
-            Err(error) => tracing::warn!(%error, "the last spans were not exported"),
+        if let Some(traces) = self.traces {
+            export_rest(traces).await;
         }
+        self.lines.flush();
+    }
+}
+
+async fn export_rest(traces: SdkTracerProvider) {
+    let ended = tokio::task::spawn_blocking(move || traces.shutdown_with_timeout(FLUSH_TIME_MAX)).await;
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the last spans were not exported"),
+        Err(error) => tracing::warn!(%error, "the last spans were not exported"),
     }
 }
 
@@ -71,8 +84,17 @@ pub fn log_for_demo() -> anyhow::Result<()> {
     Telemetry::start(&directives, LogFormat::Human, None).map(drop)
 }
 
-fn filter(directives: &str) -> anyhow::Result<EnvFilter> {
-    EnvFilter::try_new(directives).map_err(|error| {
+fn exported<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer("lathe"));
+    let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false);
+    layer.with_filter(filter_fn(is_traced).with_max_level_hint(LevelFilter::DEBUG))
+}
+
+fn filter(directives: &str) -> anyhow::Result<Targets> {
+    directives.parse().map_err(|error| {
         Failure::usage(
             format!("`{directives}` is no log directive: {error}"),
             "give a level such as info, or api=debug,info",
@@ -80,11 +102,11 @@ fn filter(directives: &str) -> anyhow::Result<EnvFilter> {
     })
 }
 
-fn log(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
+fn log(format: LogFormat, lines: Lines) -> Box<dyn Layer<Registry> + Send + Sync> {
     match format {
-        LogFormat::Human => human::layer(std::io::stderr, is_colour_wanted()).boxed(),
+        LogFormat::Human => human::layer(lines, is_colour_wanted()).boxed(),
         LogFormat::Json => {
-            let layer = fmt::layer().with_writer(std::io::stderr).json();
+            let layer = fmt::layer().with_writer(lines).json();
             layer.flatten_event(true).with_span_list(false).boxed()
         }
     }
