@@ -6,11 +6,11 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::error::InvalidValue;
 use crate::random;
+use crate::text_type::written_as_text;
 
 /// Length of every id on the wire and in the database.
 const ID_LENGTH: usize = 24;
@@ -18,10 +18,9 @@ const ID_LENGTH: usize = 24;
 macro_rules! hexadecimal_id {
     ($(#[doc = $doc:literal] $name:ident = $what:literal;)*) => {$(
         #[doc = $doc]
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
         #[schemars(inline, extend("pattern" = "^[a-f0-9]{24}$"))]
-        pub struct $name(String);
+        pub struct $name(#[schemars(with = "String")] [u8; ID_LENGTH]);
 
         impl $name {
             /// Makes a fresh id.
@@ -31,20 +30,24 @@ macro_rules! hexadecimal_id {
 
             /// Accepts exactly 24 characters of `0-9a-f`.
             pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-                if is_id(text) {
-                    return Ok(Self(text.to_owned()));
-                }
-                Err(InvalidValue::new($what, "must be 24 lower-case hexadecimal characters"))
+                checked(text).map(Self).ok_or(InvalidValue::new($what, "must be 24 lower-case hexadecimal characters"))
             }
 
             pub fn as_str(&self) -> &str {
-                &self.0
+                // Nothing else was let in.
+                std::str::from_utf8(&self.0).unwrap_or_default()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.debug_tuple(stringify!($name)).field(&self.as_str()).finish()
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(&self.0)
+                formatter.write_str(self.as_str())
             }
         }
 
@@ -56,19 +59,7 @@ macro_rules! hexadecimal_id {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = InvalidValue;
-
-            fn try_from(text: String) -> Result<Self, InvalidValue> {
-                Self::parse(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
+        written_as_text!($name);
     )*};
 }
 
@@ -87,15 +78,19 @@ hexadecimal_id! {
     BootId = "boot id";
 }
 
-fn is_id(text: &str) -> bool {
-    text.len() == ID_LENGTH && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+fn checked(text: &str) -> Option<[u8; ID_LENGTH]> {
+    let id: [u8; ID_LENGTH] = text.as_bytes().try_into().ok()?;
+    id.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).then_some(id)
 }
 
-fn fresh(clock: &Clock) -> String {
+fn fresh(clock: &Clock) -> [u8; ID_LENGTH] {
     let mut bytes = [0; ID_LENGTH / 2];
     bytes[..6].copy_from_slice(&age(clock.now().as_milliseconds()));
     bytes[6..].copy_from_slice(&random::bytes::<6>());
-    hex::encode(bytes)
+    let mut id = [0; ID_LENGTH];
+    // As long as it has to be.
+    hex::encode_to_slice(bytes, &mut id).unwrap_or_default();
+    id
 }
 
 /// The second, and in which of its 65,536 parts. Nothing relies on two ids of one millisecond being hard to tell apart:

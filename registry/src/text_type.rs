@@ -1,18 +1,23 @@
-//! The macro behind every checked text: parsed once at the border, private inside, never checked again.
+//! The macro behind every checked text: parsed once at the border, private inside, never checked again. Clones share
+//! their bytes, since whatever happens in an organisation has its name with it.
+
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::{Error, Visitor};
 
 macro_rules! text_type {
     ($(#[doc = $doc:literal])+ $name:ident = $what:literal, $rule:literal, $parse:expr;) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[derive(schemars::JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
         #[schemars(inline)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        pub struct $name(#[schemars(with = "String")] std::sync::Arc<str>);
 
         impl $name {
             pub fn parse(text: &str) -> Result<Self, $crate::error::InvalidValue> {
                 let parse: fn(&str) -> Option<String> = $parse;
-                parse(text).map(Self).ok_or($crate::error::InvalidValue::new($what, $rule))
+                parse(text).map(|text| Self(text.into())).ok_or($crate::error::InvalidValue::new($what, $rule))
             }
 
             pub fn as_str(&self) -> &str {
@@ -34,20 +39,52 @@ macro_rules! text_type {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = $crate::error::InvalidValue;
+        $crate::text_type::written_as_text!($name);
+    };
+}
 
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                Self::parse(&text)
+/// How a checked text is written and read, in whichever form.
+macro_rules! written_as_text {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::text_type::Checked::default())
             }
         }
 
         impl From<$name> for String {
             fn from(value: $name) -> Self {
-                value.0
+                value.as_str().to_owned()
             }
         }
     };
+}
+
+/// Checks a text where it lies.
+pub(crate) struct Checked<T>(PhantomData<T>);
+
+impl<T> Default for Checked<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for Checked<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
 }
 
 /// Keeps `text` when it is 1 to `length_max` bytes long and made of allowed characters only.
@@ -56,4 +93,4 @@ pub(crate) fn made_of(text: &str, length_max: usize, allowed: fn(char) -> bool) 
     fits.then(|| text.to_owned())
 }
 
-pub(crate) use text_type;
+pub(crate) use {text_type, written_as_text};

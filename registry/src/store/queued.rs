@@ -17,9 +17,9 @@ pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c
 impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
 
 /// What goes into the record of runs, inside a transaction; once more when that is undone because of another.
-pub(super) trait Recording<T>: Fn(&Recorder) -> Result<T> + Send + 'static {}
+pub(super) trait Recording<T>: Fn(&Recorder<'_>) -> Result<T> + Send + 'static {}
 
-impl<T, F> Recording<T> for F where F: Fn(&Recorder) -> Result<T> + Send + 'static {}
+impl<T, F> Recording<T> for F where F: Fn(&Recorder<'_>) -> Result<T> + Send + 'static {}
 
 /// Somebody who waits for a write.
 pub(super) trait Answer: Send {
@@ -37,7 +37,7 @@ pub(super) trait Job: Answer {
 /// A queued entry of the record, whatever its type.
 pub(super) trait Entry: Answer {
     /// As [`Job::apply`], and may be done again after it was undone.
-    fn apply(&mut self, recorder: &Recorder) -> bool;
+    fn apply(&mut self, recorder: &Recorder<'_>) -> bool;
 }
 
 pub(super) struct Queued<T, F> {
@@ -70,7 +70,7 @@ impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
 }
 
 impl<T: Send + 'static, F: Recording<T>> Entry for Queued<T, F> {
-    fn apply(&mut self, recorder: &Recorder) -> bool {
+    fn apply(&mut self, recorder: &Recorder<'_>) -> bool {
         let Some(work) = &self.work else { return false };
         let result = work(recorder);
         let succeeded = result.is_ok();

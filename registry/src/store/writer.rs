@@ -2,7 +2,7 @@
 //!
 //! A commit waits for the disk, so everything that arrives meanwhile goes into the next one. A lone write waits for
 //! nobody. Each write is answered only after its group's commit. What goes into the record of runs has a
-//! connection of its own ([`Recorder`]); what the journal has taken comes there late, and before everything else.
+//! connection of its own ([`Records`]); what the journal has taken comes there late, and before everything else.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::sql::answers::Keeping;
 use super::sql::group::{commit_entries, commit_group, refuse};
 use super::sql::halves::Halves;
 use super::sql::open::{self, Database};
-use super::sql::recorder::Recorder;
+use super::sql::recorder::{Recorder, Records};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{WRITES_WAITING, number};
 
@@ -51,12 +51,12 @@ impl Writer {
         let failure = |source| Error::Io { path: database.path.clone(), source };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failure)?;
         let thread = std::thread::Builder::new().name("writer".to_owned());
-        let recorder = Recorder::open(&database, keeping)?;
+        let records = Records::open(&database, keeping)?;
         let path = database.path.clone();
         let room = Room::of(&database);
         backlog.set_room(room.is_ample());
         let connections =
-            Connections { connection, recorder, database, backlog, room, keeping, changed: Box::new(changed) };
+            Connections { connection, records, database, backlog, room, keeping, changed: Box::new(changed) };
         let spawned = thread.spawn(move || runtime.block_on(run(connections, messages)));
         spawned.map_err(|source| Error::Io { path, source })?;
         Ok(Self { queue })
@@ -77,7 +77,7 @@ impl Writer {
 
     /// As [`Writer::settle`], for a thread that has no other work.
     pub fn settle_blocking(&self) -> Result<()> {
-        let (queued, answered) = Queued::new(|_: &Recorder| Ok(()));
+        let (queued, answered) = Queued::new(|_: &Recorder<'_>| Ok(()));
         self.queue.blocking_send(Message::Entry(Box::new(queued))).map_err(|_| Error::Closed)?;
         answered.blocking_recv().unwrap_or(Err(Error::Closed))
     }
@@ -99,7 +99,7 @@ impl Writer {
 
 struct Connections {
     connection: SqliteConnection,
-    recorder: Recorder,
+    records: Records,
     database: Database,
     backlog: Arc<Backlog>,
     room: Room,
@@ -130,8 +130,8 @@ async fn run(mut connections: Connections, mut messages: mpsc::Receiver<Message>
         closing = gathered.close;
     }
     messages.close();
-    let Connections { connection, recorder, .. } = connections;
-    drop(recorder);
+    let Connections { connection, records, .. } = connections;
+    drop(records);
     open::close(connection).await;
     if let Some(done) = closing {
         let _ = done.send(());
@@ -176,7 +176,7 @@ impl Connections {
         if late.is_empty() && entries.is_empty() {
             return Ok(());
         }
-        let entered = commit_entries(&self.recorder, &late, entries);
+        let entered = commit_entries(&self.records.recorder(), &late, entries);
         match &entered {
             Ok(()) => self.backlog.done(late.len()),
             Err(_) => self.backlog.failed(late),
@@ -189,7 +189,7 @@ impl Connections {
     /// After a failed commit a fresh connection is the surest way back.
     async fn commit(&mut self, entries: Vec<Box<dyn Entry>>, jobs: Vec<Box<dyn Job>>) {
         if let Err(error) = self.enter(entries) {
-            replace(&mut self.recorder, Recorder::open(&self.database, self.keeping));
+            replace(&mut self.records, Records::open(&self.database, self.keeping));
             let is_behind = error.kind() == ErrorKind::Unavailable && !self.backlog.is_empty();
             if is_behind || matches!(error, Error::DatabaseBusy { .. }) {
                 // It would keep them as long again, and those behind them; or they would come before what came first.

@@ -108,7 +108,7 @@ pub(in crate::store) struct Keeping {
 }
 
 /// Keeps the answers of a run whose record ends in the same transaction. Beyond the bound of their tool the oldest go.
-pub(super) fn keep(recorder: &Recorder, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
+pub(super) fn keep(recorder: &Recorder<'_>, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
     let (organization, tool, keeping) = (organization.as_str(), answers.tool.as_str(), recorder.keeping());
     for SealedAnswer { request, sealed, heard_at } in &answers.sealed {
         let expires_at = heard_at.after(keeping.retention).as_milliseconds();

@@ -32,7 +32,7 @@ pub(in crate::store) async fn commit_group(
 
 /// As [`commit_group`], for what goes into the record of runs, after what comes to it late.
 pub(in crate::store) fn commit_entries(
-    recorder: &Recorder,
+    recorder: &Recorder<'_>,
     late: &[Halves],
     mut entries: Vec<Box<dyn Entry>>,
 ) -> Result<()> {
@@ -62,7 +62,7 @@ async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> 
 
 /// Entries hardly ever fail, and a savepoint makes the index of words write: they are made without, and in case one
 /// fails all once more with.
-fn recorded(recorder: &Recorder, late: &[Halves], entries: &mut [Box<dyn Entry>]) -> Result<()> {
+fn recorded(recorder: &Recorder<'_>, late: &[Halves], entries: &mut [Box<dyn Entry>]) -> Result<()> {
     recorder.execute("BEGIN IMMEDIATE", &[])?;
     let late_entered = Halves::enter_all(late, recorder).is_ok();
     if !(late_entered && entries.iter_mut().all(|entry| entry.apply(recorder))) {
@@ -76,7 +76,7 @@ fn recorded(recorder: &Recorder, late: &[Halves], entries: &mut [Box<dyn Entry>]
 }
 
 /// One entry, and nothing of it when it fails.
-fn apart(recorder: &Recorder, enter: impl FnOnce() -> Result<bool>) -> Result<()> {
+fn apart(recorder: &Recorder<'_>, enter: impl FnOnce() -> Result<bool>) -> Result<()> {
     recorder.execute("SAVEPOINT entry", &[])?;
     if !enter()? {
         recorder.execute("ROLLBACK TO entry", &[])?;
@@ -86,7 +86,7 @@ fn apart(recorder: &Recorder, enter: impl FnOnce() -> Result<bool>) -> Result<()
 
 /// Halves of records that are durable in the journal. Those that break a rule of the database are given up, because they
 /// would keep all behind them; whatever else fails may be better later.
-fn late_apart(recorder: &Recorder, halves: &Halves) -> Result<()> {
+fn late_apart(recorder: &Recorder<'_>, halves: &Halves) -> Result<()> {
     apart(recorder, || match halves.enter(recorder) {
         Err(error) if breaks_a_rule(&error) => {
             counter!(HALVES_REFUSED).increment(1);

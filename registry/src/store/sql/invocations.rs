@@ -127,12 +127,12 @@ impl Orphan {
 
 impl Halves {
     /// Inserts them. What is there already stays as it is; of second halves that are not wanted the first is answered.
-    pub(in crate::store) fn enter(&self, recorder: &Recorder) -> Result<Option<Error>> {
+    pub(in crate::store) fn enter(&self, recorder: &Recorder<'_>) -> Result<Option<Error>> {
         Self::enter_all(std::slice::from_ref(self), recorder)
     }
 
     /// As [`Halves::enter`], for many in their order: a run whose halves are both among them is never open.
-    pub(in crate::store) fn enter_all(group: &[Self], recorder: &Recorder) -> Result<Option<Error>> {
+    pub(in crate::store) fn enter_all(group: &[Self], recorder: &Recorder<'_>) -> Result<Option<Error>> {
         let ended: HashSet<_> = group.iter().flat_map(Self::ended).collect();
         let (mut begun, mut refused) = (HashSet::new(), None);
         for halves in group {
@@ -176,7 +176,7 @@ impl Halves {
 }
 
 /// Inserts the first half, and says whether it was not there.
-fn begin(recorder: &Recorder, row: &Start) -> Result<bool> {
+fn begin(recorder: &Recorder<'_>, row: &Start) -> Result<bool> {
     let [major, minor, patch] = row.version.map_or([None; 3], |numbers| numbers.map(Some));
     let added = recorder.execute(
         START,
@@ -206,20 +206,20 @@ fn begin(recorder: &Recorder, row: &Start) -> Result<bool> {
     Ok(added > 0)
 }
 
-fn open(recorder: &Recorder, row: &Start) -> Result<()> {
+fn open(recorder: &Recorder<'_>, row: &Start) -> Result<()> {
     recorder.execute(OPEN, &[&row.id.as_str(), &row.organization.as_str(), &row.boot.as_str()]).map(drop)
 }
 
-fn close(recorder: &Recorder, row: &Finish) -> Result<()> {
+fn close(recorder: &Recorder<'_>, row: &Finish) -> Result<()> {
     recorder.execute(CLOSE, &[&row.organization.as_str(), &row.id.as_str()]).map(drop)
 }
 
-fn is_started(recorder: &Recorder, row: &Finish) -> Result<bool> {
+fn is_started(recorder: &Recorder<'_>, row: &Finish) -> Result<bool> {
     Ok(recorder.number(IS_STARTED, &[&row.organization.as_str(), &row.id.as_str()])?.is_some())
 }
 
 /// Inserts the second half of a run that was started, or says why not.
-fn finish(recorder: &Recorder, row: &Finish) -> Result<Option<Error>> {
+fn finish(recorder: &Recorder<'_>, row: &Finish) -> Result<Option<Error>> {
     let of = (row.organization.as_str(), row.id.as_str());
     if recorder.execute(FINISH, &Columns::of(row)?.values(&of))? == 0 {
         return Ok(Some(Error::AlreadyFinished { invocation: row.id.clone() }));
@@ -234,7 +234,7 @@ fn finish(recorder: &Recorder, row: &Finish) -> Result<Option<Error>> {
 }
 
 /// Keeps what stands beside a record in the same transaction.
-fn keep_beside(recorder: &Recorder, row: &Finish) -> Result<()> {
+fn keep_beside(recorder: &Recorder<'_>, row: &Finish) -> Result<()> {
     let (organization, run) = (&row.organization, &row.id);
     if let Some(tape) = &row.tape {
         tapes::insert(recorder, Place { organization, run, made_at: row.at }, tape)?;
@@ -246,7 +246,7 @@ fn keep_beside(recorder: &Recorder, row: &Finish) -> Result<()> {
 }
 
 /// The record of a run counts more than what simulations may have of it.
-fn keep_answers(recorder: &Recorder, organization: &OrganizationId, found: &NewAnswers) -> Result<()> {
+fn keep_answers(recorder: &Recorder<'_>, organization: &OrganizationId, found: &NewAnswers) -> Result<()> {
     match answers::keep(recorder, organization, found) {
         // Then the record cannot be kept, either.
         Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),

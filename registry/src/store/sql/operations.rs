@@ -179,7 +179,7 @@ impl Store {
 
 /// Keeps which run an input of an operation became.
 pub(super) fn link_run(
-    recorder: &Recorder,
+    recorder: &Recorder<'_>,
     organization: &OrganizationId,
     operation: &OperationId,
     (input_index, run): (i64, &InvocationId),

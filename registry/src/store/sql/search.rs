@@ -56,7 +56,7 @@ impl Store {
 
 /// Makes a finished record findable.
 pub(super) fn index(
-    recorder: &Recorder,
+    recorder: &Recorder<'_>,
     sequence: i64,
     organization: &OrganizationId,
     outcome: &InvocationOutcome,

@@ -159,7 +159,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Keeps the tape of a run whose record ends in the same transaction.
-pub(super) fn insert(recorder: &Recorder, place: Place<'_>, tape: &NewTape) -> Result<()> {
+pub(super) fn insert(recorder: &Recorder<'_>, place: Place<'_>, tape: &NewTape) -> Result<()> {
     let (sealed, size, bodies) = match tape {
         NewTape::Cut => (None, 0, &[][..]),
         NewTape::Whole(tape) => (Some(&tape.sealed), tape.size, tape.bodies.as_slice()),
