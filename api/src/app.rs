@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::rate::Usage;
 use crate::readiness::Readiness;
 use crate::request_id::RequestIds;
+use crate::work::Carried;
 
 /// Work at once that is to be answered later: as much as may wait for a run, since no connection bounds it.
 const APART_MAX: usize = 256;
@@ -106,6 +107,17 @@ impl App {
         }
         // In a box, because starting a task moves it a dozen times.
         Ok(self.0.tasks.spawn(Box::pin(work).in_current_span()))
+    }
+
+    /// The same for work that its request waits for: it is carried out there while the request is.
+    pub(crate) fn carry<F>(&self, work: F) -> Result<Carried<F>, Error>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        if self.is_stopping() {
+            return Err(Error::ShuttingDown);
+        }
+        Ok(Carried::new(work, self.0.tasks.token()))
     }
 
     /// A place for work that no connection waits for.

@@ -9,6 +9,7 @@
 //! Handlers receive the [`Caller`] and cannot be reached without one. While a body is on its way the check is repeated
 //! ([`watched`]).
 
+mod asking;
 mod credentials;
 mod permit;
 mod watched;
@@ -21,10 +22,10 @@ use registry::{Permission, Principal};
 
 use crate::app::App;
 use crate::error::Error;
-use crate::extract::{self, Parameters};
+use crate::extract::Parameters;
 use crate::openapi::{Inputs, Reads};
 use crate::trail;
-use credentials::{Credentials, names_only};
+use asking::Asking;
 use permit::Subject;
 pub(crate) use permit::{require_for_all, require_for_run, require_for_tool};
 pub(crate) use watched::RightsEnded;
@@ -56,28 +57,28 @@ impl Guard {
 /// Lets a request through to its handler when its credentials, organisation and permission are right.
 pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
     let (mut parts, body) = request.into_parts();
-    let principal = check(&guard, &mut parts).await?;
+    let asking = Asking::read(&mut parts, guard.subject).await;
+    let principal = check(&guard, &asking).await?;
+    trail::identified(&parts.extensions, &principal);
     // Every operation bounds its query, also one that reads nothing from it.
     Parameters::from_request_parts(&mut parts, &()).await?;
-    let body = watched::watched(guard, &parts, body);
+    let body = watched::watched(guard, asking, body);
     parts.extensions.insert(Caller(principal));
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
-async fn check(guard: &Guard, parts: &mut Parts) -> Result<Principal, Error> {
-    let principal = identify(&guard.app, parts).await?;
-    trail::identified(&parts.extensions, &principal);
-    permit::check(guard, &principal, parts).await?;
+async fn check(guard: &Guard, asking: &Asking) -> Result<Principal, Error> {
+    let principal = identify(&guard.app, asking).await?;
+    permit::check(guard, &principal, &asking.about).await?;
     Ok(principal)
 }
 
-async fn identify(app: &App, parts: &mut Parts) -> Result<Principal, Error> {
-    let credentials = Credentials::read(&parts.headers).ok_or(Error::Unauthenticated)?;
+async fn identify(app: &App, asking: &Asking) -> Result<Principal, Error> {
+    let credentials = asking.credentials.as_ref().ok_or(Error::Unauthenticated)?;
     let principal = app.store().authenticate(credentials.id_token()).await?;
     let principal = principal.filter(|principal| credentials.name(principal)).ok_or(Error::Unauthenticated)?;
-    let organization = extract::parameter(parts, app, "organization").await?;
-    let is_own = organization == principal.organization.as_str();
-    if is_own && names_only(&parts.headers, &organization) { Ok(principal) } else { Err(Error::NotFound) }
+    let is_own = asking.organization.as_deref() == Some(principal.organization.as_str());
+    if is_own { Ok(principal) } else { Err(Error::NotFound) }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

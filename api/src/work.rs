@@ -1,4 +1,4 @@
-//! Work that outlives its request: builds and runs happen in a task of their own, so that a client that goes away
+//! Work that outlives its request: builds and runs go on in a task of their own when their client goes away, which
 //! loses its answer and nothing else.
 //!
 //! The answer is one JSON body; or, for `Accept: text/event-stream`, the events on the way and then the same body; or,
@@ -6,6 +6,7 @@
 //! or asked for later, is an operation ([`tracked`]).
 
 mod answer;
+mod carried;
 mod events;
 mod manner;
 mod operation;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::JoinHandle;
 
 pub(crate) use answer::Answer;
+pub(crate) use carried::Carried;
 pub(crate) use events::{Event, Events};
 pub(crate) use operation::{OperationInstance, remembered};
 pub(crate) use tracked::Task;
@@ -69,13 +71,22 @@ impl Reply {
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
         let (events, receiver) = self.events();
-        let work = Box::pin(work(Job { events: events.clone(), operation: None }));
-        let done = app.spawn(async move {
+        let work = work(Job { events: events.clone(), operation: None });
+        let work = async move {
             let answer = to_its_end(work, &self.request).await;
             events.end(&answer).await;
             answer
-        })?;
-        first_of(receiver, done, Ok).await
+        };
+        match receiver {
+            Some(receiver) => {
+                app.spawn(work)?;
+                Ok(events::response(receiver))
+            }
+            None => {
+                let answer = app.carry(work)?.await;
+                Ok(answer.ok_or_else(|| ended_early(&"it panicked"))?.into_response())
+            }
+        }
     }
 
     /// Where events go, and where they come out when the client wants them.

@@ -3,13 +3,13 @@
 //!
 //! Without a grant that fits, the answer is 403 also for a tool that does not exist, so that it tells nothing.
 
-use axum::http::request::Parts;
 use registry::{InvocationId, Permission, Principal, Tool, ToolId};
 
 use super::Guard;
+use super::asking::About;
 use crate::app::App;
 use crate::error::Error;
-use crate::extract::{self, PathParameter};
+use crate::extract::PathParameter;
 
 /// What the path of a route names that conditions can look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,13 @@ pub(crate) enum Subject {
     Nothing,
 }
 
-pub(super) async fn check(guard: &Guard, principal: &Principal, parts: &mut Parts) -> Result<(), Error> {
+pub(super) async fn check(guard: &Guard, principal: &Principal, about: &About) -> Result<(), Error> {
     let permission = guard.permission;
     if principal.may(permission) {
         return Ok(());
     }
     if principal.may_for_some(permission) {
-        let tool = guard.subject.tool(&guard.app, principal, parts).await?;
+        let tool = about.tool(&guard.app, principal).await?;
         if tool.is_some_and(|tool| principal.may_for(permission, &tool)) {
             return Ok(());
         }
@@ -86,18 +86,14 @@ impl Subject {
             Self::Nothing
         }
     }
+}
 
-    async fn tool(self, app: &App, principal: &Principal, parts: &mut Parts) -> Result<Option<Tool>, Error> {
+impl About {
+    async fn tool(&self, app: &App, principal: &Principal) -> registry::Result<Option<Tool>> {
         let organization = &principal.organization;
         match self {
-            Self::Tool => match ToolId::parse(&extract::parameter(parts, app, ToolId::NAME).await?) {
-                Ok(tool) => Ok(app.store().get_tool(organization, &tool).await?),
-                Err(_) => Ok(None),
-            },
-            Self::Invocation => match InvocationId::parse(&extract::parameter(parts, app, InvocationId::NAME).await?) {
-                Ok(invocation) => Ok(app.store().get_tool_of(organization, &invocation).await?),
-                Err(_) => Ok(None),
-            },
+            Self::Tool(tool) => app.store().get_tool(organization, tool).await,
+            Self::Run(run) => app.store().get_tool_of(organization, run).await,
             Self::Nothing => Ok(None),
         }
     }

@@ -2,13 +2,13 @@
 //! asked about again before more of it is taken.
 
 use axum::body::{Body, Bytes, HttpBody as _};
-use axum::http::request::Parts;
 use futures_util::stream::try_unfold;
 
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use tokio::time::{Duration, Instant};
 
+use super::asking::Asking;
 use super::{Guard, check};
 
 /// So long a check counts, as it does for requests without a body.
@@ -23,18 +23,18 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 struct Watched {
     guard: Guard,
-    parts: Parts,
+    asking: Asking,
     body: Body,
     checked: Instant,
 }
 
 /// The body, which fails with [`RightsEnded`] once the guard would not let its request in any more.
-pub(super) fn watched(guard: Guard, parts: &Parts, body: Body) -> Body {
+pub(super) fn watched(guard: Guard, asking: Asking, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
     // In a box, because bodies are moved about.
-    let watched = Box::new(Watched { guard, parts: parts.clone(), body, checked: Instant::now() });
+    let watched = Box::new(Watched { guard, asking, body, checked: Instant::now() });
     Body::new(StreamBody::new(try_unfold(watched, |mut watched| async move {
         Ok::<_, Failure>(watched.next().await?.map(|frame| (frame, watched)))
     })))
@@ -45,7 +45,7 @@ impl Watched {
         let frame = self.body.frame().await.transpose().map_err(axum::Error::into_inner)?;
         if self.checked.elapsed() >= TRUSTED {
             self.checked = Instant::now();
-            check(&self.guard, &mut self.parts).await.map_err(|_| RightsEnded)?;
+            check(&self.guard, &self.asking).await.map_err(|_| RightsEnded)?;
         }
         Ok(frame)
     }

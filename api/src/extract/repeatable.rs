@@ -34,9 +34,9 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Repeatable<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
         let key = key(request.headers())?;
-        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let asked = key.map(|key| (key, request.method().clone(), request.uri().clone()));
         let body = read_json(request).await?;
-        let once = key.map(|key| Once { key, request: fingerprint(&method, &uri, &body) });
+        let once = asked.map(|(key, method, uri)| Once { key, request: fingerprint(&method, &uri, &body) });
         Ok(Self { request: parsed(&body)?, once })
     }
 }

@@ -74,7 +74,11 @@ pub(crate) fn example() -> Value {
 /// Runs a call, passing its status events on while it runs.
 pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<Answer, Error> {
     // What it needs stays where it is; a future is copied each time it is handed on.
-    let results = watched(events, |sender| Box::pin(invoker.invoke(call, sender))).await?;
+    let invoke = |sender| Box::pin(invoker.invoke(call, sender));
+    let results = match events.are_heard() {
+        true => watched(events, invoke).await?,
+        false => invoke(EventSender::none()).await?,
+    };
     Answer::ok(&Response { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
 }
 

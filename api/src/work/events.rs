@@ -57,6 +57,11 @@ impl Events {
         Self { sender: Some(sender), left_out: Arc::default() }
     }
 
+    /// Whether somebody may read them.
+    pub(crate) const fn are_heard(&self) -> bool {
+        self.sender.is_some()
+    }
+
     /// Sends an event if there is room and somebody to read it; otherwise it is not even rendered.
     fn send(&self, event: impl FnOnce() -> Option<Event>) {
         let Some(sender) = &self.sender else { return };

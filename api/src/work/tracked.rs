@@ -60,6 +60,15 @@ impl Reply {
         if task.once.is_none() && self.manner != Manner::Later {
             return self.with(app, work).await;
         }
+        // In a box, because every call would have room for it.
+        Box::pin(self.remembered(app, task, work)).await
+    }
+
+    async fn remembered<W, F>(self, app: &App, task: Task, work: W) -> Result<Response, Error>
+    where
+        W: FnOnce(Job) -> F + Send + 'static,
+        F: Future<Output = Result<Answer, Error>> + Send + 'static,
+    {
         let organization = task.principal.organization.clone();
         let (events, receiver) = self.events();
         let (tell, told) = oneshot::channel();

@@ -59,10 +59,10 @@ pub(crate) async fn handle(
     let task = Task { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
     let subject = Subject::Version { tool, constraint };
     let call = Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
-    let invoker = app.invoker().clone();
+    let invoker = app.clone();
     let invoke = move |job: Job| async move {
         let call = Call { operation: job.operation, ..call };
-        results::run(&invoker, call, &job.events).await
+        results::run(invoker.invoker(), call, &job.events).await
     };
     reply.tracked(&app, task, invoke).await
 }
