@@ -148,7 +148,7 @@ fn pool(config: &Config, compiled: &Compiled, count: usize) -> Pool {
         .expect("runners")
 }
 
-async fn compute(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Duration {
+async fn compute(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> Duration {
     let started = Instant::now();
     let runs = (0..COMPUTING_RUNS).map(|_| run(execution(code.clone())));
     let outcomes = futures_util::future::join_all(runs).await;
@@ -157,7 +157,7 @@ async fn compute(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> Durat
 }
 
 /// Of one run, on average. They do not depend on what else the machine does, as times do.
-async fn page_faults(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f64 {
+async fn page_faults(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> f64 {
     let count = || getrusage(UsageWho::RUSAGE_SELF).expect("this process").minor_page_faults();
     for _ in 0..WARM_UP {
         once(&run, code).await;
@@ -181,8 +181,8 @@ struct Times {
 
 /// Both in turns, so that whatever else the machine does slows both.
 async fn measure(
-    here: impl AsyncFn(Execution) -> Executed,
-    apart: impl AsyncFn(Execution) -> Executed,
+    here: impl AsyncFn(Box<Execution>) -> Executed,
+    apart: impl AsyncFn(Box<Execution>) -> Executed,
     code: &Code,
 ) -> Times {
     let mut times = Times::default();
@@ -198,7 +198,7 @@ async fn measure(
 }
 
 /// Runs a second when some are always under way.
-async fn rate(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f64 {
+async fn rate(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> f64 {
     let one_after_the_other = async || {
         for _ in 0..ROUNDS {
             once(&run, code).await;
@@ -211,7 +211,7 @@ async fn rate(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> f64 {
 }
 
 /// How long it took, and how long of that the run itself.
-async fn once(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> (Duration, Duration) {
+async fn once(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> (Duration, Duration) {
     let started = Instant::now();
     let executed = run(execution(code.clone())).await;
     let time = started.elapsed();
@@ -219,9 +219,9 @@ async fn once(run: impl AsyncFn(Execution) -> Executed, code: &Code) -> (Duratio
     (time, executed.duration)
 }
 
-fn execution(code: Code) -> Execution {
+fn execution(code: Code) -> Box<Execution> {
     let metadata = r#"{"invocation_mode":"regular","invocation_id":"","tool_id":"","tool_name":"","version":"","organization":"","deadline_ms":0}"#;
-    Execution {
+    Box::new(Execution {
         code,
         tool_input: INPUT.into(),
         metadata: metadata.into(),
@@ -231,7 +231,7 @@ fn execution(code: Code) -> Execution {
         limits: Limits::DEFAULT,
         group: 0,
         taping: Taping::On,
-    }
+    })
 }
 
 /// An empty list where the machine has no Python: nothing to compare with.

@@ -20,7 +20,7 @@ impl Executor {
         }
     }
 
-    pub async fn run(&self, execution: Execution, ports: Ports) -> Result<Executed, Error> {
+    pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         match self {
             Self::Here(sandbox) => sandbox.run(execution, ports).await,
             Self::Apart(pool) => pool.run(execution, ports).await,

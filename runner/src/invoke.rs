@@ -151,7 +151,7 @@ impl Invoker {
         let ids = run.record_start(inputs, &source, operation).await?;
         let runs = ids.into_iter().zip(documents).enumerate();
         let runs = runs.map(|(index, (id, documents))| {
-            let span = tracing::info_span!("run", invocation = %id, tool = resolved.tool_name);
+            let span = tracing::debug_span!("run", invocation = %id, tool = resolved.tool_name);
             Box::pin(run.one(index, id, documents).instrument(span))
         });
         join_all(runs).await.into_iter().collect()

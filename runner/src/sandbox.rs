@@ -19,7 +19,7 @@ use crate::turns::Turns;
 use crate::{Config, Error, Execution, Ports, stopped};
 
 struct Job {
-    execution: Execution,
+    execution: Box<Execution>,
     ports: Ports,
     answer: oneshot::Sender<Result<Executed, Error>>,
 }
@@ -50,7 +50,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// `Internal` when the code cannot be loaded or the guest thread is gone.
-    pub async fn run(&self, execution: Execution, ports: Ports) -> Result<Executed, Error> {
+    pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         let (answer, ended) = oneshot::channel();
         self.jobs.send(Job { execution, ports, answer }).map_err(|_| Error::internal("the guest thread has ended"))?;
         ended.await.map_err(|_| Error::internal("the run was lost"))?
@@ -101,7 +101,7 @@ impl Guests {
     /// Runs one input. What is left of it comes along, since dropping it takes time.
     pub(crate) async fn execute(
         &self,
-        execution: Execution,
+        mut execution: Box<Execution>,
         ports: Ports,
     ) -> (Result<Executed, Error>, Option<Store<Host>>) {
         let prepared = match self.components.get(&execution.code.component) {
@@ -112,7 +112,6 @@ impl Guests {
         #[expect(clippy::disallowed_methods, reason = "a duration, measured where the run is")]
         let started = Instant::now();
         let (limits, group) = (execution.limits, execution.group);
-        let mut execution = execution;
         let mut store = store(prepared.engine(), &mut execution, ports);
         let _ticking = self.ticker.run();
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
@@ -149,7 +148,7 @@ fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host
 }
 
 /// How it ended, and what stopped it if it did not end by itself.
-async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution) -> (Outcome, Option<End>) {
+async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Box<Execution>) -> (Outcome, Option<End>) {
     let limits = execution.limits;
     let outcome = match try_call(&mut *store, prepared, execution).await {
         Ok(Ok(output)) if output.len() > limits.output_bytes => {
@@ -170,10 +169,10 @@ async fn call(store: &mut Store<Host>, prepared: &Prepared, execution: Execution
 async fn try_call(
     store: &mut Store<Host>,
     prepared: &Prepared,
-    execution: Execution,
+    execution: Box<Execution>,
 ) -> wasmtime::Result<Result<String, ToolError>> {
     let tool = prepared.instantiate_async(&mut *store).await.map_err(stopped::while_instantiated)?;
-    let Execution { tool_input, metadata, config, conversation, user_variables, .. } = execution;
+    let Execution { tool_input, metadata, config, conversation, user_variables, .. } = *execution;
     store.data_mut().is_called = true;
     let context = Context { tool_input, metadata, config, conversation, user_variables };
     tool.call_run_tool(store, &context).await

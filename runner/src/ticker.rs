@@ -10,7 +10,11 @@ use wasmtime::{Engine, EngineWeak};
 /// The grain of CPU accounting and of yielding between runs.
 pub const TICK: Duration = Duration::from_millis(1);
 
-/// Sleeps while nothing runs, so that an idle server wakes no core.
+/// So long the thread goes on when nothing runs any more: to wake it for each of many short runs would cost them more than
+/// its ticks do.
+const IDLE_TICKS_MAX: u32 = 16;
+
+/// Sleeps when nothing has run for a while, so that an idle server wakes no core.
 #[derive(Clone)]
 pub struct Ticker {
     running: Arc<AtomicUsize>,
@@ -28,14 +32,17 @@ impl Ticker {
         let engines = Arc::new(Mutex::new(vec![engine.weak()]));
         let (counter, ticked) = (Arc::downgrade(&running), engines.clone());
         let handle = thread::Builder::new().name("epoch".into()).spawn(move || {
+            let mut idle_ticks = 0;
             while let Some(count) = counter.upgrade() {
-                if count.load(Ordering::SeqCst) == 0 {
-                    drop(count);
+                idle_ticks = if count.load(Ordering::SeqCst) == 0 { idle_ticks + 1 } else { 0 };
+                drop(count);
+                if idle_ticks > IDLE_TICKS_MAX {
+                    idle_ticks = IDLE_TICKS_MAX;
                     thread::park_timeout(Duration::from_secs(1));
                 } else {
-                    tick(&ticked);
-                    drop(count);
+                    // Who has just woken it has a tick before it gives way.
                     thread::sleep(TICK);
+                    tick(&ticked);
                 }
             }
         })?;

@@ -136,7 +136,7 @@ impl Trials {
         let unanswered = Arc::<Mutex<Vec<String>>>::default();
         let (execution, mut ports) = self.prepare(trial, limits)?;
         ports.http = noting(ports.http, redactor.clone(), unanswered.clone());
-        let executed = self.executor.run(execution, ports).await?;
+        let executed = self.executor.run(Box::new(execution), ports).await?;
         let unanswered = std::mem::take(&mut *unanswered.lock().unwrap_or_else(PoisonError::into_inner));
         let outcome = shape::promised(executed.outcome, output.as_ref()).await?;
         let (outcome, _) = shape::shape(outcome, ResultPersistence::Ephemeral, limits.output_characters);

@@ -1,7 +1,8 @@
 //! Whose turn it is to compute: organisations in turn, and of each its runs in turn.
 //!
 //! All runs of a process share one thread and give way every millisecond. Without turns an organisation with twenty
-//! runs would get twenty times what its neighbour with one run gets.
+//! runs would get twenty times what its neighbour with one run gets. Whenever a run gives way the runtime looks at its
+//! socket and its timers before the next one computes; behind one that waits or has ended it need not.
 
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
@@ -16,9 +17,13 @@ pub type Group = u64;
 #[derive(Default)]
 pub struct Turns(Mutex<Ready>);
 
-/// The front group's front run is next; no group is empty.
 #[derive(Default)]
-struct Ready(VecDeque<(Group, VecDeque<Arc<Run>>)>);
+struct Ready {
+    /// The front group's front run is next; no group is empty.
+    groups: VecDeque<(Group, VecDeque<Arc<Run>>)>,
+    /// A run computes, and the next one is woken behind it.
+    is_computing: bool,
+}
 
 /// One run, and the waker that its guest gets: who wakes it makes it ready.
 struct Run {
@@ -52,11 +57,44 @@ impl Turns {
     }
 
     fn wake_next(&self) {
-        let next = self.ready().next().cloned();
-        if let Some(next) = next {
-            let task = next.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(task) = self.next() {
             task.wake();
         }
+    }
+
+    /// After a run has computed.
+    fn hand_on(&self, run: &Arc<Run>) {
+        let gave_way = self.ready().has(run);
+        match self.next() {
+            Some(task) if gave_way => wake_later(&task),
+            Some(task) => task.wake(),
+            None => {}
+        }
+    }
+
+    /// The waker of the next run, unless one computes.
+    fn next(&self) -> Option<Waker> {
+        let next = {
+            let ready = self.ready();
+            ready.next().filter(|_| !ready.is_computing).cloned()
+        };
+        next.map(|next| next.task.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+/// Wakes once the runtime has looked at what else there is.
+fn wake_later(task: &Waker) {
+    let look = pin!(tokio::task::yield_now());
+    // It is pending: it has taken the waker.
+    let _ = look.poll(&mut Context::from_waker(task));
+}
+
+/// While a run computes, also if it panics.
+struct Computing<'t>(&'t Turns);
+
+impl Drop for Computing<'_> {
+    fn drop(&mut self) {
+        self.0.ready().is_computing = false;
     }
 }
 
@@ -68,8 +106,10 @@ impl Place {
             run.turns.wake_next();
             return Poll::Pending;
         }
+        let computing = Computing(&run.turns);
         let polled = future.poll(&mut Context::from_waker(&Waker::from(run.clone())));
-        run.turns.wake_next();
+        drop(computing);
+        run.turns.hand_on(run);
         polled
     }
 }
@@ -99,35 +139,41 @@ impl Ready {
         if run.is_over.load(Ordering::Relaxed) {
             return;
         }
-        match self.0.iter_mut().find(|(group, _)| *group == run.group) {
-            None => self.0.push_back((run.group, [run.clone()].into())),
+        match self.groups.iter_mut().find(|(group, _)| *group == run.group) {
+            None => self.groups.push_back((run.group, [run.clone()].into())),
             Some((_, runs)) if runs.iter().any(|other| Arc::ptr_eq(other, run)) => {}
             Some((_, runs)) => runs.push_back(run.clone()),
         }
     }
 
     fn remove(&mut self, run: &Arc<Run>) {
-        if let Some((_, runs)) = self.0.iter_mut().find(|(group, _)| *group == run.group) {
+        if let Some((_, runs)) = self.groups.iter_mut().find(|(group, _)| *group == run.group) {
             runs.retain(|other| !Arc::ptr_eq(other, run));
         }
-        self.0.retain(|(_, runs)| !runs.is_empty());
+        self.groups.retain(|(_, runs)| !runs.is_empty());
+    }
+
+    fn has(&self, run: &Arc<Run>) -> bool {
+        let mut of_group = self.groups.iter().filter(|(group, _)| *group == run.group);
+        of_group.any(|(_, runs)| runs.iter().any(|other| Arc::ptr_eq(other, run)))
     }
 
     fn next(&self) -> Option<&Arc<Run>> {
-        self.0.front().and_then(|(_, runs)| runs.front())
+        self.groups.front().and_then(|(_, runs)| runs.front())
     }
 
-    /// Whether it is a run's turn. Its group is last then.
+    /// Whether it is a run's turn. Its group is last then, and it computes.
     fn pass_to(&mut self, run: &Arc<Run>) -> bool {
         if !self.next().is_some_and(|next| Arc::ptr_eq(next, run)) {
             return false;
         }
-        if let Some((group, mut runs)) = self.0.pop_front() {
+        if let Some((group, mut runs)) = self.groups.pop_front() {
             runs.pop_front();
             if !runs.is_empty() {
-                self.0.push_back((group, runs));
+                self.groups.push_back((group, runs));
             }
         }
+        self.is_computing = true;
         true
     }
 }
@@ -184,7 +230,47 @@ mod tests {
         });
         local.await;
         assert!((450..600).contains(&many.get()), "{} slices against {}", many.get(), one.get());
-        assert!(turns.ready().0.is_empty());
+        assert!(turns.ready().groups.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_run_that_panics_takes_nobodys_turn() {
+        let turns = Arc::new(Turns::default());
+        let panics = tokio::spawn(turns.clone().take(1, async { panic!("on purpose") }));
+        assert!(panics.await.unwrap_err().is_panic());
+        tokio::time::timeout(Duration::from_secs(10), turns.take(2, give_way())).await.unwrap();
+    }
+
+    /// However many compute, what comes from outside is seen as soon as one of them has given way.
+    #[tokio::test]
+    async fn the_runtime_looks_around_between_runs_that_compute() {
+        const SLICE: Duration = Duration::from_millis(1);
+        let (turns, slices) = (Arc::new(Turns::default()), Rc::new(Cell::new(0)));
+        let is_over = Rc::new(Cell::new(false));
+        let local = tokio::task::LocalSet::new();
+        for group in 0..20 {
+            let (turns, slices, is_over) = (turns.clone(), slices.clone(), is_over.clone());
+            local.spawn_local(turns.take(group, async move {
+                while !is_over.get() {
+                    std::thread::sleep(SLICE);
+                    slices.set(slices.get() + 1);
+                    give_way().await;
+                }
+            }));
+        }
+        let (asked, answers) = std::os::unix::net::UnixStream::pair().unwrap();
+        answers.set_nonblocking(true).unwrap();
+        let slices_meanwhile = local.spawn_local(async move {
+            let answers = tokio::net::UnixStream::from_std(answers).unwrap();
+            tokio::time::sleep(10 * SLICE).await;
+            let before = slices.get();
+            std::io::Write::write_all(&mut &asked, b"now").unwrap();
+            answers.readable().await.unwrap();
+            is_over.set(true);
+            slices.get() - before
+        });
+        let slices_meanwhile = local.run_until(slices_meanwhile).await.unwrap();
+        assert!(slices_meanwhile <= 3, "{slices_meanwhile} slices before it was seen");
     }
 
     /// The runtime has its waker when it goes away.
@@ -212,6 +298,6 @@ mod tests {
         });
         local.await;
         assert!(slices.get() > 10);
-        assert!(turns.ready().0.is_empty());
+        assert!(turns.ready().groups.is_empty());
     }
 }

@@ -73,9 +73,9 @@ async fn a_panic_beside_a_runner_ends_one_run() {
     }
 }
 
-fn execution(component: Digest, tool_input: &str) -> Execution {
+fn execution(component: Digest, tool_input: &str) -> Box<Execution> {
     let nothing = || "null".to_owned();
-    Execution {
+    Box::new(Execution {
         code: Code { component, bundle: [].into() },
         tool_input: tool_input.to_owned(),
         metadata: nothing(),
@@ -85,7 +85,7 @@ fn execution(component: Digest, tool_input: &str) -> Execution {
         limits: Limits::DEFAULT,
         group: 0,
         taping: runner::Taping::Off,
-    }
+    })
 }
 
 #[test]

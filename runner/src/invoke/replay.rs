@@ -77,7 +77,7 @@ impl Invoker {
         let started_at = u64::try_from(record.started_at.as_milliseconds()).unwrap_or_default();
         let group = group_of(organization);
         let execution = Execution { group, ..prepared.execution(kept.tape.clone(), started_at)? };
-        let mut executed = self.executor.run(execution, Ports::closed()).await?;
+        let mut executed = self.executor.run(Box::new(execution), Ports::closed()).await?;
         executed.outcome = shape::promised(executed.outcome, prepared.resolved.loaded.output.as_ref()).await?;
         compared(executed, &kept, &prepared, finished, invocation)
     }

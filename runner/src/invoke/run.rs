@@ -188,7 +188,7 @@ impl Run<'_> {
         })
     }
 
-    fn execution(&self, id: &InvocationId, documents: Documents) -> Result<Execution, Error> {
+    fn execution(&self, id: &InvocationId, documents: Documents) -> Result<Box<Execution>, Error> {
         let Documents { mode, tool_input, user_variables, .. } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
@@ -201,7 +201,7 @@ impl Run<'_> {
             version: version.to_string(),
             deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
         };
-        Ok(Execution {
+        Ok(Box::new(Execution {
             code: loaded.code.clone()?,
             tool_input,
             metadata: variables::metadata(&metadata),
@@ -211,7 +211,7 @@ impl Run<'_> {
             limits: *limits,
             group: group_of(&self.principal.organization),
             taping: if self.resolved.is_taped { Taping::On } else { Taping::Off },
-        })
+        }))
     }
 
     fn sink(

@@ -22,9 +22,6 @@ use crate::sandbox::Guests;
 use crate::slots::Pagemap;
 use crate::{Error, Executed, Execution, Ports, StatusDocument};
 
-/// Guests give way every millisecond; behind each of them the socket and the timers are looked at.
-const POLLS_BETWEEN_LOOKS: u32 = 1;
-
 /// The child: runs what it is told to until its server closes the socket.
 ///
 /// # Errors
@@ -38,7 +35,7 @@ pub fn child_run_main() -> io::Result<()> {
     setrlimit(Resource::RLIMIT_FSIZE, most, most)?;
     let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().event_interval(POLLS_BETWEEN_LOOKS).build()?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (confinement, pagemap) = confinement::confine()?;
     runtime
         .block_on(async { serve(UnixStream::from_std(socket)?, confinement, pagemap).await })
@@ -86,7 +83,7 @@ impl Runner {
                 self.bundles.clear();
                 self.guests.components.forget();
             }
-            ToRunner::Run { run, bundle, execution } => self.run(run, bundle, *execution),
+            ToRunner::Run { run, bundle, execution } => self.run(run, bundle, execution),
             ToRunner::HttpAnswer { run, exchange, result } => self.exchanges.answer(run, exchange, result),
             ToRunner::Cancel { run } => {
                 if let Some(task) = self.runs.remove(&run) {
@@ -108,7 +105,7 @@ impl Runner {
         }
     }
 
-    fn run(&mut self, run: RunNumber, bundle: BundleNumber, mut execution: Execution) {
+    fn run(&mut self, run: RunNumber, bundle: BundleNumber, mut execution: Box<Execution>) {
         let Some(bytes) = self.bundles.get(&bundle) else {
             return end(&self.mailbox, run, Err("its bundle is not here".into()));
         };

@@ -82,6 +82,11 @@ impl Conversation {
         Ok(())
     }
 
+    /// Whether no run is under way.
+    pub fn is_idle(&self) -> bool {
+        self.flights.is_empty()
+    }
+
     /// When the first run will have been under way for too long.
     pub fn deadline(&self) -> Option<Instant> {
         self.flights.values().map(Flight::deadline).min()
@@ -98,9 +103,9 @@ impl Conversation {
         self.flights.drain().map(|(_, flight)| flight.crash()).count()
     }
 
-    fn send(&mut self, run: RunNumber, execution: Execution) -> Result<(), Error> {
+    fn send(&mut self, run: RunNumber, execution: Box<Execution>) -> Result<(), Error> {
         let bundle = self.given.give(&execution.code)?;
-        self.mailbox.post(&ToRunner::Run { run, bundle, execution: Box::new(execution) }).map_err(FrameError::unsent)
+        self.mailbox.post(&ToRunner::Run { run, bundle, execution }).map_err(FrameError::unsent)
     }
 }
 
@@ -160,6 +165,7 @@ mod tests {
         }
 
         fn begin_with(&mut self, run: RunNumber, execution: Execution, ports: Ports) -> Answer {
+            let execution = Box::new(execution);
             let (answer, answered) = oneshot::channel();
             self.conversation.begin(run, Job { execution, ports, answer });
             answered
@@ -230,7 +236,7 @@ mod tests {
         missing.code.component = Digest::of(b"another");
         let answer = stage.begin_with(1, missing, Ports::closed());
         assert!(matches!(answer.blocking_recv(), Ok(Err(Error::Internal { .. }))));
-        assert!(stage.sent().is_empty() && stage.conversation.deadline().is_none());
+        assert!(stage.sent().is_empty() && stage.conversation.is_idle());
     }
 
     #[test]
@@ -332,6 +338,6 @@ mod tests {
         stage.conversation.cancel(1);
         stage.conversation.cancel(1);
         assert_eq!(stage.sent(), ["cancel"]);
-        assert!(stage.conversation.deadline().is_none());
+        assert!(stage.conversation.is_idle());
     }
 }

@@ -29,7 +29,7 @@ type Answer = oneshot::Sender<Result<Executed, Error>>;
 
 /// A run that somebody waits for.
 pub struct Job {
-    pub execution: Execution,
+    pub execution: Box<Execution>,
     pub ports: Ports,
     pub answer: Answer,
 }

@@ -192,11 +192,16 @@ impl Reader {
     fn try_receive(&mut self) -> io::Result<usize> {
         let Self { stream, arrived, descriptors, takes_descriptors } = self;
         let room = arrived.room();
+        let (room_bytes, descriptors_before) = (room.len(), descriptors.len());
         let received = stream.try_io(Interest::READABLE, || match takes_descriptors {
             true => receive_with_descriptors(stream, room, descriptors),
             false => Ok(nix::unistd::read(&**stream, room)?),
         })?;
         arrived.add(received);
+        // A read that could have taken more has taken all, unless it ended behind a descriptor: the next one need not ask.
+        if received < room_bytes && descriptors.len() == descriptors_before {
+            drop(stream.try_io(Interest::READABLE, || Err::<(), _>(ErrorKind::WouldBlock.into())));
+        }
         Ok(received)
     }
 }

@@ -4,6 +4,7 @@
 //! A runner that says much keeps others waiting for no longer than one message takes.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use super::conversation::Conversation;
 use super::flight::{Breach, Job};
 use super::frames::{FrameError, Reader};
 use super::messages::{FromRunner, RunNumber};
-use super::started::{StartError, Started};
+use super::started::{Sending, StartError, Started};
 use super::starter::Starter;
 use crate::codes::Codes;
 use crate::{Error, metrics};
@@ -32,6 +33,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const QUICK_DEATHS_MAX: u32 = 3;
 /// A process that was killed is gone at once, unless the kernel has something to finish for it.
 const BURIAL_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Runs that are late are looked for this often. A timer for each of them would cost every run, and hardly one is late.
+const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
 /// Messages that wait to be read when a run is late: the last words of all its runs are fewer.
 const SAID_MAX: usize = 4_096;
@@ -137,14 +141,14 @@ impl Keeper {
 
     /// One runner from its start to its end; `false` when no other is needed.
     async fn live(&mut self, started: Started, components: &mut Vec<Digest>) -> bool {
-        let Started { child, mut reader, mailbox, .. } = started;
+        let Started { child, mut reader, mailbox, sending, .. } = started;
         let mut conversation = Conversation::new(mailbox, self.common.codes.clone());
         for component in components.drain(..) {
             // What is missing is told to the run that wants it.
             drop(conversation.given().load(&component));
         }
         self.is_alive(true);
-        let conversing = AssertUnwindSafe(self.converse(&mut reader, &mut conversation)).catch_unwind();
+        let conversing = AssertUnwindSafe(self.converse(&mut reader, sending, &mut conversation)).catch_unwind();
         // A fault of the server's own costs this runner and not its keeper.
         let end = conversing.await.unwrap_or(End::Died(Cause::Fault));
         self.is_alive(false);
@@ -156,10 +160,13 @@ impl Keeper {
         true
     }
 
-    async fn converse(&mut self, reader: &mut Reader, conversation: &mut Conversation) -> End {
+    /// What is posted meanwhile is sent from here, too: another task would have to be woken for each message.
+    async fn converse(&mut self, reader: &mut Reader, mut sending: Sending, conversation: &mut Conversation) -> End {
+        let (mut watch, mut is_sending) = (pin!(tokio::time::sleep(WATCH_PERIOD)), true);
         loop {
-            let deadline = conversation.deadline();
             tokio::select! {
+                // The process is gone, which the reader tells.
+                _ = &mut sending, if is_sending => is_sending = false,
                 request = self.requests.recv() => match request {
                     None => return End::Closed,
                     Some(Request::Run(run, job)) => conversation.begin(run, *job),
@@ -172,10 +179,11 @@ impl Keeper {
                         return End::Died(cause);
                     }
                 }
-                () = until(deadline) => {
+                () = &mut watch, if !conversation.is_idle() => {
                     if let Err(cause) = expire(reader, conversation).await {
                         return End::Died(cause);
                     }
+                    watch.as_mut().reset(Instant::now() + WATCH_PERIOD);
                 }
             }
         }
@@ -210,6 +218,9 @@ fn take(message: Result<Option<FromRunner>, FrameError>, conversation: &mut Conv
 /// Ends runs that are late. What has been said already counts: it may be this process that is late, after it was stopped
 /// or had no core for a while.
 async fn expire(reader: &mut Reader, conversation: &mut Conversation) -> Result<(), Cause> {
+    if conversation.deadline().is_none_or(|deadline| Instant::now() < deadline) {
+        return Ok(());
+    }
     // The runtime looks at the socket meanwhile.
     tokio::task::yield_now().await;
     for _ in 0..SAID_MAX {
@@ -219,13 +230,6 @@ async fn expire(reader: &mut Reader, conversation: &mut Conversation) -> Result<
     match conversation.expire(Instant::now()) {
         0 => Ok(()),
         overdue => Err(Cause::Overdue(overdue)),
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -67,7 +67,7 @@ impl Pool {
     ///
     /// # Errors
     /// `Internal` when the code cannot be loaded, or no runner starts.
-    pub async fn run(&self, execution: Execution, ports: Ports) -> Result<Executed, Error> {
+    pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         let run = self.0.runs.fetch_add(1, Ordering::Relaxed);
         let mut taken = Taken::of(self.0.emptiest()?, run);
         let (answer, ended) = oneshot::channel();
@@ -164,7 +164,7 @@ mod tests {
         ];
         for program in programs {
             let (pool, _cache) = pool(program);
-            let run = tokio::time::timeout(Duration::from_secs(10), pool.run(execution(), Ports::closed()));
+            let run = tokio::time::timeout(Duration::from_secs(10), pool.run(Box::new(execution()), Ports::closed()));
             let error = run.await.unwrap_or_else(|_| panic!("{program:?} kept a run waiting")).unwrap_err();
             assert!(matches!(error, Error::Internal { .. }), "{program:?}: {error}");
             assert_eq!(*pool.alive().borrow(), 0, "{program:?}");

@@ -1,6 +1,7 @@
 //! A runner process: started, told its settings, ready.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,8 +39,13 @@ pub struct Started {
     pub child: Child,
     pub reader: Reader,
     pub mailbox: Mailbox,
+    /// Sends what is posted for as long as it is polled.
+    pub sending: Sending,
     pub confinement: Confinement,
 }
+
+/// It ends with the process, or when nobody can post any more.
+pub type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 impl Started {
     /// Starts a process and waits until it is ready.
@@ -56,12 +62,16 @@ impl Started {
         }
         let (mailbox, queue) = Mailbox::new();
         let mut reader = Reader::new(socket.clone(), false);
-        // An error means that the process is gone, which the reader tells.
-        tokio::spawn(async move { send_all(&socket, queue).await });
+        let mut sending: Sending = Box::pin(async move { send_all(&socket, queue).await });
         mailbox.post(&ToRunner::Settings { parallel_runs_max })?;
-        let first = tokio::time::timeout(READY_TIME_MAX, reader.next()).await;
-        match first.map_err(|_| StartError::TooSlow)?? {
-            Some(FromRunner::Ready { confinement }) => Ok(Self { child, reader, mailbox, confinement }),
+        let first = async {
+            tokio::select! {
+                first = reader.next() => Ok(first?),
+                _ = &mut sending => Err(StartError::Ended),
+            }
+        };
+        match tokio::time::timeout(READY_TIME_MAX, first).await.map_err(|_| StartError::TooSlow)?? {
+            Some(FromRunner::Ready { confinement }) => Ok(Self { child, reader, mailbox, sending, confinement }),
             _ => Err(StartError::Ended),
         }
     }
