@@ -1,5 +1,5 @@
-//! The macro behind every checked text: parsed once at the border, private inside, never checked again. Clones share
-//! their bytes, since whatever happens in an organisation has its name with it.
+//! The macro behind every checked text: parsed once at the border, private inside, never checked again. Whatever happens in
+//! an organisation has its name with it, so that a clone is cheap: a short text is in its place, and a long one is shared.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ macro_rules! text_type {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
         #[schemars(inline)]
-        pub struct $name(#[schemars(with = "String")] std::sync::Arc<str>);
+        pub struct $name(#[schemars(with = "String")] smol_str::SmolStr);
 
         impl $name {
             pub fn parse(text: &str) -> Result<Self, $crate::error::InvalidValue> {

@@ -2,9 +2,9 @@
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, associated_data, open, seal};
+use super::data_key::{DataKey, associated_data, open, seal_there};
 use super::key_ring::keyed_hash;
-use super::tapes::{packed, unpacked};
+use super::tapes::{packed, unpacked, with_room};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::ids::ToolId;
@@ -27,7 +27,7 @@ impl DataKey {
     }
 
     pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
-        seal(self.bytes(), &self.answering(to), &packed(answer)?)
+        seal_there(self.bytes(), &self.answering(to), packed(with_room(answer))?)
     }
 
     /// Opens what [`DataKey::seal_answer`] sealed for the same row.

@@ -17,6 +17,8 @@ const FORMAT: u8 = 1;
 /// Random nonces of this length do not meet within any realistic number of values.
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
+/// What a sealed value is longer than the value.
+pub(super) const SEAL_BYTES: usize = 1 + NONCE_BYTES + TAG_BYTES;
 
 /// The key of one organisation; wiped when dropped.
 #[derive(Clone)]
@@ -85,16 +87,23 @@ pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
 }
 
 pub(super) fn seal(key: &[u8; 32], bound_to: &[u8], value: &[u8]) -> Result<Vec<u8>> {
+    let mut room = Zeroizing::new(Vec::with_capacity(value.len() + SEAL_BYTES));
+    room.extend(value);
+    seal_there(key, bound_to, room)
+}
+
+/// Seals a value where it is, so that nothing of it is left to be wiped.
+pub(super) fn seal_there(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<Vec<u8>>) -> Result<Vec<u8>> {
+    if value.capacity() - value.len() < SEAL_BYTES {
+        return seal(key, bound_to, &value);
+    }
     let nonce: [u8; NONCE_BYTES] = random::bytes();
     let cipher = XChaCha20Poly1305::new(Key::from_slice(key));
-    let mut sealed = Vec::with_capacity(1 + NONCE_BYTES + value.len() + TAG_BYTES);
-    sealed.push(FORMAT);
-    sealed.extend(nonce);
-    sealed.extend(value);
-    let body = &mut sealed[1 + NONCE_BYTES..];
+    value.splice(..0, std::iter::once(FORMAT).chain(nonce));
+    let body = &mut value[1 + NONCE_BYTES..];
     let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), bound_to, body).map_err(|_| unreadable())?;
-    sealed.extend(tag);
-    Ok(sealed)
+    value.extend(tag);
+    Ok(std::mem::take(&mut *value))
 }
 
 pub(super) fn open(key: &[u8; 32], bound_to: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, associated_data, open, seal};
+use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_there};
 use super::key_ring::keyed_hash;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
@@ -15,14 +15,22 @@ const LEVEL: i32 = 1;
 /// More than any tape, body or answer is.
 const UNPACKED_BYTES_MAX: usize = 64 << 20;
 
+/// What is added to contents that are not packed.
+const ROOM_BYTES: usize = 1 + SEAL_BYTES;
+
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 
 impl DataKey {
     /// Seals the tape of a run.
-    pub fn seal_tape(&self, organization: &OrganizationId, run: &InvocationId, tape: &[u8]) -> Result<Vec<u8>> {
+    pub fn seal_tape(
+        &self,
+        organization: &OrganizationId,
+        run: &InvocationId,
+        tape: Zeroizing<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        seal(self.bytes(), &place, &packed(tape)?)
+        seal_there(self.bytes(), &place, packed(tape)?)
     }
 
     /// Opens what [`DataKey::seal_tape`] sealed for the same run.
@@ -45,7 +53,7 @@ impl DataKey {
     /// Seals a body, given what it is kept under.
     pub fn seal_body(&self, organization: &OrganizationId, digest: &[u8; 32], body: &[u8]) -> Result<Vec<u8>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        seal(self.bytes(), &place, &packed(body)?)
+        seal_there(self.bytes(), &place, packed(with_room(body))?)
     }
 
     /// Opens what [`DataKey::seal_body`] sealed.
@@ -60,13 +68,24 @@ impl DataKey {
     }
 }
 
-pub(super) fn packed(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    let (form, mut contents) = match bytes.len() {
-        ..PACKED_BYTES_MIN => (PLAIN, bytes.to_vec()),
-        _ => (ZSTD, zstd::bulk::compress(bytes, LEVEL).map_err(|error| damaged(&error.to_string()))?),
-    };
-    contents.push(form);
-    Ok(Zeroizing::new(contents))
+/// A copy that can be packed and sealed where it is.
+pub(super) fn with_room(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut copy = Vec::with_capacity(bytes.len() + ROOM_BYTES);
+    copy.extend(bytes);
+    Zeroizing::new(copy)
+}
+
+pub(super) fn packed(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+    if contents.len() < PACKED_BYTES_MIN {
+        if contents.len() == contents.capacity() {
+            contents = with_room(&contents);
+        }
+        contents.push(PLAIN);
+        return Ok(contents);
+    }
+    let mut packed = zstd::bulk::compress(&contents, LEVEL).map_err(|error| damaged(&error.to_string()))?;
+    packed.push(ZSTD);
+    Ok(Zeroizing::new(packed))
 }
 
 pub(super) fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
@@ -101,7 +120,7 @@ mod tests {
         let (key, acme) = (DataKey::generate(), organization("acme"));
         let (run, other) = (InvocationId::new(&Clock::system()), InvocationId::new(&Clock::system()));
         for tape in [&b"small"[..], &[7; 100_000], b""] {
-            let sealed = key.seal_tape(&acme, &run, tape).unwrap();
+            let sealed = key.seal_tape(&acme, &run, Zeroizing::new(tape.to_vec())).unwrap();
             assert!(sealed.len() < 1_000);
             assert_eq!(*key.open_tape(&acme, &run, &sealed).unwrap(), tape);
             assert!(key.open_tape(&acme, &other, &sealed).is_err());

@@ -66,10 +66,10 @@ impl Store {
         let (key, tape) = (self.data_key(organization).await?, Zeroizing::new(tape));
         let bytes = tape.len() + bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
         if bytes < APART_BYTES_MIN {
-            return seal(&key, organization, run, &tape, &bodies);
+            return seal(&key, organization, run, tape, &bodies);
         }
         let (organization, run) = (organization.clone(), run.clone());
-        let sealed = tokio::task::spawn_blocking(move || seal(&key, &organization, &run, &tape, &bodies));
+        let sealed = tokio::task::spawn_blocking(move || seal(&key, &organization, &run, tape, &bodies));
         sealed.await.map_err(|_| Error::Closed)?
     }
 
@@ -118,7 +118,7 @@ fn seal(
     key: &DataKey,
     organization: &OrganizationId,
     run: &InvocationId,
-    tape: &[u8],
+    tape: Zeroizing<Vec<u8>>,
     bodies: &[TapeBody],
 ) -> Result<NewTape> {
     let body = |body: &TapeBody| -> Result<SealedBody> {
@@ -131,8 +131,8 @@ fn seal(
         Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
     };
     let bodies = bodies.iter().map(body).collect::<Result<Vec<_>>>()?;
-    let sealed = key.seal_tape(organization, run, tape)?;
     let size = tape.len() as u64 + bodies.iter().map(|body| body.size).sum::<u64>();
+    let sealed = key.seal_tape(organization, run, tape)?;
     Ok(NewTape::Whole(SealedTape { sealed, size, bodies }))
 }
 
