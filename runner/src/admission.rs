@@ -74,13 +74,17 @@ impl Admission {
         Ok(Admitted { admission: self.clone(), organization: organization.clone(), pieces })
     }
 
-    /// Gives what is free to whoever has the turn.
-    fn hand_out(&self) {
-        loop {
-            // The lock must not be held below: a place that nobody takes is dropped, and comes back here.
-            let next = self.change(|queue| queue.next(&self.0.bounds, oneshot::Sender::is_closed));
-            let Some((organization, waiter)) = next else { return };
+    /// Changes the queue, and gives what is free then to whoever has the turn.
+    fn hand_out(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<Place>>)) {
+        let next = |queue: &mut Queue<_>| queue.next(&self.0.bounds, oneshot::Sender::is_closed);
+        let mut given = self.change(|queue| {
+            change(queue);
+            next(queue)
+        });
+        // The lock must not be held here: a place that nobody takes is dropped, and comes back.
+        while let Some((organization, waiter)) = given {
             drop(waiter.send(Place { admission: self.clone(), organization }));
+            given = self.change(next);
         }
     }
 
@@ -103,12 +107,24 @@ impl Admitted {
     /// Waits for a place; nothing only when the process ends.
     pub async fn place(&self) -> Option<Place> {
         let began = Instant::now();
-        let (waiter, place) = oneshot::channel();
-        self.admission.queue().wait(&self.organization, waiter);
-        self.admission.hand_out();
-        let place = place.await.ok();
+        let place = match self.at_once() {
+            Some(place) => Some(place),
+            None => self.in_turn().await,
+        };
         histogram!(WAIT_SECONDS, "work" => self.admission.0.work).record(began.elapsed());
         place
+    }
+
+    fn at_once(&self) -> Option<Place> {
+        let Self { admission, organization, .. } = self;
+        let is_taken = admission.change(|queue| queue.take(&admission.0.bounds, organization));
+        is_taken.then(|| Place { admission: admission.clone(), organization: organization.clone() })
+    }
+
+    async fn in_turn(&self) -> Option<Place> {
+        let (waiter, place) = oneshot::channel();
+        self.admission.hand_out(|queue| queue.wait(&self.organization, waiter));
+        place.await.ok()
     }
 }
 
@@ -120,8 +136,7 @@ impl Drop for Admitted {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.admission.change(|queue| queue.free(&self.organization));
-        self.admission.hand_out();
+        self.admission.hand_out(|queue| queue.free(&self.organization));
     }
 }
 

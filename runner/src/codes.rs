@@ -69,6 +69,11 @@ impl Codes {
         Ok(self.hold(digest, self.read(digest).ok_or_else(missing)?))
     }
 
+    /// Whether this process has a component's code.
+    pub(crate) fn holds(&self, digest: &Digest) -> bool {
+        self.lock().codes.contains_key(digest)
+    }
+
     /// A component's code, if this process has it.
     pub(crate) fn held(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
         self.lock().codes.get(digest).cloned()

@@ -75,7 +75,7 @@ impl Compiler {
 
     /// Whether this process has the component's code.
     pub(crate) fn has(&self, digest: &Digest) -> bool {
-        self.codes.held(digest).is_some()
+        self.codes.holds(digest)
     }
 
     /// A component's code. It is compiled when it is not in the cache, or is damaged there, or does not load on this

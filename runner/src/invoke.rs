@@ -62,7 +62,7 @@ struct Resolved {
     tool_id: Option<ToolId>,
     tool_name: String,
     version: Version,
-    loaded: Loaded,
+    loaded: Arc<Loaded>,
     language: Language,
     limits: Limits,
     /// What the tool has.
@@ -181,11 +181,12 @@ impl Invoker {
     async fn resolve_candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
         let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
         self.ready(&code.component, !code.bundle.is_empty()).await?;
+        let output = compiled(settings.output_schema.as_ref()).await?;
         Ok(Resolved {
             tool_id: tool,
             tool_name,
             version: UNPUBLISHED,
-            loaded: Loaded { code: Ok(code), schema, output: compiled(settings.output_schema.as_ref()).await?, mocks },
+            loaded: Arc::new(Loaded { code: Ok(code), schema, output, mocks }),
             language: settings.language,
             limits: Limits::of(&settings, &self.limits_max),
             outlet: Outlet::take(&settings, &mut variables),
@@ -218,7 +219,7 @@ impl Invoker {
         })
     }
 
-    async fn load(&self, version: &ToolVersion) -> Result<Loaded, Error> {
+    async fn load(&self, version: &ToolVersion) -> Result<Arc<Loaded>, Error> {
         match self.versions.get(&version.id).filter(|_| self.compiler.has(&version.image_digest)) {
             Some(found) => Ok(found),
             // In a box, because every call would have room for it.
@@ -226,18 +227,18 @@ impl Invoker {
         }
     }
 
-    async fn load_first(&self, version: &ToolVersion) -> Result<Loaded, Error> {
+    async fn load_first(&self, version: &ToolVersion) -> Result<Arc<Loaded>, Error> {
         let (schema, output) =
             (compiled(Some(&version.input_schema)).await?, compiled(version.settings.output_schema.as_ref()).await?);
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
         let (code, mocks) = match self.stored(version).await {
             // Not kept: it may be put back.
             Err(Error::Damaged(damage)) => {
-                return Ok(Loaded { code: Err(damage), schema, output, mocks: Arc::default() });
+                return Ok(Arc::new(Loaded { code: Err(damage), schema, output, mocks: Arc::default() }));
             }
             stored => stored?,
         };
-        let loaded = Loaded { code: Ok(code), schema, output, mocks: mocks.into() };
+        let loaded = Arc::new(Loaded { code: Ok(code), schema, output, mocks: mocks.into() });
         self.versions.keep(version.id.clone(), loaded.clone());
         Ok(loaded)
     }

@@ -12,8 +12,8 @@ const VERSIONS_MAX: usize = 1_024;
 /// All their bundles and mocks together. Most have some kilobytes; the largest allowed, of 8 MiB, would be 8 GiB otherwise.
 const BUNDLE_BYTES_MAX: usize = 256 << 20;
 
-/// One version, cheap to clone.
-#[derive(Debug, Clone)]
+/// One version.
+#[derive(Debug)]
 pub(crate) struct Loaded {
     /// Or why its runs fail. That is looked at anew each time.
     pub(crate) code: Result<Code, Damage>,
@@ -36,23 +36,23 @@ pub(crate) struct Versions(RwLock<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
-    versions: HashMap<VersionId, Loaded>,
+    versions: HashMap<VersionId, Arc<Loaded>>,
     bundle_bytes: usize,
 }
 
 impl Versions {
-    pub(crate) fn get(&self, id: &VersionId) -> Option<Loaded> {
+    pub(crate) fn get(&self, id: &VersionId) -> Option<Arc<Loaded>> {
         // A panic while the lock was held cannot have left the table half written.
         self.0.read().unwrap_or_else(PoisonError::into_inner).versions.get(id).cloned()
     }
 
-    pub(crate) fn keep(&self, id: VersionId, loaded: Loaded) {
+    pub(crate) fn keep(&self, id: VersionId, loaded: Arc<Loaded>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).keep(id, loaded);
     }
 }
 
 impl Held {
-    fn keep(&mut self, id: VersionId, loaded: Loaded) {
+    fn keep(&mut self, id: VersionId, loaded: Arc<Loaded>) {
         let bytes = loaded.bytes();
         if self.versions.len() >= VERSIONS_MAX || self.bundle_bytes + bytes > BUNDLE_BYTES_MAX {
             self.versions.clear();
@@ -72,13 +72,13 @@ mod tests {
 
     use super::*;
 
-    fn loaded(bundle: &std::sync::Arc<[u8]>) -> Loaded {
+    fn loaded(bundle: &Arc<[u8]>) -> Arc<Loaded> {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
         let schema = InputSchema::compile(&serde_json::json!({})).unwrap();
-        Loaded { code: Ok(code), schema, output: None, mocks: Arc::default() }
+        Arc::new(Loaded { code: Ok(code), schema, output: None, mocks: Arc::default() })
     }
 
-    fn bundle(bytes: usize) -> std::sync::Arc<[u8]> {
+    fn bundle(bytes: usize) -> Arc<[u8]> {
         vec![0; bytes].into()
     }
 
@@ -110,7 +110,7 @@ mod tests {
             versions.keep(id.clone(), loaded(&bundle(10)));
         }
         assert_eq!(versions.0.read().unwrap().bundle_bytes, 10);
-        assert_eq!(versions.get(&id).unwrap().code.unwrap().bundle.len(), 10);
+        assert_eq!(versions.get(&id).unwrap().code.as_ref().unwrap().bundle.len(), 10);
         assert!(versions.get(&VersionId::new(&Clock::system())).is_none());
     }
 }

@@ -51,6 +51,16 @@ impl<W> Queue<W> {
         Ok(())
     }
 
+    /// Takes a place that is free when nobody waits for one.
+    pub(super) fn take(&mut self, bounds: &Bounds, organization: &OrganizationId) -> bool {
+        let Some(share) = self.organizations.get_mut(organization) else { return false };
+        let has_room = self.running < bounds.parallel_max && share.running < bounds.organization_parallel_max;
+        let is_free = has_room && self.turns.is_empty();
+        share.running += usize::from(is_free);
+        self.running += usize::from(is_free);
+        is_free
+    }
+
     /// Puts something at the end of its organisation's line.
     pub(super) fn wait(&mut self, organization: &OrganizationId, waiter: W) {
         let share = self.organizations.entry(organization.clone()).or_default();
@@ -206,6 +216,18 @@ mod tests {
     }
 
     #[test]
+    fn a_free_place_is_taken_at_once_unless_somebody_waits_for_it() {
+        let ([a, b, c], mut queue) = (["a", "b", "c"].map(organization), Queue::default());
+        let all = [&a, &a, &a, &b, &c];
+        all.iter().for_each(|who| queue.enter(&BOUNDS, who, 1).unwrap());
+        let taken = all.map(|who| queue.take(&BOUNDS, who));
+        assert_eq!(taken, [true, true, false, true, false], "two of one, three of all");
+        queue.wait(&c, "c");
+        queue.free(&b);
+        assert_eq!((queue.take(&BOUNDS, &b), next(&mut queue)), (false, Some("c")), "it is another's turn");
+    }
+
+    #[test]
     fn each_bound_refuses_in_its_own_name() {
         let (a, b, c) = (organization("a"), organization("b"), organization("c"));
         let mut queue = Queue::<()>::default();
@@ -248,6 +270,8 @@ mod properties {
         Wait(usize),
         /// Comes in and does not wait, yet or any more.
         Stay(usize),
+        /// Of those who stay.
+        Take(usize),
         GiveUp(usize),
         Start,
         End(usize),
@@ -259,6 +283,7 @@ mod properties {
         prop_oneof![
             3 => any().prop_map(Step::Wait),
             1 => any().prop_map(Step::Stay),
+            2 => any().prop_map(Step::Take),
             2 => any().prop_map(Step::GiveUp),
             2 => Just(Step::Start),
             2 => any().prop_map(Step::End),
@@ -295,6 +320,12 @@ mod properties {
                 }
                 Step::Stay(which) if self.enter(which) => self.staying.push(organization(which)),
                 Step::Wait(_) | Step::Stay(_) => {}
+                Step::Take(which) => {
+                    let Some(organization) = chosen(&mut self.staying, which) else { return };
+                    let is_taken = self.queue.take(&BOUNDS, &organization);
+                    assert!(!is_taken || self.waiting.is_empty(), "somebody waited: {:?}", self.queue);
+                    if is_taken { &mut self.running } else { &mut self.staying }.push(organization);
+                }
                 Step::GiveUp(which) => {
                     let Some((organization, waiter)) = chosen(&mut self.waiting, which) else { return };
                     self.gone.insert(waiter);
@@ -332,6 +363,8 @@ mod properties {
                 let waits = share.is_some_and(|share| !share.waiting.is_empty());
                 let turns = self.queue.turns.iter().filter(|turn| **turn == organization).count();
                 assert_eq!(turns, usize::from(waits), "turns of {organization}: {:?}", self.queue);
+                let running = self.running.iter().filter(|other| **other == organization).count();
+                assert!(running <= BOUNDS.organization_parallel_max && self.running.len() <= BOUNDS.parallel_max);
             }
         }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -13,11 +13,13 @@ use registry::Digest;
 use tokio::net::UnixStream;
 use tokio::runtime;
 use tokio::task::AbortHandle;
+use wasmtime::Store;
 
 use super::confinement::{self, Confinement};
 use super::exchanges::Exchanges;
 use super::frames::{FrameError, Mailbox, Reader, send_all};
 use super::messages::{BundleNumber, FromRunner, RunNumber, ToRunner};
+use crate::host::Host;
 use crate::sandbox::Guests;
 use crate::slots::Pagemap;
 use crate::{Error, Executed, Execution, Ports, StatusDocument};
@@ -56,6 +58,7 @@ async fn serve(socket: UnixStream, confinement: Confinement, pagemap: Option<Pag
         guests: Arc::new(guests),
         exchanges: Exchanges::new(mailbox.clone()),
         mailbox,
+        remains: Remains::default(),
         bundles: HashMap::new(),
         runs: HashMap::new(),
     };
@@ -69,6 +72,7 @@ struct Runner {
     guests: Arc<Guests>,
     mailbox: Mailbox,
     exchanges: Exchanges,
+    remains: Remains,
     bundles: HashMap<BundleNumber, Arc<[u8]>>,
     runs: HashMap<RunNumber, AbortHandle>,
 }
@@ -88,6 +92,7 @@ impl Runner {
             ToRunner::Cancel { run } => {
                 if let Some(task) = self.runs.remove(&run) {
                     task.abort();
+                    self.remains.clear(); // perhaps its own
                 }
             }
         }
@@ -110,19 +115,37 @@ impl Runner {
             return end(&self.mailbox, run, Err("its bundle is not here".into()));
         };
         execution.code.bundle = bytes.clone();
-        let (guests, mailbox) = (self.guests.clone(), self.mailbox.clone());
+        let (guests, mailbox, remains) = (self.guests.clone(), self.mailbox.clone(), self.remains.clone());
         let ports = Ports { events: events(self.mailbox.clone(), run), http: self.exchanges.of(run) };
         let task = tokio::spawn(async move {
+            // Among many runs each has the memory of the one before, which is at hand.
+            remains.clear();
             let executed = AssertUnwindSafe(Box::pin(guests.execute(execution, ports))).catch_unwind().await;
             let panicked = || (Err(Error::internal("the host's side of the run panicked")), None);
             let (executed, rest) = executed.unwrap_or_else(|_| panicked());
             end(&mailbox, run, executed.map_err(|error| error.to_string()));
-            // What was posted leaves first: dropping takes time, and nobody waits for it.
+            remains.keep(rest);
+            // What was posted leaves first.
             tokio::task::yield_now().await;
-            drop(rest);
+            remains.clear();
         });
         self.runs.retain(|_, task| !task.is_finished());
         self.runs.insert(run, task.abort_handle());
+    }
+}
+
+/// What the last run has left. Dropping it takes time, and nobody waits for it. Clones are one.
+#[derive(Clone, Default)]
+struct Remains(Arc<Mutex<Option<Store<Host>>>>);
+
+impl Remains {
+    fn keep(&self, rest: Option<Store<Host>>) {
+        let before = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), rest);
+        drop(before);
+    }
+
+    fn clear(&self) {
+        self.keep(None);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::image::Image;
 use super::slot::{Shape, Slot};
 
-/// Of one image. Each keeps the pages that runs have written to: about a megabyte of Python, and five at most.
+/// Of one image. Each keeps the pages that runs have written to: about a megabyte of Python, and four at most.
 const OF_IMAGE_MAX: usize = 8;
 /// Of all images: those of the tools that a runner has, in a burst, and not so many that memory goes to tools of yesterday.
 const MAX: usize = 64;

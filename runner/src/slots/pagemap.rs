@@ -3,7 +3,7 @@
 //! A page of a private mapping that was only read is a page of the file behind it, or the one page of zeros. The first
 //! write makes it a page of this process alone, and it stays one until it is given back. So what was written to is what
 //! is there, in memory or in swap, and is not what lies behind the mapping: a file's page, or where there is no file the
-//! page of zeros ([`Behind`]). Over a file the page of zeros counts as written to: the kernel may put it in the place of
+//! page of zeros. Over a file the page of zeros counts as written to: the kernel may put it in the place of
 //! a page that holds nothing but zeros (KSM), and those were written. By what is in the entry of the page
 //! table (`pagemap_page_category` in the kernel's `fs/proc/task_mmu.c`, and `pagemap_thp_category`, which says the same
 //! of huge pages):
@@ -19,11 +19,11 @@
 //! | page of the file while it moves | `SWAPPED`, `FILE` | clean |
 //! | page that broke, or another marker | `SWAPPED` | written to |
 //!
-//! `FILE` is given only to pages that the kernel knows not to be anonymous, so that nothing of a process's own has it. The
-//! kernel looks at each entry under the lock of its page table; entries change while it walks on, but from one row that
-//! is written to into another. (A page that broke kills whoever touches it. The runner dies, as it does when a guest
-//! meets such a page, and is replaced.) `WRITTEN` is not asked for: what it says depends on userfaultfd, which nobody
-//! uses here, and on the kernel's version.
+//! `FILE` is given only to pages that the kernel knows not to be anonymous, so that nothing of a process's own has it, and
+//! where there is no file nothing at all: one question finds both kinds. The kernel looks at each entry under the lock of
+//! its page table; entries change while it walks on, but from one row that is written to into another. (A page that broke
+//! kills whoever touches it. The runner dies, as it does when a guest meets such a page, and is replaced.) `WRITTEN` is
+//! not asked for: what it says depends on userfaultfd, which nobody uses here, and on the kernel's version.
 
 use std::fs::File;
 use std::io;
@@ -37,24 +37,7 @@ const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const PFNZERO: u64 = 1 << 5;
 
-/// What a mapping shows where nobody wrote.
-#[derive(Debug, Clone, Copy)]
-pub enum Behind {
-    File,
-    Zeros,
-}
-
-impl Behind {
-    /// What must be absent of a page that was written to: it is turned round, and then asked for.
-    const fn absent(self) -> u64 {
-        match self {
-            Self::File => FILE,
-            Self::Zeros => PFNZERO,
-        }
-    }
-}
-
-/// Of these there must be one.
+/// Of what may have been written to there must be one of these, and `FILE` absent: it is turned round, and then asked for.
 const ANY: u64 = PRESENT | SWAPPED;
 
 /// Ranges that one call gives; more take more calls.
@@ -92,6 +75,16 @@ struct Region {
     categories: u64,
 }
 
+impl Region {
+    /// The part that was written to, which may be empty. The page of zeros is what lies behind addresses without a file.
+    fn written(&self, place: Range<usize>, zeros_from: usize) -> Range<usize> {
+        match self.categories & PFNZERO {
+            0 => place,
+            _ => place.start..zeros_from.clamp(place.start, place.end),
+        }
+    }
+}
+
 /// The open page map of this process.
 #[derive(Debug)]
 pub struct Pagemap {
@@ -118,18 +111,19 @@ impl Pagemap {
     #[must_use]
     pub fn answers(&self) -> bool {
         let here = std::ptr::from_ref(self).addr() & !0xffff;
-        self.written(here..here + 0x1_0000, Behind::Zeros, usize::MAX, |_| ()).is_ok()
+        self.written(here..here + 0x1_0000, here, usize::MAX, |_| ()).is_ok()
     }
 
     /// Calls `each` for the ranges within addresses that were written to, in order; `false` when they are more than
-    /// `bytes_max`, of which `each` may have seen some.
+    /// `bytes_max`, of which `each` may have seen some. Behind addresses below `zeros_from` is a file, and behind all others
+    /// there is none.
     ///
     /// # Errors
     /// When the kernel does not say. Then nothing is known.
     pub fn written(
         &self,
         within: Range<usize>,
-        behind: Behind,
+        zeros_from: usize,
         bytes_max: usize,
         mut each: impl FnMut(Range<usize>),
     ) -> io::Result<bool> {
@@ -139,17 +133,18 @@ impl Pagemap {
         let mut regions = [Region { start: 0, end: 0, categories: 0 }; REGIONS];
         let (mut from, mut bytes) = (within.start, 0_usize);
         while from < within.end {
-            let (found, end) = self.scan(from..within.end, behind, &mut regions)?;
+            let (found, end) = self.scan(from..within.end, &mut regions)?;
             for region in regions.iter().take(found) {
-                let region = address(region.start)?..address(region.end)?;
-                if region.start < from || region.start > region.end || region.end > within.end {
+                let place = address(region.start)?..address(region.end)?;
+                if place.start < from || place.start > place.end || place.end > within.end {
                     return Err(io::Error::other("it speaks of other addresses"));
                 }
-                bytes = bytes.saturating_add(region.len());
+                let written = region.written(place, zeros_from);
+                bytes = bytes.saturating_add(written.len());
                 if bytes > bytes_max {
                     return Ok(false);
                 }
-                each(region);
+                each(written);
             }
             if end <= from {
                 return Err(io::Error::other("it does not come to an end"));
@@ -160,12 +155,7 @@ impl Pagemap {
     }
 
     /// How many ranges there are, and up to where it has looked.
-    fn scan(
-        &self,
-        within: Range<usize>,
-        behind: Behind,
-        regions: &mut [Region; REGIONS],
-    ) -> io::Result<(usize, usize)> {
+    fn scan(&self, within: Range<usize>, regions: &mut [Region; REGIONS]) -> io::Result<(usize, usize)> {
         let mut scan = Scan {
             size: size_of::<Scan>() as u64,
             flags: 0,
@@ -175,10 +165,10 @@ impl Pagemap {
             vec: regions.as_mut_ptr().expose_provenance() as u64,
             vec_len: REGIONS as u64,
             max_pages: 0,
-            category_inverted: behind.absent(),
-            category_mask: behind.absent(),
+            category_inverted: FILE,
+            category_mask: FILE,
             category_anyof_mask: ANY,
-            return_mask: 0,
+            return_mask: PFNZERO,
         };
         // SAFETY: the kernel reads and writes the structure, and writes at most as many regions as there are.
         let found = unsafe { libc::ioctl(self.file.as_raw_fd(), REQUEST as libc::Ioctl, &raw mut scan) };
@@ -198,10 +188,12 @@ fn address(value: u64) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// `pagemap_scan_is_interesting_page` of the kernel.
-    fn is_written(categories: u64, behind: Behind) -> bool {
-        let turned = categories ^ behind.absent();
-        turned & behind.absent() == behind.absent() && turned & ANY != 0
+    /// Whether a page of these categories is given, by `pagemap_scan_is_interesting_page` of the kernel, and counts.
+    fn is_written(categories: u64, has_file: bool) -> bool {
+        let turned = categories ^ FILE;
+        let is_given = turned & FILE == FILE && turned & ANY != 0;
+        let region = Region { start: 0, end: 1, categories: categories & PFNZERO };
+        is_given && !region.written(0..1, usize::from(has_file)).is_empty()
     }
 
     #[test]
@@ -214,15 +206,24 @@ mod tests {
             for (categories, expected) in
                 [(0, false), (PRESENT, true), (SWAPPED, true), (SWAPPED | GUARD, true), (PRESENT | SWAPPED, true)]
             {
-                for behind in [Behind::File, Behind::Zeros] {
-                    assert_eq!(is_written(categories | noise, behind), expected, "{:#x}", categories | noise);
+                for has_file in [true, false] {
+                    assert_eq!(is_written(categories | noise, has_file), expected, "{:#x}", categories | noise);
                 }
             }
             for moving in [PRESENT | FILE, SWAPPED | FILE] {
-                assert!(!is_written(moving | noise, Behind::File));
+                assert!(!is_written(moving | noise, true));
             }
-            assert!(is_written(PRESENT | PFNZERO | noise, Behind::File), "zeros in the place of what was written");
-            assert!(!is_written(PRESENT | PFNZERO | noise, Behind::Zeros));
+            assert!(is_written(PRESENT | PFNZERO | noise, true), "zeros in the place of what was written");
+            assert!(!is_written(PRESENT | PFNZERO | noise, false));
+        }
+    }
+
+    #[test]
+    fn of_zeros_on_both_sides_of_a_files_end_those_over_the_file_count() {
+        let region = Region { start: 10, end: 20, categories: PFNZERO };
+        for (zeros_from, expected) in [(0, 10..10), (10, 10..10), (13, 10..13), (20, 10..20), (30, 10..20)] {
+            assert_eq!(region.written(10..20, zeros_from), expected);
+            assert_eq!(Region { categories: 0, ..region }.written(10..20, zeros_from), 10..20);
         }
     }
 
@@ -236,6 +237,6 @@ mod tests {
     fn another_process_learns_nothing() {
         let Some(pagemap) = Pagemap::open() else { return };
         let other = Pagemap { process: pagemap.process + 1, ..pagemap };
-        assert!(other.written(0..4096, Behind::Zeros, usize::MAX, |_| ()).is_err());
+        assert!(other.written(0..4096, 0, usize::MAX, |_| ()).is_err());
     }
 }

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use super::area::Area;
 use super::image::Image;
-use super::pagemap::{Behind, Pagemap};
+use super::pagemap::Pagemap;
 
-/// Of an image's pages that were written to, what is copied back at most; beyond that it is cheaper to have the kernel map
-/// the image anew, and the slot keeps less memory. A trivial run of Python writes less than a megabyte.
-const COPIED_BYTES_MAX: usize = 4 << 20;
-/// The same of the zeros behind the image.
-const ZEROED_BYTES_MAX: usize = 1 << 20;
+/// What is put right of a memory's pages that were written to, at most; beyond that it is cheaper to have the kernel map all of
+/// it anew, and the slot keeps less memory. A trivial run of Python writes less than a megabyte.
+const RESET_BYTES_MAX: usize = 4 << 20;
 
 /// How large memories are, and what lies around them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,35 +97,28 @@ impl Slot {
         self.area.discard(grown.clone())?;
         self.area.close(grown)?;
         self.accessible = self.shape.minimum;
-        self.reset_range(0..self.image.bytes().len(), Behind::File, COPIED_BYTES_MAX, pagemap)?;
-        self.reset_range(self.zeros(), Behind::Zeros, ZEROED_BYTES_MAX, pagemap)?;
+        self.put_right(pagemap)?;
         // SAFETY: nobody has this slot.
         debug_assert!(unsafe { self.is_pristine() }, "a memory is not what it was");
         Ok(())
     }
 
     /// Copies back what was written to, or, when it is much or nobody knows, drops all.
-    fn reset_range(
-        &mut self,
-        range: Range<usize>,
-        behind: Behind,
-        bytes_max: usize,
-        pagemap: Option<&Pagemap>,
-    ) -> io::Result<()> {
-        let within = self.within(range);
+    fn put_right(&mut self, pagemap: Option<&Pagemap>) -> io::Result<()> {
+        let within = self.within(0..self.shape.minimum);
         let addresses = self.area.at(within.start).addr()..self.area.at(within.end).addr();
-        let (first, area, image) = (self.start().addr(), &mut self.area, self.image.bytes());
+        let (first, guard, area, image) = (addresses.start, self.shape.guard, &mut self.area, self.image.bytes());
         let copy_back = |written: Range<usize>| {
             let (start, end) = (written.start.saturating_sub(first), written.end.saturating_sub(first));
-            let guard = self.shape.guard;
-            match image.get(start..end) {
-                // SAFETY: the page map gives ranges within the addresses that it was asked about, which are open.
-                Some(bytes) => unsafe { area.write(guard + start, bytes) },
-                // SAFETY: as above; a range is either within the image or behind it.
-                None => unsafe { area.zero(guard + start..guard + end) },
+            let zeros = image.len().clamp(start, end)..end;
+            // SAFETY: the page map gives ranges within the addresses that it was asked about, which are open.
+            unsafe {
+                area.write(guard + start, image.get(start..zeros.start).unwrap_or_default());
+                area.zero(guard + zeros.start..guard + zeros.end);
             }
         };
-        match pagemap.map(|pagemap| pagemap.written(addresses, behind, bytes_max, copy_back)) {
+        let zeros_from = first + image.len();
+        match pagemap.map(|pagemap| pagemap.written(addresses, zeros_from, RESET_BYTES_MAX, copy_back)) {
             Some(Ok(true)) => Ok(()),
             Some(Ok(false) | Err(_)) | None => self.area.discard(within),
         }
@@ -308,10 +299,8 @@ mod tests {
         let resident = |slot: &Slot| {
             let mut pages = 0;
             let at = |offset: usize| slot.start().addr() + offset;
-            let mut count =
-                |range, behind| pagemap.written(range, behind, usize::MAX, |range| pages += range.len() / PAGE);
-            count(at(0)..at(IMAGE), Behind::File)?;
-            count(at(IMAGE)..at(SHAPE.minimum), Behind::Zeros)?;
+            let count = |range: Range<usize>| pages += range.len() / PAGE;
+            pagemap.written(at(0)..at(SHAPE.minimum), at(IMAGE), usize::MAX, count)?;
             Ok::<_, io::Error>(pages)
         };
         if resident(&slot).is_err() {
