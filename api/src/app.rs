@@ -39,6 +39,9 @@ pub struct Parts {
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
+/// Apart from the count of its clones, which every request changes a few times: what lies beside it would have to be fetched
+/// again by the other cores.
+#[repr(align(128))]
 struct Shared {
     parts: Parts,
     tasks: TaskTracker,

@@ -14,10 +14,8 @@ mod credentials;
 mod permit;
 mod watched;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::middleware::Next;
-use axum::response::Response;
 use registry::{Permission, Principal};
 
 use crate::app::App;
@@ -52,19 +50,19 @@ impl Guard {
     pub(crate) fn new(app: App, permission: Permission, path: &str) -> Self {
         Self { app, permission, subject: Subject::of(path) }
     }
-}
 
-/// Lets a request through to its handler when its credentials, organisation and permission are right.
-pub(crate) async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Result<Response, Error> {
-    let (mut parts, body) = request.into_parts();
-    let asking = Asking::read(&mut parts, guard.subject).await;
-    let principal = check(&guard, &asking).await?;
-    trail::identified(&parts.extensions, &principal);
-    // Every operation bounds its query, also one that reads nothing from it.
-    Parameters::from_request_parts(&mut parts, &()).await?;
-    let body = watched::watched(guard, asking, body);
-    parts.extensions.insert(Caller(principal));
-    Ok(next.run(Request::from_parts(parts, body)).await)
+    /// Lets a request through to its handler when its credentials, organisation and permission are right.
+    pub(crate) async fn admit(&self, request: Request) -> Result<Request, Error> {
+        let (mut parts, body) = request.into_parts();
+        let asking = Asking::read(&mut parts, self.subject).await;
+        let principal = check(self, &asking).await?;
+        trail::identified(&parts.extensions, &principal);
+        // Every operation bounds its query, also one that reads nothing from it.
+        Parameters::from_request_parts(&mut parts, &()).await?;
+        let body = watched::watched(self, asking, body);
+        parts.extensions.insert(Caller(principal));
+        Ok(Request::from_parts(parts, body))
+    }
 }
 
 async fn check(guard: &Guard, asking: &Asking) -> Result<Principal, Error> {

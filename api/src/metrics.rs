@@ -1,6 +1,7 @@
 //! What the door counts, for whoever has installed a recorder of the `metrics` crate. A route is a label as the table
 //! writes it, never as a client does.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -30,11 +31,16 @@ pub(crate) fn request_began() {
     gauge!(IN_FLIGHT).increment(1.0);
 }
 
-pub(crate) fn request_ended(method: &'static str, route: &str, status: Option<StatusCode>, duration: Duration) {
+pub(crate) fn request_ended(
+    method: &'static str,
+    route: Cow<'static, str>,
+    status: Option<StatusCode>,
+    duration: Duration,
+) {
     gauge!(IN_FLIGHT).decrement(1.0);
     let status = status.map_or_else(|| "0".to_owned(), |status| status.as_str().to_owned());
-    counter!(REQUESTS, "route" => route.to_owned(), "method" => method, "status" => status).increment(1);
-    histogram!(REQUEST_SECONDS, "route" => route.to_owned(), "method" => method).record(duration);
+    counter!(REQUESTS, "route" => route.clone(), "method" => method, "status" => status).increment(1);
+    histogram!(REQUEST_SECONDS, "route" => route, "method" => method).record(duration);
 }
 
 pub(crate) fn rate_limited(operation: &'static str) {

@@ -10,17 +10,17 @@ mod allowance;
 mod limits;
 mod table;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract;
 use crate::metrics;
+use crate::router::Handle;
 use crate::server::Peer;
 use allowance::{Allowance, Verdict};
 pub use limits::{RateLimits, UnknownOperation};
@@ -37,46 +37,48 @@ pub(crate) struct Usage {
     sign_ins: Table,
 }
 
-/// What the limit of one route needs.
-#[derive(Clone)]
-struct Limited {
+/// The limit of one route, before its handler and behind its guard.
+pub(crate) struct Limit {
     app: App,
     operation: &'static str,
     allowance: Allowance,
 }
 
-/// Puts the limit of a route, if it has one, before its handler and behind its guard.
-pub(crate) fn limited(app: &App, operation: &'static str, handler: MethodRouter<App>) -> MethodRouter<App> {
-    let Some(per_minute) = app.config().rate_limits.of(operation) else { return handler };
-    let limited = Limited { app: app.clone(), operation, allowance: Allowance::per_minute(per_minute) };
-    handler.route_layer(from_fn_with_state(limited, admit))
-}
+impl Limit {
+    /// The one that an operation has, if it has one.
+    pub(crate) fn of(app: &App, operation: &'static str) -> Option<Self> {
+        let per_minute = app.config().rate_limits.of(operation)?;
+        Some(Self { app: app.clone(), operation, allowance: Allowance::per_minute(per_minute) })
+    }
 
-async fn admit(State(limited): State<Limited>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let verdict = match parts.extensions.get::<Caller>().map(|Caller(principal)| Key::of(limited.operation, principal))
-    {
-        Some(caller) => limited.take(&limited.app.usage().callers, caller),
-        None => {
-            let organization = extract::parameter(&mut parts, &limited.app, "organization").await.unwrap_or_default();
-            let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-            let key = Key::named(limited.operation, [&organization, named_user(&parts.headers)], peer);
-            limited.take(&limited.app.usage().sign_ins, key)
-        }
-    };
-    let mut response = match verdict.retry_after {
-        None => next.run(Request::from_parts(parts, body)).await,
-        Some(retry_after) => {
-            metrics::rate_limited(limited.operation);
-            Error::RateLimited { per_minute: limited.allowance.requests(), retry_after }.into_response()
-        }
-    };
-    let numbers = [(LIMIT, u64::from(verdict.limit)), (REMAINING, verdict.remaining.into()), (RESET, verdict.reset)];
-    response.headers_mut().extend(numbers.map(|(name, number)| (name, HeaderValue::from(number))));
-    response
-}
+    /// Has a request handled, or refused.
+    pub(crate) async fn admit(&self, request: Request, handle: Handle) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let verdict = self.verdict(&mut parts).await;
+        let mut response = match verdict.retry_after {
+            None => handle(Request::from_parts(parts, body)).await,
+            Some(retry_after) => {
+                metrics::rate_limited(self.operation);
+                Error::RateLimited { per_minute: self.allowance.requests(), retry_after }.into_response()
+            }
+        };
+        let numbers =
+            [(LIMIT, u64::from(verdict.limit)), (REMAINING, verdict.remaining.into()), (RESET, verdict.reset)];
+        response.headers_mut().extend(numbers.map(|(name, number)| (name, HeaderValue::from(number))));
+        response
+    }
 
-impl Limited {
+    async fn verdict(&self, parts: &mut Parts) -> Verdict {
+        let usage = self.app.usage();
+        if let Some(Caller(principal)) = parts.extensions.get() {
+            return self.take(&usage.callers, Key::of(self.operation, principal));
+        }
+        let organization = extract::parameter(parts, &self.app, "organization").await.unwrap_or_default();
+        let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+        let key = Key::named(self.operation, [&organization, named_user(&parts.headers)], peer);
+        self.take(&usage.sign_ins, key)
+    }
+
     fn take(&self, table: &Table, key: Key) -> Verdict {
         table.take(key, self.allowance, self.app.clock().now())
     }

@@ -5,6 +5,7 @@
 //! description of a route stands beside its handler; one without it stops the start-up, too.
 
 mod build;
+mod door;
 mod route;
 
 use registry::Permission::{
@@ -18,6 +19,7 @@ use crate::routes::{
 };
 
 pub use build::{RouteRefused, router};
+pub(crate) use door::Handle;
 pub use route::Route;
 use route::{delete, get, post};
 

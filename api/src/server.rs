@@ -11,6 +11,7 @@ mod metrics;
 mod raw;
 mod requests;
 mod seats;
+mod seldom;
 mod socket;
 mod taking;
 mod timer;

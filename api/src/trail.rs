@@ -1,17 +1,17 @@
 //! What remains of a request: its id, its span, one line in the log and its numbers, however it ends.
 //!
-//! This is the one layer around all routes: each layer costs every request a few copies of what is inside it. Everything
-//! that happens for a request happens inside its span, also in a task that outlives it, so that every line of the log and
-//! every trace leads back to it.
+//! Everything that happens for a request happens inside its span, also in a task that outlives it, so that every line of
+//! the log and every trace leads back to it.
 
 mod exchange;
 mod trace_context;
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Extensions, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -36,21 +36,41 @@ pub(crate) fn identified(request: &Extensions, principal: &Principal) {
     }
 }
 
+/// Of a request that the table has no operation for: one name for all paths that no route has.
+pub(crate) async fn follow_unserved(State(ids): State<RequestIds>, request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    // Both slash forms are one route.
+    let route = path.map(|path| path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path).to_owned());
+    follow(&ids, route.map_or("unmatched".into(), Cow::from), request, |request| next.run(request)).await
+}
+
 /// Gives the request its id and its span, and turns a fault into a logged line and an answer that shows the id only.
-pub(crate) async fn follow(State(ids): State<RequestIds>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn follow<F: Future<Output = Response>>(
+    ids: &RequestIds,
+    route: Cow<'static, str>,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let id = ids.next();
     let identity = Identity::default();
-    let mut exchange = Exchange::begin(&request, id.clone(), identity.clone());
+    let mut exchange = Exchange::begin(&request, route, id.clone(), identity.clone());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(identity);
-    let response = answered(request, next, &id).instrument(exchange.span().clone()).await;
+    let response = answered(request, answer, &id).instrument(exchange.span().clone()).await;
     exchange.answered(response.status());
     with_end(response, exchange)
 }
 
-async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
+async fn answered<F: Future<Output = Response>>(
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+    id: &RequestId,
+) -> Response {
     let mut response = match head::check(&request) {
-        Ok(()) => AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(after_panic),
+        Ok(()) => {
+            let answer = async { answer(request).await };
+            AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(after_panic)
+        }
         Err(refused) => refused.into_response(),
     };
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {
@@ -102,7 +122,7 @@ mod tests {
 
     async fn shows_the_id_alone(router: Router) {
         let ids = RequestIds::new(&Clock::fixed(Timestamp::from_milliseconds(255)));
-        let router = router.layer(from_fn_with_state(ids, follow));
+        let router = router.layer(from_fn_with_state(ids, follow_unserved));
         let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()[HEADER], "ff-1");

@@ -71,7 +71,8 @@ impl Reply {
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
         let (events, receiver) = self.events();
-        let work = work(Job { events: events.clone(), operation: None });
+        // In a box, because it is moved from hand to hand.
+        let work = Box::pin(work(Job { events: events.clone(), operation: None }));
         let work = async move {
             let answer = to_its_end(work, &self.request).await;
             events.end(&answer).await;

@@ -29,12 +29,12 @@ struct Watched {
 }
 
 /// The body, which fails with [`RightsEnded`] once the guard would not let its request in any more.
-pub(super) fn watched(guard: Guard, asking: Asking, body: Body) -> Body {
+pub(super) fn watched(guard: &Guard, asking: Asking, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
     // In a box, because bodies are moved about.
-    let watched = Box::new(Watched { guard, asking, body, checked: Instant::now() });
+    let watched = Box::new(Watched { guard: guard.clone(), asking, body, checked: Instant::now() });
     Body::new(StreamBody::new(try_unfold(watched, |mut watched| async move {
         Ok::<_, Failure>(watched.next().await?.map(|frame| (frame, watched)))
     })))

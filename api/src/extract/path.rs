@@ -1,6 +1,7 @@
 //! Parameters of the path, percent-decoded by axum and parsed into registry types.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -47,9 +48,23 @@ impl<S: Send + Sync, T: PathParameter> FromRequestParts<S> for InPath<T> {
     }
 }
 
+/// The parameters of a request once somebody has asked for one; an extension of the request.
+#[derive(Clone)]
+struct Decoded(Arc<RawPathParams>);
+
 /// The text of the parameter `name`; one that is not UTF-8 names nothing, so it is not found.
 pub(crate) async fn parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, Error> {
-    let parameters = RawPathParams::from_request_parts(parts, state).await.map_err(|_| Error::NotFound)?;
+    let Decoded(parameters) = match parts.extensions.get() {
+        Some(Decoded(known)) => Decoded(known.clone()),
+        None => decode(parts, state).await?,
+    };
     let found = parameters.iter().find(|(key, _)| *key == name);
     found.map(|(_, value)| value.to_owned()).ok_or(Error::NotFound)
+}
+
+async fn decode<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Decoded, Error> {
+    let parameters = RawPathParams::from_request_parts(parts, state).await.map_err(|_| Error::NotFound)?;
+    let decoded = Decoded(Arc::new(parameters));
+    parts.extensions.insert(decoded.clone());
+    Ok(decoded)
 }

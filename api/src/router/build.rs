@@ -1,16 +1,17 @@
-//! From the table to a router: refusals first, then a guard before every handler that is not public.
+//! From the table to a router: refusals first, then a door before every handler.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use axum::Router;
+use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
 
+use super::door::Door;
 use super::{PUBLIC, Route, routes};
 use crate::app::App;
-use crate::auth::{Guard, admit};
 use crate::error::Error;
-use crate::openapi::{self, Operation};
-use crate::rate;
+use crate::openapi;
 use crate::trail;
 
 /// Paths below this one belong to an organisation.
@@ -38,25 +39,17 @@ fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
     let mut router = Router::new();
     for route in table {
-        let handler = guarded(&app, &route);
+        let handler = (route.behind)(Arc::new(Door::new(&app, &route)));
         if !route.path.contains("{*") {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }
         router = router.route(route.path, handler);
     }
+    let unserved = || from_fn_with_state(app.request_ids().clone(), trail::follow_unserved);
     Ok(router
-        .fallback(async || Error::NotFound)
-        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-        .layer(from_fn_with_state(app.request_ids().clone(), trail::follow))
+        .fallback((async || Error::NotFound).layer(unserved()))
+        .method_not_allowed_fallback((async || Error::MethodNotAllowed).layer(unserved()))
         .with_state(app))
-}
-
-fn guarded(app: &App, route: &Route) -> axum::routing::MethodRouter<App> {
-    let operation = route.operation.as_ref().map_or("", Operation::id);
-    let handler = rate::limited(app, operation, route.handler.clone());
-    let Some(permission) = route.permission else { return handler };
-    let guard = Guard::new(app.clone(), permission, route.path);
-    handler.route_layer(from_fn_with_state(guard, admit))
 }
 
 fn check(table: &[Route]) -> Result<(), RouteRefused> {

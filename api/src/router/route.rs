@@ -1,9 +1,12 @@
 //! One line of the route table.
 
+use std::sync::Arc;
+
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use registry::Permission;
 
+use super::door::{Behind, Door, Handling};
 use crate::app::App;
 use crate::openapi::{Inputs, Operation, Signature};
 
@@ -14,7 +17,8 @@ pub struct Route {
     pub path: &'static str,
     /// What the caller needs; `None` only for public routes.
     pub permission: Option<Permission>,
-    pub(super) handler: MethodRouter<App>,
+    /// Puts the handler behind its door.
+    pub(super) behind: Arc<dyn Fn(Arc<Door>) -> MethodRouter<App>>,
     /// What the handler reads, by its parameters.
     pub(crate) inputs: Inputs,
     /// What it does, in words.
@@ -29,33 +33,29 @@ impl Route {
     }
 }
 
-pub(super) fn get<H: Handler<T, App>, T: Signature + 'static>(
+pub(super) fn get<H: Handler<T, App, Future = Handling>, T: Signature + 'static>(
     path: &'static str,
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    Route { method: "GET", path, permission, handler: routing::get(handler), inputs: T::inputs(), operation: None }
+    let behind = Arc::new(move |door| routing::get(Behind::new(door, handler.clone())));
+    Route { method: "GET", path, permission, behind, inputs: T::inputs(), operation: None }
 }
 
-pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
+pub(super) fn post<H: Handler<T, App, Future = Handling>, T: Signature + 'static>(
     path: &'static str,
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    Route { method: "POST", path, permission, handler: routing::post(handler), inputs: T::inputs(), operation: None }
+    let behind = Arc::new(move |door| routing::post(Behind::new(door, handler.clone())));
+    Route { method: "POST", path, permission, behind, inputs: T::inputs(), operation: None }
 }
 
-pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
+pub(super) fn delete<H: Handler<T, App, Future = Handling>, T: Signature + 'static>(
     path: &'static str,
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    Route {
-        method: "DELETE",
-        path,
-        permission,
-        handler: routing::delete(handler),
-        inputs: T::inputs(),
-        operation: None,
-    }
+    let behind = Arc::new(move |door| routing::delete(Behind::new(door, handler.clone())));
+    Route { method: "DELETE", path, permission, behind, inputs: T::inputs(), operation: None }
 }

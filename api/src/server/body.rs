@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::Instant;
 
 use super::limits::BodyLimits;
 use super::seats::Seat;
+use super::timer::Timer;
 
 /// Why a body ended before its end.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,7 @@ pub(super) struct TimedBody {
     seat: Arc<Seat>,
     patience: Patience,
     waiting: Option<Instant>,
-    deadline: Option<Pin<Box<Sleep>>>,
+    deadline: Option<Timer>,
     is_over: bool,
 }
 
@@ -40,15 +41,12 @@ impl TimedBody {
 
     /// Waits on, or finds that it has been long enough.
     fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let left = self.patience.left();
-        let waiting = &mut self.waiting;
-        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(Duration::ZERO)));
-        waiting.get_or_insert_with(|| {
-            let now = Instant::now();
-            deadline.as_mut().reset(now + left);
-            now
+        let deadline = self.deadline.get_or_insert_with(|| self.seat.take_timer());
+        self.waiting.get_or_insert_with(|| {
+            deadline.start(self.patience.left());
+            Instant::now()
         });
-        deadline.as_mut().poll(context)
+        deadline.poll(context)
     }
 
     fn note(&mut self, frame: Option<&Frame<Bytes>>) {
@@ -96,6 +94,14 @@ impl HttpBody for TimedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+impl Drop for TimedBody {
+    fn drop(&mut self) {
+        if let Some(timer) = self.deadline.take() {
+            self.seat.keep_timer(timer);
+        }
     }
 }
 

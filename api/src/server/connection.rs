@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -20,6 +21,7 @@ use super::limits::ConnectionLimits;
 use super::raw;
 use super::requests::Requests;
 use super::seats::{Seat, Seated};
+use super::seldom::seldom;
 use super::socket::{Slow, Socket};
 use crate::error::Error;
 use crate::metrics;
@@ -64,8 +66,9 @@ pub(super) async fn serve(hosting: Arc<Hosting>, client: Client, seated: Seated,
     let seat = seated.seat();
     let connection = connection(&hosting, client, seat);
     tokio::select! {
+        biased;
         () = converse(&hosting, connection, stopping, seat) => {}
-        () = seat.evicted() => metrics::connection_cut("evicted"),
+        () = seldom(seat.evicted()) => metrics::connection_cut("evicted"),
     }
 }
 
@@ -84,11 +87,13 @@ fn connection(hosting: &Hosting, client: Client, seat: &Arc<Seat>) -> Connection
 }
 
 async fn converse(hosting: &Hosting, mut connection: Connection, mut stopping: watch::Receiver<bool>, seat: &Seat) {
+    let mut stops = seldom(async move { drop(stopping.wait_for(|stopping| *stopping).await) });
     let mut is_told = false;
     let outcome = loop {
         tokio::select! {
-            outcome = poll_fn(|context| connection.poll_without_shutdown(context)) => break outcome,
-            _ = stopping.wait_for(|stopping| *stopping), if !is_told => {
+            biased;
+            outcome = poll_fn(|context| poll(&mut connection, seat, context)) => break outcome,
+            () = &mut stops, if !is_told => {
                 is_told = true;
                 close_when_idle(&mut connection);
             }
@@ -98,6 +103,14 @@ async fn converse(hosting: &Hosting, mut connection: Connection, mut stopping: w
         tracing::debug!(%error, "connection ended early");
     }
     part(hosting, connection.into_parts().io.into_inner(), seat).await;
+}
+
+fn poll(connection: &mut Connection, seat: &Seat, context: &mut Context<'_>) -> Poll<hyper::Result<()>> {
+    let polled = connection.poll_without_shutdown(context);
+    if polled.is_pending() && seat.owes_flush() {
+        context.waker().wake_by_ref();
+    }
+    polled
 }
 
 fn close_when_idle(connection: &mut Connection) {

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
 
-use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
+
+use super::timer::Timer;
 
 /// Instead of the count at which a seat began to wait.
 const BUSY: u64 = 0;
@@ -47,8 +47,10 @@ pub(super) struct Seat {
     /// The client has not sent all of a body yet.
     owes_body: AtomicBool,
     evicted: Notify,
-    /// Who looks at the socket, to be told that a time of waiting begins.
-    reader: AtomicWaker,
+    /// Of the last body, for the next one.
+    timer: Mutex<Option<Timer>>,
+    /// An answer has ended, and nobody has flushed since.
+    owes_flush: AtomicBool,
 }
 
 /// A taken seat, given back when dropped.
@@ -127,7 +129,8 @@ impl Seat {
             waiting_since,
             owes_body: AtomicBool::new(false),
             evicted: Notify::new(),
-            reader: AtomicWaker::new(),
+            timer: Mutex::default(),
+            owes_flush: AtomicBool::new(false),
         }
     }
 
@@ -135,12 +138,6 @@ impl Seat {
     pub(super) fn waiting_since(&self) -> Option<u64> {
         let since = self.waiting_since.load(Ordering::Acquire);
         (since != BUSY && since != SENDING && since != EVICTED).then_some(since)
-    }
-
-    /// Like [`Self::waiting_since`]; `reader` is woken when that changes from nothing.
-    pub(super) fn poll_waiting_since(&self, reader: &Waker) -> Option<u64> {
-        self.reader.register(reader);
-        self.waiting_since()
     }
 
     /// A request is complete and will be answered.
@@ -151,18 +148,20 @@ impl Seat {
     /// All of the answer is made. The client may need long to take what is left of it.
     pub(super) fn end(&self) {
         self.change(SENDING);
-        // It has to flush once more, also when nothing is left.
-        self.reader.wake();
+        self.owes_flush.store(true, Ordering::Relaxed);
     }
 
-    /// Nothing is left to be sent: after the end of an answer the next request is waited for. `reader` is woken when an
-    /// answer ends.
-    pub(super) fn flushed(&self, reader: &Waker) {
-        self.reader.register(reader);
+    /// Nothing is left to be sent: after the end of an answer the next request is waited for.
+    pub(super) fn flushed(&self) {
+        self.owes_flush.store(false, Ordering::Relaxed);
         if self.waiting_since.load(Ordering::Acquire) == SENDING {
             self.change(self.moments.fetch_add(1, Ordering::Relaxed));
-            self.reader.wake();
         }
+    }
+
+    /// Says once after an answer that it has ended and that the connection has to flush, also when nothing is left to be sent.
+    pub(super) fn owes_flush(&self) -> bool {
+        self.owes_flush.swap(false, Ordering::Relaxed)
     }
 
     fn change(&self, to: u64) {
@@ -187,6 +186,18 @@ impl Seat {
 
     pub(super) fn set_owes_body(&self, owes: bool) {
         self.owes_body.store(owes, Ordering::Release);
+    }
+
+    pub(super) fn take_timer(&self) -> Timer {
+        self.timer().take().unwrap_or_default()
+    }
+
+    pub(super) fn keep_timer(&self, timer: Timer) {
+        *self.timer() = Some(timer);
+    }
+
+    fn timer(&self) -> MutexGuard<'_, Option<Timer>> {
+        self.timer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn owes_body(&self) -> bool {
@@ -233,7 +244,7 @@ mod tests {
 
     fn answered(seated: &Seated) {
         seated.seat().end();
-        seated.seat().flushed(Waker::noop());
+        seated.seat().flushed();
     }
 
     #[test]
@@ -257,12 +268,25 @@ mod tests {
         let only = seats.take(address("10.0.0.1")).unwrap();
         only.seat().begin();
         assert!(seats.take(address("10.0.0.2")).is_none());
-        only.seat().flushed(Waker::noop());
+        only.seat().flushed();
         only.seat().end();
         assert!(seats.take(address("10.0.0.2")).is_none(), "the answer is not sent yet");
-        only.seat().flushed(Waker::noop());
+        only.seat().flushed();
         assert!(seats.take(address("10.0.0.2")).is_some());
         assert!(is_evicted(&only));
+    }
+
+    #[test]
+    fn after_each_answer_somebody_has_to_flush() {
+        let seats = Seats::new(1, 1);
+        let only = seats.take(address("10.0.0.1")).unwrap();
+        assert!(!only.seat().owes_flush(), "nothing was answered");
+        only.seat().begin();
+        only.seat().end();
+        assert_eq!([only.seat().owes_flush(), only.seat().owes_flush()], [true, false], "it is said once");
+        only.seat().begin();
+        answered(&only);
+        assert!(!only.seat().owes_flush() && only.seat().waiting_since().is_some());
     }
 
     #[test]

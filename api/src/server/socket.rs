@@ -44,7 +44,7 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(tcp: TcpStream, seat: Arc<Seat>, limits: &ConnectionLimits) -> Self {
-        let mut reading = Timer::new();
+        let mut reading = Timer::default();
         // A new connection is made for a request, which should come at once.
         reading.start(limits.header_time_max);
         Self {
@@ -104,8 +104,7 @@ impl Socket {
     }
 
     fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let since = self.seat.poll_waiting_since(context.waker());
-        if !self.is_waiting(since) {
+        if !self.is_waiting(self.seat.waiting_since()) {
             return Poll::Pending;
         }
         ready!(self.reading.poll(context));
@@ -171,8 +170,12 @@ impl AsyncWrite for Socket {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = ready!(Pin::new(&mut self.tcp).poll_flush(context));
         // Only a buffer without a rest is flushed by hyper, so that all of an answer that is over has been sent.
-        self.seat.flushed(context.waker());
-        Poll::Ready(flushed)
+        self.seat.flushed();
+        // From here on the next request may be waited for, and who reads has looked before.
+        match self.poll_patience(context) {
+            Poll::Ready(late) => Poll::Ready(late),
+            Poll::Pending => Poll::Ready(flushed),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

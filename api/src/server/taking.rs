@@ -20,7 +20,7 @@ pub(super) struct Taking {
 impl Taking {
     pub(super) fn new(silence_max: Duration, bytes_per_second_min: u32) -> Self {
         let patience = Patience { left: silence_max, max: silence_max, bytes_per_second_min };
-        Self { patience, waiting_since: None, end: Timer::new() }
+        Self { patience, waiting_since: None, end: Timer::default() }
     }
 
     /// The client has taken so many bytes.

@@ -3,9 +3,10 @@
 //! The end is when the answer's body is sent or dropped, so that the time of a stream is the time of all of it. A
 //! client that goes away before it has an answer leaves an exchange without a status.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::header::{HeaderMap, HeaderName};
 use axum::http::{Method, StatusCode};
 use tokio::time::Instant;
@@ -27,7 +28,7 @@ pub(super) struct Exchange {
     id: RequestId,
     clients_id: Option<String>,
     method: &'static str,
-    route: String,
+    route: Cow<'static, str>,
     peer: Option<IpAddr>,
     identity: Identity,
     trace_id: Option<String>,
@@ -38,9 +39,10 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn begin(request: &Request, id: RequestId, identity: Identity) -> Self {
-        let (method, route) = (method_label(request.method()), route_label(request));
-        let span = tracing::info_span!("request", request_id = id.as_str(), method, route, otel.kind = "server");
+    pub(super) fn begin(request: &Request, route: Cow<'static, str>, id: RequestId, identity: Identity) -> Self {
+        let method = method_label(request.method());
+        let (request_id, label) = (id.as_str(), &*route);
+        let span = tracing::info_span!("request", request_id, method, route = label, otel.kind = "server");
         let trace_id = trace_context::join(&span, request.headers(), || format!("{method} {route}"));
         let clients_id = clients_id(request.headers());
         let peer = request.extensions().get::<Peer>().map(|Peer(address)| *address);
@@ -67,7 +69,7 @@ impl Exchange {
             client_request_id = self.clients_id,
             trace_id = self.trace_id,
             method = self.method,
-            route = self.route,
+            route = &*self.route,
             status = self.status.map(|status| status.as_u16()),
             duration_ms,
             organization = organization.map(tracing::field::display),
@@ -89,17 +91,8 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         let duration = self.began.elapsed();
         self.log(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
-        metrics::request_ended(self.method, &self.route, self.status, duration);
+        metrics::request_ended(self.method, std::mem::take(&mut self.route), self.status, duration);
         trace_context::close(&self.span, self.status, self.identity.0.get());
-    }
-}
-
-/// The route's own text, or one name for everything that no route serves.
-fn route_label(request: &Request) -> String {
-    match request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) {
-        // Both slash forms are one route.
-        Some(path) => path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path).to_owned(),
-        None => "unmatched".to_owned(),
     }
 }
 

@@ -40,6 +40,9 @@ pub(super) fn join(span: &Span, headers: &HeaderMap, name: impl FnOnce() -> Stri
 pub(super) fn close(span: &Span, status: Option<StatusCode>, identity: Option<&(OrganizationId, UserId)>) {
     let context = span.context();
     let own = context.span();
+    if !own.is_recording() {
+        return;
+    }
     if let Some(status) = status {
         own.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
         if status.is_server_error() {
