@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::data_key::{DataKey, associated_data, open, seal_there};
 use super::key_ring::keyed_hash;
-use super::tapes::{packed, unpacked, with_room};
+use super::tapes::{packed, unpacked};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::ids::ToolId;
@@ -27,7 +27,7 @@ impl DataKey {
     }
 
     pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
-        seal_there(self.bytes(), &self.answering(to), packed(with_room(answer))?)
+        seal_there(self.bytes(), &self.answering(to), packed(answer)?)
     }
 
     /// Opens what [`DataKey::seal_answer`] sealed for the same row.

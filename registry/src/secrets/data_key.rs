@@ -92,7 +92,7 @@ pub(super) fn seal(key: &[u8; 32], bound_to: &[u8], value: &[u8]) -> Result<Vec<
     seal_there(key, bound_to, room)
 }
 
-/// Seals a value where it is, so that nothing of it is left to be wiped.
+/// Seals a value where it is, so that nothing of it is left to be wiped: it must never have been longer.
 pub(super) fn seal_there(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<Vec<u8>>) -> Result<Vec<u8>> {
     if value.capacity() - value.len() < SEAL_BYTES {
         return seal(key, bound_to, &value);
@@ -103,7 +103,10 @@ pub(super) fn seal_there(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<V
     let body = &mut value[1 + NONCE_BYTES..];
     let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), bound_to, body).map_err(|_| unreadable())?;
     value.extend(tag);
-    Ok(std::mem::take(&mut *value))
+    let mut sealed = std::mem::take(&mut *value);
+    // It may wait for the database, and what was packed has room for all that it was.
+    sealed.shrink_to_fit();
+    Ok(sealed)
 }
 
 pub(super) fn open(key: &[u8; 32], bound_to: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {

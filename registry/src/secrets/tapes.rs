@@ -30,7 +30,7 @@ impl DataKey {
         tape: Zeroizing<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        seal_there(self.bytes(), &place, packed(tape)?)
+        seal_there(self.bytes(), &place, packed_there(tape)?)
     }
 
     /// Opens what [`DataKey::seal_tape`] sealed for the same run.
@@ -53,7 +53,7 @@ impl DataKey {
     /// Seals a body, given what it is kept under.
     pub fn seal_body(&self, organization: &OrganizationId, digest: &[u8; 32], body: &[u8]) -> Result<Vec<u8>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        seal_there(self.bytes(), &place, packed(with_room(body))?)
+        seal_there(self.bytes(), &place, packed(body)?)
     }
 
     /// Opens what [`DataKey::seal_body`] sealed.
@@ -68,24 +68,26 @@ impl DataKey {
     }
 }
 
-/// A copy that can be packed and sealed where it is.
-pub(super) fn with_room(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
-    let mut copy = Vec::with_capacity(bytes.len() + ROOM_BYTES);
-    copy.extend(bytes);
-    Zeroizing::new(copy)
-}
-
-pub(super) fn packed(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+/// A copy that can be sealed where it is.
+pub(super) fn packed(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     if contents.len() < PACKED_BYTES_MIN {
-        if contents.len() == contents.capacity() {
-            contents = with_room(&contents);
-        }
-        contents.push(PLAIN);
-        return Ok(contents);
+        let mut copy = Zeroizing::new(Vec::with_capacity(contents.len() + ROOM_BYTES));
+        copy.extend(contents);
+        copy.push(PLAIN);
+        return Ok(copy);
     }
-    let mut packed = zstd::bulk::compress(&contents, LEVEL).map_err(|error| damaged(&error.to_string()))?;
+    let mut packed = zstd::bulk::compress(contents, LEVEL).map_err(|error| damaged(&error.to_string()))?;
     packed.push(ZSTD);
     Ok(Zeroizing::new(packed))
+}
+
+/// The same, without a copy of what is small.
+fn packed_there(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+    if contents.len() >= PACKED_BYTES_MIN || contents.len() == contents.capacity() {
+        return packed(&contents);
+    }
+    contents.push(PLAIN);
+    Ok(contents)
 }
 
 pub(super) fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
