@@ -43,7 +43,8 @@ impl Readiness {
             return Err(Error::NotReady { part, reason });
         }
         let mut looked = self.0.looked.lock().await;
-        let fresh = looked.filter(|(at, _)| clock.now() < at.after(LOOK_AGE_MAX));
+        let now = clock.now();
+        let fresh = looked.filter(|(at, _)| (*at..at.after(LOOK_AGE_MAX)).contains(&now));
         let (_, is_writable) = match fresh {
             Some(look) => look,
             None => *looked.insert(look(store, clock).await),

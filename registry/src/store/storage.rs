@@ -34,7 +34,9 @@ impl Storage {
     /// Whether a write was refused a short time ago.
     pub(super) fn is_in_doubt(&self, now: Timestamp) -> bool {
         let refused_at = self.refused_at.load(Ordering::Relaxed);
-        refused_at != NEVER && now < Timestamp::from_milliseconds(refused_at).after(DOUBT_TIME)
+        let refused_at = Timestamp::from_milliseconds(refused_at);
+        // A clock that goes back ends it.
+        (refused_at..refused_at.after(DOUBT_TIME)).contains(&now)
     }
 }
 
@@ -49,6 +51,7 @@ mod tests {
         storage.note(&Err::<(), _>(Error::StorageFailing { detail: "full".into() }), at(1));
         storage.note(&Err::<(), _>(Error::Closed), at(5));
         storage.note(&Ok(()), at(5));
-        assert!(storage.is_in_doubt(at(10)) && !storage.is_in_doubt(at(11)));
+        assert!(storage.is_in_doubt(at(1)) && storage.is_in_doubt(at(10)) && !storage.is_in_doubt(at(11)));
+        assert!(!storage.is_in_doubt(at(0)), "the clock went back");
     }
 }
