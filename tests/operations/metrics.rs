@@ -46,6 +46,7 @@ fn what_happened_is_counted_without_names_of_anybody() {
     tool.invoke(json!({}));
     tool.invoke_request(&json!({"inputs": [input(&json!({"fail": true})), input(&json!({}))]})).send().expect(200);
     team.request("GET", "/tool/nowhere/at/all").send();
+    team.request("PUT", "/tool/").send();
     for _ in 0..2 {
         team.tool("broken").body("return (").pushed().test(&json!({}));
     }
@@ -58,6 +59,7 @@ fn what_happened_is_counted_without_names_of_anybody() {
     };
     assert_eq!(requests(invoke, "POST", 200), 2.0);
     assert_eq!(requests("unmatched", "GET", 404), 1.0);
+    assert_eq!(requests("/v1/{organization}/tool", "PUT", 405), 1.0);
     assert_eq!(requests("/v1/{organization}/tool/test", "POST", 400), 1.0);
     assert_eq!(requests("/v1/{organization}/tool/test", "POST", 429), 1.0);
     let seconds = format!("lathe_http_request_duration_seconds_count{{route=\"{invoke}\",method=\"POST\"}}");

@@ -107,7 +107,7 @@ async fn converse(hosting: &Hosting, mut connection: Connection, mut stopping: w
 
 fn poll(connection: &mut Connection, seat: &Seat, context: &mut Context<'_>) -> Poll<hyper::Result<()>> {
     let polled = connection.poll_without_shutdown(context);
-    if polled.is_pending() && seat.owes_flush() {
+    if polled.is_pending() && seat.take_owed_flush() {
         context.waker().wake_by_ref();
     }
     polled

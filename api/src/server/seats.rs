@@ -160,7 +160,7 @@ impl Seat {
     }
 
     /// Says once after an answer that it has ended and that the connection has to flush, also when nothing is left to be sent.
-    pub(super) fn owes_flush(&self) -> bool {
+    pub(super) fn take_owed_flush(&self) -> bool {
         self.owes_flush.swap(false, Ordering::Relaxed)
     }
 
@@ -280,13 +280,13 @@ mod tests {
     fn after_each_answer_somebody_has_to_flush() {
         let seats = Seats::new(1, 1);
         let only = seats.take(address("10.0.0.1")).unwrap();
-        assert!(!only.seat().owes_flush(), "nothing was answered");
+        assert!(!only.seat().take_owed_flush(), "nothing was answered");
         only.seat().begin();
         only.seat().end();
-        assert_eq!([only.seat().owes_flush(), only.seat().owes_flush()], [true, false], "it is said once");
+        assert_eq!([only.seat().take_owed_flush(), only.seat().take_owed_flush()], [true, false], "it is said once");
         only.seat().begin();
         answered(&only);
-        assert!(!only.seat().owes_flush() && only.seat().waiting_since().is_some());
+        assert!(!only.seat().take_owed_flush() && only.seat().waiting_since().is_some());
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// A future that is polled only when somebody has woken it, and not whenever its task is for another reason. To ask takes a
-/// lock that all connections share, a few times for each request.
+/// lock, for the server's end one that all connections share, a few times for each request.
+///
+/// Its task must see, when it is polled, what came before it was woken, also when it had been woken already: tokio's do.
 pub(super) struct Seldom<F> {
     future: Pin<Box<F>>,
     alarm: Arc<Alarm>,
