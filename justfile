@@ -1,4 +1,4 @@
-# `just` lists what can be done here; every recipe is a command that also works without just.
+# `just` lists the recipes. Each is a command that also works without just.
 
 [private]
 default:
@@ -13,9 +13,9 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# The whole suite
+# The whole suite, to its end even if a test fails
 test *arguments:
-    cargo test {{ arguments }}
+    cargo test --no-fail-fast {{ arguments }}
 
 # Tests and types of the Python package, with pytest and mypy from the current environment
 test-python:
@@ -30,18 +30,18 @@ demo *arguments:
 serve *arguments:
     cargo run --release -- serve {{ arguments }}
 
-# A fresh instance and a trivial run, beside a CPython process per call
+# A new instance and a trivial run, beside a CPython process per call
 bench:
-    cargo bench -p runner
+    cargo bench -p runner --profile dist
 
-# Times and rates of calls at the HTTP door of a release build, with durable records
+# Latency and throughput of calls over HTTP, of a release build with durable records
 load seconds='5':
-    LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load:: -- --nocapture
+    LATHE_LOAD_SECONDS={{ seconds }} cargo test --profile dist -p cli --test it load:: -- --nocapture
 
-# The HTTP door beside `wasmtime serve`, workerd and CPython with an equal tool (installs them into target/peers)
+# The HTTP API beside `wasmtime serve`, workerd and CPython with the same tool (installs them into target/peers)
 bench-peers seconds='5':
     tests/load/peers/install.sh target/peers
-    LATHE_LOAD_PEERS="$PWD/target/peers" LATHE_LOAD_SECONDS={{ seconds }} cargo test --release -p cli --test it load:: -- --nocapture
+    LATHE_LOAD_PEERS="$PWD/target/peers" LATHE_LOAD_SECONDS={{ seconds }} cargo test --profile dist -p cli --test it load:: -- --nocapture
 
 # Builds the benchmarks' Rust guests again (needs `rustup target add wasm32-wasip2`)
 guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "tool") (build-guest "tests/load/peers" "serve")
@@ -51,22 +51,34 @@ build-guest folder name:
     cd {{ folder }}/{{ name }} && RUSTFLAGS="--remap-path-prefix=$HOME=home" cargo build --release --target wasm32-wasip2
     cp {{ folder }}/{{ name }}/target/wasm32-wasip2/release/{{ name }}.wasm {{ folder }}/{{ name }}.wasm
 
-# Makes the JavaScript image again (needs Node.js 20 or later, npm and zstd)
+# Builds the Python image again, in about ten minutes at the first time
+python-image:
+    cd scaffold/python_image/recipe && cargo run --locked -- ../image.wasm.zst
+    scaffold/image_sources.sh python_image > target/recipe.sha256
+    mv target/recipe.sha256 scaffold/python_image/recipe.sha256
+
+# Builds the JavaScript image again (needs Node.js 20 or later, and npm)
 javascript-image:
-    cd scaffold/javascript_image && npm ci --ignore-scripts && node build.mjs image.wasm recipe.sha256
-    cd scaffold/javascript_image && zstd -19 --force --rm --quiet image.wasm -o image.wasm.zst
+    cd scaffold/javascript_image && npm ci --ignore-scripts && node build.mjs image.wasm
+    cargo run --locked -p flatten --example finish -- scaffold/javascript_image/image.wasm scaffold/javascript_image/image.wasm.zst
+    scaffold/image_sources.sh javascript_image > target/recipe.sha256
+    mv target/recipe.sha256 scaffold/javascript_image/recipe.sha256
 
 # Licences, sources, bans and advisories of the dependencies (needs `cargo install --locked cargo-deny`)
 deny:
     cargo deny check
 
-# 100,000 spoilt requests over raw sockets, and as many made from the OpenAPI document (half an hour or more)
+# 100,000 damaged requests over raw sockets, and as many generated from the OpenAPI document (half an hour or more)
 attack:
     LATHE_ATTACK_CASES=100000 cargo test -p cli --test it attack -- --nocapture
     python3 -m venv target/attack
     target/attack/bin/python -m pip install --quiet --requirement tests/attack/requirements.txt
     target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 300 --requests 100000
 
-# All hostile tools at once for twenty seconds, beside a well-behaved neighbour: its times alone and with them
+# Fuzzes each parser of authors' bytes
+fuzz seconds='60':
+    LATHE_FUZZ_SECONDS={{ seconds }} cargo test fuzz:: -- --nocapture
+
+# All hostile tools for twenty seconds, beside a well-behaved neighbour: its latency alone and with them
 neighbour:
-    LATHE_NEIGHBOUR_SECONDS=20 cargo test --release -p cli --test it neighbours -- --nocapture
+    LATHE_NEIGHBOUR_SECONDS=20 cargo test --profile dist -p cli --test it neighbours -- --nocapture

@@ -1,8 +1,8 @@
-//! Bytes that no proper client sends: real requests, spoilt at random in their HTTP, in their JSON, or in both.
+//! Fuzzing of the HTTP API: valid requests, damaged at random in their HTTP, in their JSON, or in both.
 //!
-//! Whatever comes, the server answers below 500 or closes the connection, logs no fault, and holds no more memory at
-//! the end than in the middle. A run prints its seed: `LATHE_ATTACK_SEED` repeats it, and with `LATHE_ATTACK_FIRST` and
-//! `LATHE_ATTACK_CASES` a part of it.
+//! For every request the server answers with a status below 500 or closes the connection, logs no error, and uses no
+//! more memory at the end than in the middle. A run prints its seed. `LATHE_ATTACK_SEED` repeats it, and
+//! `LATHE_ATTACK_FIRST` and `LATHE_ATTACK_CASES` select a part of it.
 
 mod exchange;
 mod http;
@@ -21,13 +21,14 @@ use serde_json::json;
 use crate::harness::{Server, Team};
 use message::Message;
 
-/// Cases of a plain test run.
+/// Cases in a plain test run.
 const CASES: u64 = 10_000;
-/// More than the server has cores, so that requests meet each other.
+/// Concurrent clients, more than the server has cores.
 const CLIENTS: u64 = 16;
-/// What the second half may add: the allocator's and the database's caches are full by then.
+/// Most memory that the second half of the cases may add. The caches of the allocator and the database are full by
+/// then.
 const GROWTH_KIB_MAX: u64 = 32 * 1024;
-/// What the log has when something broke inside.
+/// Texts in the log of a server with an internal error.
 const FAULTS: [&str; 3] = ["panicked", "request failed", " ERROR "];
 
 #[test]
@@ -40,7 +41,7 @@ fn no_bytes_make_the_server_fail() {
     let team = Team::on(&server);
     let tool = team.tool("target").body("return str(tool_input)[:200]").published();
     let other = team.joined_by("eve", "auditor");
-    // Some of the requests delete what is theirs, and none of them knows of this one.
+    // Some requests delete objects of their own organisation. This tool is in another organisation, and must remain.
     let bystander = Team::on(&server);
     let untouched = bystander.tool("untouched").body("return str(tool_input)[:200]").published();
     let requests = requests::proper(&team, &other, tool.id());
@@ -48,8 +49,8 @@ fn no_bytes_make_the_server_fail() {
     let run = |cases: Range<u64>| attack(&server, &requests, (seed, cases), &seen);
 
     for message in &requests {
-        let answer = exchange::of(server.address(), &message.bytes());
-        // What is deleted is never there.
+        let answer = exchange::of_proper(server.address(), &message.bytes());
+        // Requests to delete name objects that do not exist.
         let expected: &[u8] = if message.method == b"DELETE" { b"HTTP/1.1 404" } else { b"HTTP/1.1 20" };
         assert!(answer.starts_with(expected), "{}\n{}", message.text(), String::from_utf8_lossy(&answer));
     }
@@ -86,7 +87,7 @@ fn attack(server: &Arc<Server>, requests: &[Message], (seed, cases): (u64, Range
     }
 }
 
-/// The status that a spoilt request had, which was not the server's fault.
+/// The status of the response to a damaged request, which must not be a server error.
 fn check(server: &Server, requests: &[Message], seed: u64, case: u64) -> String {
     let mut rng = Rng::with_seed(seed ^ (case + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let request = &requests[rng.usize(..requests.len())];

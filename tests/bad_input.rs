@@ -1,5 +1,7 @@
-//! What authors get wrong: each gets a message that says where, no version, a free tool, and a build log.
+//! Authors' mistakes. Each one gives a message with its location and a build log, creates no version, and leaves the
+//! tool free for the next publication.
 
+mod costly;
 mod dependencies;
 mod manifest;
 mod project;
@@ -9,9 +11,9 @@ use serde_json::json;
 
 use crate::harness::{Answer, Bump, Team, Tool, failed_builds};
 
-/// Publishes and tests a project that is refused, mends it, and publishes it.
+/// Publishes and tests an invalid project, repairs it, and publishes it.
 ///
-/// The refusal's text must hold all of `words`, and be the same at both doors.
+/// The message must contain all of `words`, and be the same for publishing and testing.
 #[track_caller]
 fn check(team: &Team, break_it: impl FnOnce(Tool<'_>) -> Tool<'_>, words: &[&str]) {
     let tool = break_it(team.next_tool()).pushed();
@@ -22,7 +24,7 @@ fn check(team: &Team, break_it: impl FnOnce(Tool<'_>) -> Tool<'_>, words: &[&str
     mended(tool);
 }
 
-/// Publishes a project that is refused, and looks at everything that must have happened.
+/// Publishes an invalid project, and checks the response, the versions and the build.
 #[track_caller]
 fn refused(team: &Team, tool: &Tool<'_>, words: &[&str]) {
     let versions = tool.versions();
@@ -40,7 +42,7 @@ fn refused(team: &Team, tool: &Tool<'_>, words: &[&str]) {
     assert!(!has_log || build.log.contains("checkout: done") && build.log.contains(&build.message), "{build:?}");
 }
 
-/// What the refusal points to has the build's log.
+/// Asserts that the response names a build, and that the build has the log.
 #[track_caller]
 fn the_refusal_names_its_build(team: &Team, tool: &Tool<'_>, answer: &Answer) {
     let id = answer.json()["build_id"].as_str().unwrap_or_else(|| panic!("no build is named: {answer}")).to_owned();
@@ -49,7 +51,7 @@ fn the_refusal_names_its_build(team: &Team, tool: &Tool<'_>, answer: &Answer) {
     assert_eq!(build["log"], failed_builds(team.server.data(), tool.id()).last().expect("a build").log);
 }
 
-/// The tool is free, and the next good commit is published.
+/// Asserts that the tool is free and its next valid commit can be published.
 #[track_caller]
 fn mended(tool: Tool<'_>) {
     let before = tool.versions().len();

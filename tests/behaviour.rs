@@ -1,6 +1,8 @@
-//! What tools do, and what becomes of their runs. One guest per behaviour; all of them are pushed once.
+//! Behaviour of tools and the results of their runs. There is one guest for each behaviour, and all guests are pushed
+//! once.
 
 mod boundary;
+mod encodings;
 mod endings;
 mod inputs;
 mod isolation;
@@ -14,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Bump, Run, Team, Tool};
 
-/// A guest and what is expected of its run.
+/// A guest and the expected result of its run.
 struct Case {
     name: &'static str,
     before: &'static str,
@@ -30,7 +32,7 @@ enum Expect {
     Json(Value),
     /// A failure of this type, with these words in its message.
     Failure(&'static str, &'static [&'static str]),
-    /// Whatever this accepts.
+    /// Any run that the function accepts.
     That(fn(&Run)),
 }
 
@@ -79,7 +81,7 @@ impl Case {
     }
 }
 
-/// Publishes every guest and runs it. Every run is recorded as it was answered.
+/// Publishes every guest and runs it. The record of every run must equal its answer.
 #[track_caller]
 fn check(cases: &[Case]) {
     let team = Team::new();
@@ -100,7 +102,7 @@ fn check(cases: &[Case]) {
     assert!(wrong.is_empty(), "these guests went wrong: {wrong:?}");
 }
 
-/// The record says what the answer said.
+/// Asserts that the record of a run equals its answer.
 fn recorded(team: &Team, run: &Run) {
     let record = team.get(&format!("/tool/invocation/{}", run.id()));
     for field in ["succeeded", "output", "exception_type", "exception_message", "exception_stack_trace"] {

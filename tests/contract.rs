@@ -1,19 +1,21 @@
-//! The HTTP contract: the table of all that it documents, and what it means where the documents leave that to words.
+//! The HTTP contract: its coverage, and the rules that it states only in words.
 //!
-//! | module | shows |
+//! | module | content |
 //! |---|---|
-//! | `border` | bodies that are refused, and what is overlooked |
-//! | `checks` | the checks of every answer find what they are for |
-//! | `client` | a script that does every operation and reads strictly |
-//! | `lists` | tags, orders, and pages while others write |
-//! | `table` | each operation, parameter and status of the contract, seen on a server |
-//! | `versions` | constraints, refusals of a publication, variables in use, the end of a version |
+//! | `border` | refused bodies, and ignored fields |
+//! | `checks` | tests of the harness's checks |
+//! | `client` | an independent client that calls every operation and parses strictly |
+//! | `framing` | requests with ambiguous framing |
+//! | `lists` | tags, orders, and pages during writes |
+//! | `table` | coverage of every operation, parameter and status |
+//! | `versions` | constraints, refused publications, variables in use, deprecation |
 
 mod border;
 mod checks;
 mod client;
 mod closed;
-mod gate;
+mod framing;
+mod held_index;
 mod lists;
 mod refusals;
 mod successes;
@@ -24,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::harness::{Request, Team};
 
-/// Raises a flag when it goes, also when a check fails: whoever works beside until then must not go on for ever.
+/// Sets a flag when it is dropped, also when an assertion fails, so that concurrent loops end.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {
@@ -33,7 +35,7 @@ impl Drop for Raised<'_> {
     }
 }
 
-/// A request with the headers of the contract that mean nothing here.
+/// A request with the contract's headers that have no effect here.
 fn ask<'t>(team: &'t Team, method: &str, path: &str) -> Request<'t> {
     let request = team.request(method, path).header("x-mongo-cluster-name", "c1");
     request.header("sec-websocket-protocol", "a").header("sec-websocket-protocol", "b")

@@ -1,4 +1,4 @@
-//! The world broken on purpose: nothing that was answered is lost, and nothing half-made is left.
+//! Crashes and failures of disk, database and files: no acknowledged work is lost, and no partial work remains.
 
 mod code;
 mod cut_off;

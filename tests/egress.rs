@@ -1,25 +1,25 @@
-//! Outbound HTTP of tools: from Python's libraries through the gate to real servers on loopback.
+//! Outbound HTTP of tools, from Python's libraries to real servers on loopback.
 //!
-//! What hostile tools try here goes on from the table in `hostile.rs`; where no server can play the other side, the test is
-//! beside the code in `runner/src/egress/`.
+//! The attacks continue the table in `hostile.rs`. An attack that no server can play is tested beside the code in
+//! `runner/src/egress/`.
 //!
-//! | | tries | is in |
+//! | | attack | test |
 //! |---|---|---|
-//! | 63 | hosts that it did not declare | `hosts`: only declared hosts |
-//! | 64, 65 | addresses inside, in every spelling | `hosts`: addresses inside; `address.rs` |
-//! | 66, 69 | a name with one address inside, or one that leads to it | `connect.rs`: one special address |
-//! | 67 | a name with another address each time | `connect.rs`: the address that was checked |
-//! | 68 | to be sent elsewhere | `hosts`: a redirect |
-//! | 70, 71 | another host, length or framing in its headers | `bounds`: what is no request; `head.rs` |
-//! | 72 | too many requests, or too many at once | `bounds`: thirty-two, as many at once |
-//! | 73, 80 | endless answers and bodies | `bounds`: bodies are bounded |
-//! | 74 | an answer by the drop | `bounds`: the deadline |
+//! | 63 | a host that the version does not declare | `hosts`: only declared hosts |
+//! | 64, 65 | internal addresses in every notation | `hosts`: internal addresses; `address.rs` |
+//! | 66, 69 | a name with an internal address among its addresses | `connect.rs`: one special address |
+//! | 67 | a name that resolves to another address each time | `connect.rs`: the address that was checked |
+//! | 68 | a redirect to another host | `hosts`: a redirect |
+//! | 70, 71 | another host, length or framing in headers | `bounds`: invalid requests; `head.rs` |
+//! | 72 | too many requests, or too many at once | `bounds`: thirty-two requests, concurrent requests |
+//! | 73, 80 | endless responses and bodies | `bounds`: bodies are bounded |
+//! | 74 | a very slow response | `bounds`: the deadline |
 //! | 75 | a handshake that never ends | `connect.rs`: a handshake |
-//! | 76 | endless headers and addresses | `bounds`: what is no request |
-//! | 77 | an answer to be unpacked | `bounds`: bodies are bounded, where nothing is |
-//! | 78 | to be stopped while it asks | `bounds`: the deadline, and the connection ends |
-//! | 79 | to end while it asks | `bounds`: what is given up |
-//! | 81 | to call itself | `circle` |
+//! | 76 | endless headers and addresses | `bounds`: invalid requests |
+//! | 77 | a compressed response that expands | `bounds`: bodies are bounded, and not decompressed |
+//! | 78 | a run that is stopped during a request | `bounds`: the deadline, and the connection ends |
+//! | 79 | a run that ends during a request | `bounds`: cancelled requests |
+//! | 81 | a tool that calls itself | `circle` |
 
 mod account;
 mod bounds;
@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Options, Run, Server, Site, Team, Tool};
 
-/// Sends requests one after the other and says what came of each.
+/// Sends requests one after the other, and returns the result of each.
 const ASK: &str = "
     import urllib.request, urllib.error
     said = []
@@ -64,12 +64,12 @@ fn reaching(options: Options) -> Arc<Server> {
     Server::private(&Options { arguments, ..options })
 }
 
-/// A published tool that asks, and may ask these hosts.
+/// A published tool that sends requests, with these hosts allowed.
 fn asking<'t>(team: &'t Team, hosts: &[&str]) -> Tool<'t> {
     team.tool("asks").body(ASK).manifest(&format!("allowed_hosts = {}", json!(hosts))).published()
 }
 
-/// What came of each request.
+/// The result of each request.
 #[track_caller]
 fn ask(tool: &Tool<'_>, requests: &Value) -> Vec<Value> {
     ran(tool, requests).json().as_array().expect("a list").clone()
@@ -80,6 +80,6 @@ fn ran(tool: &Tool<'_>, requests: &Value) -> Run {
     tool.invoke(json!({ "requests": requests }))
 }
 
-fn authority(site: &Site) -> String {
+pub fn authority(site: &Site) -> String {
     site.address.to_string()
 }

@@ -1,11 +1,15 @@
-//! Hosted git with the real client, through the real server.
+//! Hosted git with the real client and the real server.
+
+mod bodies;
+mod bounds;
+mod quota;
 
 use serde_json::json;
 
 use crate::harness::{Bump, Repository, Team};
 
 #[test]
-fn a_clone_holds_the_scaffold_and_can_publish_from_it() {
+fn a_clone_has_the_scaffold_and_can_be_published_from() {
     let team = Team::new();
     let clone = Repository::clone_from(team.home(), "clone", &team.git_url(), &[]);
     assert_eq!(clone.ok(&["branch", "--show-current"]), "main");
@@ -54,7 +58,7 @@ fn a_shallow_clone_has_one_commit_and_pushes() {
 #[test]
 fn a_push_of_megabytes_arrives() {
     let team = Team::new();
-    // What does not compress, so that git sends it in chunks.
+    // The content does not compress, so that git sends chunks.
     let noise: Vec<u8> = (0..500_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
     team.repository.write("noise.bin", &noise);
     let commit = team.push();
@@ -82,7 +86,7 @@ fn bad_credentials_are_refused() {
         format!("{user}:not-a-token"),
         format!("{user}:"),
         format!("nobody:{}", team.token),
-        // Another organisation's own credentials, and its token under this one's name.
+        // Another organisation's credentials, and its token under this organisation's name.
         format!("{}_{}:{}", stranger.organization, stranger.user, stranger.token),
         format!("{user}:{}", stranger.token),
     ];
@@ -90,7 +94,7 @@ fn bad_credentials_are_refused() {
         let said = team.repository.git(&["ls-remote", &team.git_url_with(&credentials)]);
         assert!(said.code != Some(0) && said.stdout.is_empty(), "{credentials}: {said:?}");
     }
-    // With nothing at all, git asks on the terminal, which it is told not to.
+    // Without credentials, git would ask on the terminal, which the test forbids.
     let said = team.repository.git(&["ls-remote", &team.git_url_with("")]);
     assert!(said.code != Some(0) && said.stderr.contains("could not read Username"), "{said:?}");
 }
@@ -104,8 +108,8 @@ fn a_push_to_anything_but_a_release_is_refused_on_the_terminal() {
         let said = team.repository.git(&["push", "--force", &team.git_url(), target]);
         said.refused(1, &[words, &["remote: ", &instead]].concat());
     };
-    check("HEAD:main", &["main is kept by the service"]);
-    check(":main", &["main is kept by the service"]);
+    check("HEAD:main", &["main belongs to the service"]);
+    check(":main", &["main belongs to the service"]);
     check("HEAD:feature", &["refs/heads/feature is not a branch under releases/"]);
     check("HEAD:refs/tags/v1", &["refs/tags/v1 is not a branch under releases/"]);
     check("HEAD:refs/lathe/versions/x", &["refs/lathe/versions/x"]);

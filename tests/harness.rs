@@ -1,4 +1,4 @@
-//! What tests stand on: servers of their own and a shared one, teams with their repositories, tools as sentences.
+//! The test harness: private servers and a shared one, teams with repositories, and tools that read as sentences.
 //!
 //! ```ignore
 //! let team = Team::new();
@@ -17,8 +17,12 @@ pub mod contract;
 mod database;
 mod document;
 mod events;
+mod files;
 mod http;
+mod latch;
 mod lathe;
+mod need;
+pub mod needs;
 mod npm_registry;
 mod package_index;
 mod process;
@@ -39,13 +43,15 @@ use tokio::time::Instant;
 
 pub use attested::Attested;
 pub use database::{
-    Locked, change_database, count_rows, failed_builds, halves_of_records, read_database, runs_going_on,
+    Locked, change_database, count_record_events, count_rows, failed_builds, read_database, runs_going_on,
 };
 pub use events::Event;
+pub use files::serve_files;
 pub use http::{Answer, Request, fetch};
+pub use latch::Latch;
 pub use lathe::{Lathe, Said, clean_environment};
 pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
-pub use package_index::{PackageIndex, lock_line, wheel};
+pub use package_index::{PackageIndex, lock_line, package_wheel, wheel};
 pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;
@@ -54,12 +60,13 @@ pub use server::{Options, Server, local_cache};
 pub use site::Site;
 pub use team::Team;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
-pub use workers::{Worker, rooms_of_workers, server_with_workers, socket_of_workers};
+pub use workers::{Worker, scratch_of_workers, server_with_workers, socket_of_workers};
 
-/// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of a test that would not end. It is no measure of how long anything takes: a machine ten times as slow
+/// as a laptop, with ten times as many processes as cores, still stays below it.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Looks again and again until `look` finds something.
+/// Polls until `look` returns a value.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! Users, roles and keys on a running server: what each role can do, and how fast a key ends.
+//! Users, roles and keys on a running server: the permissions of each role, and how fast a revocation takes effect.
 
 mod commands;
 mod foreign;

@@ -2,6 +2,7 @@
 
 mod errors;
 mod hostile;
+mod others;
 mod packages;
 mod platform;
 mod refusals;
@@ -12,18 +13,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Options, Server, Team, Tool};
+use crate::harness::{Options, Server, Team, Tool, needs};
 
-/// What every tool of these tests has around its body.
+/// The lines around the body of each tool.
 const PARAMETERS: &str = "{ toolInput, metadata, config, conversation, sendStatusEvent, userVariables }";
 
-/// A server that builds JavaScript, and whose tools may reach loopback; none where there is no esbuild.
+/// A server that builds JavaScript and lets tools reach loopback; `None` without esbuild.
 fn server(options: Options) -> Option<Arc<Server>> {
-    let Some(esbuild) = esbuild() else {
-        eprintln!("there is no esbuild (LATHE_ESBUILD, or in PATH): JavaScript is not tried");
-        return None;
-    };
-    let mut environment = vec![("LATHE_ESBUILD".to_owned(), esbuild)];
+    let mut environment = vec![("LATHE_ESBUILD".to_owned(), esbuild()?)];
     environment.extend(options.environment);
     let arguments = vec!["--egress-networks".to_owned(), "127.0.0.0/8,::1/128".to_owned()];
     Some(Server::private(&Options { environment, arguments, ..options }))
@@ -36,10 +33,11 @@ pub fn esbuild() -> Option<String> {
             std::env::split_paths(&path).map(|directory| directory.join("esbuild")).find(|file| file.exists())?;
         found.into_os_string().into_string().ok()
     };
-    std::env::var("LATHE_ESBUILD").ok().filter(|named| Path::new(named).exists()).or_else(in_path)
+    let named = std::env::var("LATHE_ESBUILD").ok().filter(|named| Path::new(named).exists());
+    needs::ESBUILD.require(named.or_else(in_path))
 }
 
-/// A project with nothing of Python in it.
+/// A project without Python files.
 fn empty<'t>(team: &'t Team, name: &str, package: &Value) -> Tool<'t> {
     let mut whole = json!({"name": name, "type": "module"});
     whole.as_object_mut().expect("an object").extend(package.as_object().expect("an object").clone());

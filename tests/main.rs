@@ -1,33 +1,33 @@
-//! The one integration binary: the real server, git, HTTP, SQLite and Python image, through the doors that users have.
+//! The integration tests: the real server, git, HTTP, SQLite and Python image, used as users use them.
 //!
-//! | module | shows |
+//! | module | content |
 //! |---|---|
 //! | `attack` | random bytes, which must not make the server fail |
-//! | `walk` | the whole way from source to history, over HTTP |
+//! | `walk` | one tool from its source to its history, over HTTP |
 //! | `git` | hosted git with the real client |
-//! | `bad_input` | what authors get wrong, and what they are told |
-//! | `replay` | tapes, and runs repeated over them |
+//! | `bad_input` | authors' mistakes, and the messages about them |
+//! | `replay` | recordings, and replays of recorded runs |
 //! | `rust` | tools in Rust |
-//! | `behaviour` | what tools do, and what becomes of their runs |
-//! | `egress` | requests that tools send, and where to |
-//! | `durability` | kills, stops, full disks, second servers, requests cut off |
-//! | `work` | idempotency keys, answers that come later, streams, conversations |
-//! | `workers` | builds in processes beside the server |
-//! | `hostile` | tools that attack, one for each way |
-//! | `processes` | the processes that run tools: what they cannot do, and what becomes of their runs when they die |
-//! | `javascript` | tools in JavaScript and TypeScript, where there is an esbuild |
-//! | `load` | how long calls take, and how many are answered |
-//! | `operations` | what operators see and set |
-//! | `contract` | the HTTP contract, whole and in its corners |
-//! | `doors` | the commands of `lathe` |
-//! | `identity` | users, roles and keys, and what they open |
-//! | `tidy` | the rules of the house |
+//! | `behaviour` | behaviour of tools, and results of their runs |
+//! | `egress` | outbound HTTP requests of tools |
+//! | `durability` | kills, shutdowns, full disks, second servers, interrupted requests |
+//! | `work` | idempotency keys, asynchronous operations, streams, conversations |
+//! | `workers` | builds in worker processes beside the server |
+//! | `hostile` | tools that attack the host, one per attack |
+//! | `processes` | runner processes: their confinement, and their deaths |
+//! | `javascript` | tools in JavaScript and TypeScript, on machines with esbuild |
+//! | `load` | latency and throughput |
+//! | `operations` | metrics, logs, traces and overload |
+//! | `contract` | the HTTP contract: every operation, parameter and status |
+//! | `cli` | the commands of `lathe` |
+//! | `identity` | users, roles and keys, and the access that they give |
+//! | `tidy` | rules for the source code |
 
 mod attack;
 mod bad_input;
 mod behaviour;
+mod cli;
 mod contract;
-mod doors;
 mod durability;
 mod egress;
 mod git;

@@ -1,7 +1,8 @@
-//! What operators see and set.
+//! Metrics, logs, traces and overload, as operators see them.
 
 mod collector;
 mod crowds;
+mod lockout;
 mod logs;
 mod metrics;
 mod traces;

@@ -1,4 +1,5 @@
-//! The processes that run tools.
+//! Runner processes.
 
 mod confinement;
 mod deaths;
+mod leftovers;

@@ -1,4 +1,4 @@
-//! Tapes: runs repeated over them, by the same code and by other code, and what keeps a tape from being read.
+//! Replays of recorded runs by the same code and by other code, and the protection of recordings.
 
 mod alone;
 mod gate;
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Team};
 
-/// What replays of a team's runs are asked for.
+/// Requests a replay of a run.
 fn replay(team: &Team, run: &str, body: &Value) -> Answer {
     team.post(&format!("/tool/invocation/{run}/replay"), body)
 }
 
-/// The same version again, with nothing that differs.
+/// Replays a run with its own version, and asserts that nothing differs.
 #[track_caller]
 fn identical(team: &Team, run: &str) -> Value {
     let answer = replay(team, run, &json!({})).expect(200);
@@ -26,12 +26,12 @@ fn identical(team: &Team, run: &str) -> Value {
     answer
 }
 
-/// How the record of a run says that it ended.
+/// The end of a run in its record.
 fn recorded(team: &Team, run: &str) -> Value {
     team.get(&format!("/tool/invocation/{run}"))["invocation_status"].clone()
 }
 
-/// The same of a replay.
+/// The end of a replay.
 fn ended(replayed: &Value) -> Value {
     let mut result = replayed["invocation_result"].clone();
     let fields = result.as_object_mut().expect("an object");

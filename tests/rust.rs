@@ -1,8 +1,8 @@
-//! Tools in Rust: from a project to a record, and what authors get wrong. They need a toolchain with the target that tools
-//! are compiled for; `tests/rust/wasm-toolchain.sh` makes one where rustup cannot.
+//! Tools in Rust: publications, runs and refusals. The tests need a toolchain with the target that tools are compiled
+//! for; `tests/rust/wasm-toolchain.sh` makes one where rustup cannot.
 
+mod components;
 mod hostile;
-mod leavings;
 pub mod machine;
 pub mod project;
 mod refusals;

@@ -1,6 +1,10 @@
-//! The rules of the house, as far as a program can see them.
+//! Rules for the source code that a test can check.
 
 mod arrows;
+mod circles;
+mod images;
+mod links;
+mod parameters;
 mod sources;
 mod text;
 
@@ -30,7 +34,7 @@ fn collect(directory: &Path, prefix: &str, found: &mut Vec<File>) {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("UTF-8");
         let path = format!("{prefix}{name}");
-        // A directory, or in a second work tree a file that says where the directory is.
+        // `.git` is a directory, or in a second work tree a file with the path of the directory.
         if name == ".git" || path == GENERATED {
             continue;
         }
@@ -44,7 +48,7 @@ fn collect(directory: &Path, prefix: &str, found: &mut Vec<File>) {
     }
 }
 
-/// What a generator writes, and a test compares with what it would write.
+/// The output of a generator, which another test checks.
 const GENERATED: &str = "scaffold/rust/sdk/src/bindings.rs";
 
 /// The Rust files of the product itself: no tests, no benchmarks.
@@ -62,7 +66,7 @@ fn code(file: &File) -> impl Iterator<Item = (usize, &str)> {
     lines.enumerate().map(|(index, line)| (index + 1, line))
 }
 
-/// Fails with all findings at once.
+/// Fails with all findings together.
 #[track_caller]
 fn none(rule: &str, findings: &[String]) {
     assert!(findings.is_empty(), "{rule}:\n{}", findings.join("\n"));

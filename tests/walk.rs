@@ -1,4 +1,4 @@
-//! The whole way from source to history, over HTTP, with nothing but a plain client and git.
+//! One tool from its source to its history, over HTTP, with only a plain client and git.
 //!
 //! The harness checks every answer against the contract's schema for its operation.
 
@@ -8,7 +8,7 @@ use crate::harness::{Bump, Event, Run, Team, Tool, input};
 
 const FIRST: &str = "return 'hello ' + tool_input['name']";
 
-/// Greets, tells where it is, and refuses one guest.
+/// Greets, sends a status event, returns the mode of a simulation, and fails for one guest.
 const SECOND: &str = r#"
     await send_status_event("greeting " + tool_input["name"], progress=1, total=2, data={"who": tool_input["name"]})
     if tool_input["name"] == "mallory":
@@ -86,7 +86,7 @@ fn every_run_is_in_the_history(team: &Team, tool: &Tool<'_>, results: &[Run]) {
         assert_eq!(record["status_events"][0]["message"], format!("greeting {name}"));
     }
     assert_eq!(of(&results[9])["invocation_mode"], "conversation-simulation");
-    // The branch test, the run of 1.0.0, and the ten.
+    // The branch test, the run of 1.0.0, and ten runs.
     assert_eq!(history.len(), 12);
     let failed = team.get("/tool/invocation?succeeded=false");
     assert_eq!(failed["tool_invocations"].as_array().map(Vec::len), Some(1));
@@ -109,8 +109,8 @@ fn words_are_found_again(team: &Team) {
 }
 
 fn status_events_arrive_before_the_result(tool: &Tool<'_>) {
-    // The result comes a second after the event, which must not wait for it.
-    let body = "await send_status_event('early')\nimport asyncio\nawait asyncio.sleep(1)\nreturn 'late'";
+    // `work/streams.rs` tests that events do not wait for the result.
+    let body = "await send_status_event('early')\nreturn 'late'";
     let events = tool.test_events(body);
     let at = |name: &str| {
         let found = events.iter().find(|event: &&Event| event.name == name);
@@ -118,9 +118,8 @@ fn status_events_arrive_before_the_result(tool: &Tool<'_>) {
     };
     assert_eq!(at("status").data["message"], "early");
     assert_eq!(at("result").data["invocation_results"][0]["output"], "late");
-    assert!((at("result").at - at("status").at).as_millis() > 500, "{events:?}");
     let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
-    assert_eq!(names.last(), Some(&"done"), "{names:?}");
+    assert_eq!(names[names.len() - 3..], ["status", "result", "done"], "{names:?}");
     let steps = events.iter().filter(|event| event.name == "step" && event.data["state"] == "finished");
     let steps: Vec<&str> = steps.filter_map(|event| event.data["name"].as_str()).collect();
     assert_eq!(steps, ["checkout", "manifest", "image", "dependencies", "compile", "checks"]);

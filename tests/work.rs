@@ -1,4 +1,4 @@
-//! Work that outlives its request: done once per key, answered later, followed as it goes, taken back.
+//! Work that may outlive its request: idempotency keys, asynchronous operations, event streams, reverted turns.
 
 mod checks;
 mod conversations;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Team, Tool, eventually, input};
 
-/// A call of a tool with one input.
+/// Calls a tool with one input.
 fn call(parameters: &Value) -> Value {
     json!({"inputs": [input(parameters)]})
 }
@@ -26,7 +26,7 @@ fn invoke_path(tool: &Tool<'_>) -> String {
     format!("/tool/{}/version/%3E%3D0/invoke", tool.id())
 }
 
-/// Sends a whole request over a socket of its own, which the test may drop.
+/// Sends a complete request over a new connection, which the test may drop.
 fn sent(team: &Team, path: &str, headers: &str, body: &Value) -> TcpStream {
     let body = body.to_string();
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
@@ -41,7 +41,7 @@ fn sent(team: &Team, path: &str, headers: &str, body: &Value) -> TcpStream {
     stream
 }
 
-/// Reads until something has come.
+/// Reads until data arrives.
 fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let (mut said, mut piece) = (String::new(), [0; 1024]);
     while !said.contains(wanted) {
@@ -52,14 +52,14 @@ fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     said
 }
 
-/// Sends a request whose answer is a stream, and waits until the work has begun.
+/// Sends a request for a stream, and waits until the work has begun.
 fn begun(team: &Team, path: &str, headers: &str, body: &Value) -> TcpStream {
     let mut stream = sent(team, path, &format!("accept: text/event-stream\r\n{headers}"), body);
     assert!(read_until(&mut stream, "\r\n\r\n").starts_with("HTTP/1.1 200"));
     stream
 }
 
-/// Asks until an operation has ended.
+/// Queries an operation until it has ended.
 fn ended(team: &Team, location: &str) -> Value {
     eventually("the end of the operation", || {
         let operation = team.server.request("GET", location).bearer(&team.token).send().expect(200);

@@ -1,17 +1,18 @@
-//! Builds in `lathe worker`, a process of their own beside the server.
+//! Builds in `lathe worker`, a separate process beside the server.
 
 mod deaths;
-mod strangers;
-mod whole;
+mod publications;
+mod sharing;
+mod violations;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Bump, Options, Server, Team, Tool, Worker, server_with_workers};
+use crate::harness::{Bump, Options, Server, Team, Tool, Worker, eventually, server_with_workers};
 
-/// Top-level code runs while a tool is built.
-const SLOW: &str = "import time\ntime.sleep(6)";
+/// Top-level code runs while a tool is built, for at most forty seconds. A test needs the moment from its start to a signal.
+const SLOW: &str = "import time\ntime.sleep(12)";
 
 fn server() -> Arc<Server> {
     server_with_workers(Options::default())
@@ -25,7 +26,7 @@ fn slow_tool<'t>(team: &'t Team, name: &str) -> Tool<'t> {
     team.tool(name).source(SLOW, "return 'hello'").pushed()
 }
 
-/// A build is refused for now, and everything is as before it.
+/// Asserts that a build is refused temporarily and changes nothing.
 #[track_caller]
 fn refused(team: &Team, tool: &Tool<'_>, code: &str) {
     let answer = tool.publish(Bump::Minor);
@@ -37,15 +38,18 @@ fn refused(team: &Team, tool: &Tool<'_>, code: &str) {
     assert!(tool.versions().is_empty());
 }
 
-/// Builds and runs, with a worker that is there.
+/// Builds and runs a tool, with a worker that is connected or starting.
 #[track_caller]
 fn works(team: &Team, name: &str) {
     let tool = tool(team, name);
-    tool.publish(Bump::Minor).expect(201);
+    let published = eventually("a worker", || {
+        Some(tool.publish(Bump::Minor)).filter(|answer| answer.status != 503 || answer.code() != "no_build_worker")
+    });
+    published.expect(201);
     assert_eq!(tool.invoke(json!({})).output(), "hello");
 }
 
-/// Built again by whoever builds now.
+/// Verifies version 1.0.0 by a rebuild, and asserts that it is identical and signed.
 #[track_caller]
 fn identical(team: &Team, id: &str) -> Value {
     let found = team.post(&format!("/tool/{id}/version/1.0.0/verify"), &json!({})).expect(200);

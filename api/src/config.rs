@@ -1,9 +1,9 @@
-//! What an operator may set of the HTTP door.
+//! The settings of the HTTP API.
 //!
 //! | field | meaning | default |
 //! |---|---|---|
-//! | `connections` | bounds of connections and of what travels on them | [`ConnectionLimits::default`] |
-//! | `rate_limits` | requests per minute of a user, by operation | none |
+//! | `connections` | bounds of connections, headers, bodies and answers | [`ConnectionLimits::default`] |
+//! | `rate_limits` | requests per minute and user, by operation | none |
 
 use crate::rate::RateLimits;
 use crate::server::ConnectionLimits;

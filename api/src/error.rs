@@ -1,8 +1,8 @@
-//! Every refusal and fault that leaves the API, and the one place that maps them to HTTP.
+//! The errors of the API and their mapping to HTTP.
 //!
-//! A handler returns [`Error`]; the inner crates' errors convert by `?` and are classified here. What a caller reads
-//! is `{"detail", "code"}`; 422 carries a list of problems. A fault (5xx that is not a plain "later") is logged once
-//! by [`crate::trail`] and shows the caller the request id only.
+//! A handler returns [`Error`]; errors of the inner crates convert by `?` and are classified here. The body of an error
+//! is `{"detail", "code"}`; for 422, `detail` is a list of problems. A fault (500) is logged once and shows the caller
+//! only the request id.
 //!
 //! A missing object and an object of another organisation give the same bytes, whatever the inner error says.
 
@@ -18,17 +18,17 @@ use crate::extract::Problem;
 
 pub(crate) use render::{Fault, Refusal};
 
-/// What went wrong with a request.
+/// The error of a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     #[error("Not found.")]
     NotFound,
-    #[error("This method is not allowed here.")]
+    #[error("The method is not allowed for this path.")]
     MethodNotAllowed,
     #[error("Credentials are missing, expired or wrong.")]
     Unauthenticated,
-    #[error("This needs the permission {permission}.")]
+    #[error("The operation needs the permission {permission}.")]
     Forbidden { permission: Permission },
     #[error("The request is not valid.")]
     Invalid { problems: Vec<Problem> },
@@ -40,7 +40,7 @@ pub enum Error {
     TooSlow,
     #[error("The body was cut off.")]
     CutOff,
-    #[error("This is no request in HTTP/1.1: something is wrong with its first line, its headers or its framing.")]
+    #[error("The request is not valid HTTP/1.1: its first line, its headers or its framing is wrong.")]
     Malformed,
     #[error("The headers arrived too slowly.")]
     HeadersTooSlow,
@@ -48,11 +48,11 @@ pub enum Error {
     UriTooLong { bytes_max: usize },
     #[error("A request should have at most {headers_max} headers of {bytes_max} bytes together.")]
     HeadersTooLarge { headers_max: usize, bytes_max: usize },
-    #[error("A user may do this {per_minute} times a minute; try again in {} s.", whole_seconds(*.retry_after))]
+    #[error("The limit of this operation is {per_minute} requests a minute per user; try again in {} s.", whole_seconds(*.retry_after))]
     RateLimited { per_minute: u32, retry_after: Duration },
-    #[error("The server has as many connections as it can hold; try again shortly.")]
+    #[error("The server has reached its connection limit; try again shortly.")]
     TooManyConnections,
-    #[error("The request with this key is still running.")]
+    #[error("The request with this idempotency key is still running.")]
     StillRunning { operation: OperationId },
     #[error("{}", interrupted(.runs))]
     Interrupted { operation: OperationId, runs: Vec<InvocationId> },
@@ -70,52 +70,54 @@ pub enum Error {
     Builder(builder::Error),
     #[error(transparent)]
     Source(#[from] builder::source::SourceError),
-    /// What ended a build whose log is kept.
+    /// The error of a build whose log is stored.
     #[error("{error}")]
     InBuild { build: BuildId, error: Box<Self> },
 }
 
-/// What a caller can do about it; each kind is one HTTP status.
+/// The kind of an error. Each kind is one HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The request is understood and cannot succeed as things are.
+    /// The request is well formed, but cannot succeed in the current state.
     BadRequest,
-    /// Sign in first.
+    /// The credentials are missing or wrong.
     Unauthenticated,
-    /// Signed in, without the right.
+    /// The caller lacks the permission.
     Forbidden,
-    /// It does not exist, or not for this caller.
+    /// The resource does not exist, or the caller cannot see it.
     NotFound,
     MethodNotAllowed,
-    /// The client stopped sending.
+    /// The client sent too slowly.
     Timeout,
-    /// Another thing or a running operation is in the way.
+    /// The request conflicts with an existing resource or with a running operation.
     Conflict,
     TooLarge,
+    /// The encoding of the body is not supported.
+    UnsupportedMediaType,
     UriTooLong,
     HeadersTooLarge,
-    /// The form of the request is wrong.
+    /// The form of the request is invalid.
     Invalid,
-    /// The caller, or its organisation, has had its share for now.
+    /// The caller or its organisation reached a limit.
     TooManyRequests,
-    /// A fault of ours.
+    /// The server failed.
     Internal,
-    /// Later may work.
+    /// The server cannot handle the request now.
     Unavailable,
 }
 
-/// Rounded up, so that who waits as long as told is not refused again.
+/// Whole seconds, rounded up, so that a client that waits as long as told is not refused again.
 pub(crate) fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 fn interrupted(runs: &[InvocationId]) -> String {
     match runs.len() {
-        0 => "The server stopped before anything was done. Send the request again.".to_owned(),
+        0 => "The server stopped before the operation did anything. Send the request again.".to_owned(),
         begun => format!(
-            "The server stopped while this was running. Runs that had begun: {begun}. What became of them is in the \
-             history, under the invocation_ids; to run it again, take another key."
+            "The server stopped during the operation. Runs that had begun: {begun}. The history has their outcomes, under \
+             the invocation_ids; to run the operation again, use a new key."
         ),
     }
 }

@@ -1,22 +1,27 @@
-//! The border: bytes, queries and paths become registry types here, or a 422 that names the place.
+//! Reads requests: bytes, queries and paths become types of the registry, or a 422 response that names the location.
 
 mod body;
+mod decoder;
 mod depth;
-mod field;
+mod fields;
+mod idempotent;
 mod node;
+mod numbers;
 mod path;
 mod problem;
 mod query;
-mod repeatable;
 mod strict;
-mod whole;
+mod text;
+mod values;
 
-pub(crate) use body::{Body, FromBody};
+pub(crate) use body::{Body, FromBody, RightsEnded};
+pub(crate) use decoder::Decoder;
 pub(crate) use depth::CallDepth;
-pub(crate) use field::Field;
+pub(crate) use fields::{Fields, Object, Tagged, or_null};
+pub(crate) use idempotent::{Idempotent, key_reused};
 pub(crate) use node::Node;
 pub(crate) use path::{InPath, PathParameter, parameter};
-pub use problem::{Place, Problem};
-pub(crate) use query::{FromQuery, Parameters, Query};
-pub(crate) use repeatable::{Repeatable, key_reused};
-pub(crate) use whole::with_whole_numbers;
+pub use problem::{LocationStep, Problem};
+pub(crate) use query::{FromQuery, Query, QueryParameters};
+pub(crate) use text::{OneOf, Text, TextDecoder, any_text};
+pub(crate) use values::{AnyObject, Boolean, List, Pair, TextMap, WholeNumber};

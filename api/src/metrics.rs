@@ -1,7 +1,6 @@
-//! What the door counts, for whoever has installed a recorder of the `metrics` crate. A route is a label as the table
-//! writes it, never as a client does.
+//! Metrics of the HTTP API, for a recorder of the `metrics` crate. The label of a route is its path in the route table,
+//! never the path of a request.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -14,7 +13,7 @@ const RATE_LIMITED: &str = "lathe_http_rate_limited_total";
 const CONNECTIONS: &str = "lathe_http_connections";
 const CONNECTIONS_ENDED: &str = "lathe_http_connections_cut_total";
 
-/// Tells the recorder what the numbers mean.
+/// Describes the metrics to the recorder.
 pub fn describe_metrics() {
     describe_counter!(REQUESTS, "Requests by route, method and status; status 0 when the client left before");
     describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the end of the answer, by route and method");
@@ -31,12 +30,7 @@ pub(crate) fn request_began() {
     gauge!(IN_FLIGHT).increment(1.0);
 }
 
-pub(crate) fn request_ended(
-    method: &'static str,
-    route: Cow<'static, str>,
-    status: Option<StatusCode>,
-    duration: Duration,
-) {
+pub(crate) fn request_ended((method, route): (&'static str, String), status: Option<StatusCode>, duration: Duration) {
     gauge!(IN_FLIGHT).decrement(1.0);
     let status = status.map_or_else(|| "0".to_owned(), |status| status.as_str().to_owned());
     counter!(REQUESTS, "route" => route.clone(), "method" => method, "status" => status).increment(1);

@@ -1,24 +1,27 @@
-//! The API's description of itself: an OpenAPI 3.1 document, made from the route table.
+//! The OpenAPI 3.1 document of the API, made from the route table.
 //!
-//! - What an operation reads comes from the parameters of its handler: each type that a handler takes says what it
-//!   reads ([`Reads`]), and a body or a query brings its schema along with its reader.
-//! - What it answers comes from the structs that are serialised.
-//! - Its words, and the codes with which it refuses, stand beside the handler, in `operation()`.
+//! - The types that a handler takes describe the parameters and the body ([`DocumentedInput`]).
+//! - The types that are serialised describe the responses.
+//! - `operation()` beside the handler has the texts and the error codes ([`OperationDoc`]).
 //!
-//! A route without a description stops the start-up, as one without a permission does.
+//! A route without a description stops the start-up, as a route without a permission does.
 
+mod check;
 mod document;
-pub(crate) mod form;
+mod error_codes;
+mod errors;
+mod headers;
 mod inputs;
-mod operation;
+mod operation_doc;
 mod parameter;
-mod problems;
-mod refusals;
 mod responses;
+mod route_doc;
+pub(crate) mod schemas;
 
-pub use document::openapi_document;
-pub(crate) use inputs::{Inputs, Reads, RequestBody, Signature};
-pub(crate) use operation::{Operation, Tag};
+pub(crate) use check::problem;
+pub(crate) use document::document;
+pub(crate) use error_codes::{BUILD_CODES, STORE_CODES};
+pub(crate) use inputs::{DocumentedInput, Inputs, RequestBody, Signature};
+pub(crate) use operation_doc::{OperationDoc, Tag};
 pub(crate) use parameter::Parameter;
-pub(crate) use problems::problem;
-pub(crate) use refusals::{OF_BUILDS, STORE_CODES};
+pub(crate) use route_doc::RouteDoc;

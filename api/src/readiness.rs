@@ -1,21 +1,23 @@
-//! What keeps the server from being ready: parts that are starting or have failed, a database that cannot be written.
+//! Readiness of the server: parts that are starting or have failed, and whether the database can be written.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use registry::{Clock, Store, Timestamp};
 use tokio::time::timeout;
 
 use crate::error::Error;
 
-/// Looking writes to the disk, and anybody may ask: answers this old are good enough.
-const LOOK_AGE_MAX: Duration = Duration::from_secs(1);
+/// How long a check of the database is valid. A check writes to the disk, and every client may ask for readiness.
+const CHECK_AGE_MAX: Duration = Duration::from_secs(1);
 
-/// A database that takes longer for a write is not one to send requests to.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(2);
+/// A database that takes longer for a write is not ready for requests.
+const WRITE_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Shared by whoever starts parts of the server and whoever is asked. Clones are one.
+/// The parts of the server that are not ready. Clones share it: those that start parts write it, and the health check
+/// reads it.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<Shared>);
 
@@ -23,44 +25,40 @@ pub struct Readiness(Arc<Shared>);
 struct Shared {
     /// The parts that are not ready, with the reason.
     unready: Mutex<BTreeMap<&'static str, &'static str>>,
-    /// When the database was last looked at, and whether it could be written. One looks, the others wait.
-    looked: tokio::sync::Mutex<Option<(Timestamp, bool)>>,
+    /// When the database was last checked, and whether it could be written. Concurrent requests wait for one check.
+    checked: tokio::sync::Mutex<Option<(Timestamp, bool)>>,
 }
 
 impl Readiness {
-    /// From now on the server is not ready for this reason.
+    /// Marks a part as not ready, for this reason.
     pub fn lacks(&self, part: &'static str, reason: &'static str) {
-        self.unready().insert(part, reason);
+        self.0.unready.lock().insert(part, reason);
     }
 
-    /// The part does its work.
+    /// Marks a part as ready.
     pub fn has(&self, part: &'static str) {
-        self.unready().remove(part);
+        self.0.unready.lock().remove(part);
     }
 
     pub(crate) async fn check(&self, store: &Store, clock: &Clock) -> Result<(), Error> {
-        if let Some((part, reason)) = self.unready().first_key_value() {
+        let unready = self.0.unready.lock().first_key_value().map(|(part, reason)| (*part, *reason));
+        if let Some((part, reason)) = unready {
             return Err(Error::NotReady { part, reason });
         }
-        let mut looked = self.0.looked.lock().await;
+        let mut checked = self.0.checked.lock().await;
         let now = clock.now();
-        let fresh = looked.filter(|(at, _)| (*at..at.after(LOOK_AGE_MAX)).contains(&now));
-        let (_, is_writable) = match fresh {
-            Some(look) => look,
-            None => *looked.insert(look(store, clock).await),
+        let valid = checked.filter(|(at, _)| (*at..at.after(CHECK_AGE_MAX)).contains(&now));
+        let (_, is_writable) = match valid {
+            Some(check) => check,
+            None => *checked.insert(check_database(store, clock).await),
         };
         let reason = "it cannot be written; the log says more";
         if is_writable { Ok(()) } else { Err(Error::NotReady { part: "database", reason }) }
     }
-
-    fn unready(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, &'static str>> {
-        // A panic while the lock was held cannot have left the map half written.
-        self.0.unready.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-async fn look(store: &Store, clock: &Clock) -> (Timestamp, bool) {
-    let written = timeout(LOOK_TIME_MAX, store.check_writable()).await;
+async fn check_database(store: &Store, clock: &Clock) -> (Timestamp, bool) {
+    let written = timeout(WRITE_TIME_MAX, store.check_writable()).await;
     let is_writable = match written {
         Ok(Ok(())) => true,
         Ok(Err(error)) => {
@@ -68,7 +66,7 @@ async fn look(store: &Store, clock: &Clock) -> (Timestamp, bool) {
             false
         }
         Err(_) => {
-            tracing::warn!(seconds = LOOK_TIME_MAX.as_secs(), "the database takes too long to be written");
+            tracing::warn!(seconds = WRITE_TIME_MAX.as_secs(), "the database takes too long to be written");
             false
         }
     };

@@ -1,7 +1,7 @@
-//! One id per request: made here, sent back as `x-request-id`, and the only thing a caller sees of a fault.
+//! Request ids: each is generated here, returned as `x-request-id`, and the only detail of a fault that a caller sees.
 //!
-//! An id that the caller, or a proxy in front, offers is not taken over, so that nobody can make two requests look
-//! like one; it is noted beside ours in the log ([`crate::trail`]).
+//! An id that the client, or a proxy in front of the server, sends is not taken over, so that no client can make two
+//! requests look like one. The log has both ids ([`crate::request_log`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,11 +12,11 @@ use axum::http::request::Parts;
 use registry::Clock;
 
 use crate::error::Error;
-use crate::openapi::{Inputs, Reads};
+use crate::openapi::{DocumentedInput, Inputs};
 
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Names one request in the log.
+/// The id of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(Arc<str>);
 
@@ -31,7 +31,7 @@ impl RequestId {
     }
 }
 
-/// Hands out request ids: the start of this process, then a count. Clones count together.
+/// Generates request ids: the start time of this process, then a count. Clones share the count.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestIds {
     started: Arc<str>,
@@ -50,8 +50,8 @@ impl RequestIds {
     }
 }
 
-impl Reads for RequestId {
-    fn reads(_: &mut Inputs) {}
+impl DocumentedInput for RequestId {
+    fn describe(_: &mut Inputs) {}
 }
 
 impl<S: Sync> FromRequestParts<S> for RequestId {

@@ -1,46 +1,68 @@
-//! Every route, one line each: method, path, permission, handler. What is not in this table is not served.
+//! The route table, one line for each route: method, path, permission, handler. A route that is missing here is not
+//! served.
 //!
-//! Both slash forms of a path are served. A route without a permission stops the start-up unless [`PUBLIC`] names
-//! it, and so does one that could not be checked: with a permission, but without an organisation in its path. The
-//! description of a route stands beside its handler; one without it stops the start-up, too.
+//! Both slash forms of a path are served. These routes stop the start-up: a route without a permission, unless
+//! [`public`] names it; a route with a permission but without an organisation in its path; a route without a
+//! description, which stands beside its handler.
 
 mod build;
-mod door;
+mod public;
 mod route;
+mod route_guard;
 
+use axum::Router;
 use registry::Permission::{
     AccessRepo, Administer, CreateTool, DeleteTool, GetInvocation, GetTool, InvokeTool, ModifyTool, OwnAccount,
     TestTool,
 };
+use serde_json::Value;
 
+use crate::app::App;
+use crate::openapi::{self, OperationDoc};
+use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
     api_keys, builds, document, git, health, invocations, me, operations, reference, roles, scaffold, signin,
     signing_keys, test, tools, users, versions,
 };
 
-pub use build::{RouteRefused, router};
-pub(crate) use door::Handle;
+pub use build::RouteRefused;
 pub use route::Route;
 use route::{delete, get, post};
 
-/// The operations that anybody may call.
-const PUBLIC: [(&str, &str); 7] = [
-    ("GET", "/docs"),
-    ("GET", "/docs/errors"),
-    ("GET", "/docs/{asset}"),
-    ("GET", "/health/live"),
-    ("GET", "/health/ready"),
-    ("GET", "/v1/openapi.json"),
-    ("POST", "/v1/{organization}/user/signin_with_api_key"),
-];
+/// Builds the router of the whole API.
+pub fn router(app: App) -> Result<Router, RouteRefused> {
+    build::assemble(app, routes())
+}
 
-/// The table.
+/// The OpenAPI document of all routes.
+pub fn openapi_document() -> Value {
+    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>())
+}
+
+/// The names of all operations, in the order of the route table.
+pub(crate) fn operation_names() -> Vec<&'static str> {
+    routes().iter().filter_map(|route| route.operation.as_ref()).map(OperationDoc::id).collect()
+}
+
+impl RateLimits {
+    /// Sets the limit of one operation; 0 removes the limit.
+    pub fn with(mut self, name: &str, per_minute: u32) -> Result<Self, UnknownOperation> {
+        let known = operation_names();
+        let Some(operation) = known.iter().find(|known| **known == name) else {
+            return Err(UnknownOperation { name: name.to_owned(), known });
+        };
+        self.set(operation, per_minute);
+        Ok(self)
+    }
+}
+
+/// The route table.
 #[rustfmt::skip]
 pub fn routes() -> Vec<Route> {
     vec![
         get("/health/live", None, health::live).described(health::live_operation),
         get("/health/ready", None, health::ready).described(health::ready_operation),
-        get("/v1/openapi.json", None, document::handle).described(document::operation),
+        get("/v1/openapi.json", None, || document::handle(openapi_document)).described(document::operation),
         get("/docs", None, reference::page::handle).described(reference::page::operation),
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),

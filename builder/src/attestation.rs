@@ -1,57 +1,26 @@
-//! What is said about a version, and signed: how it was made, and what it is made of.
+//! Attestations: the signed provenance and the bill of materials of a version.
 
 mod envelope;
+mod facts;
 mod package;
 mod sbom;
 mod statement;
 
-use registry::{
-    Attestation, BumpKind, Digest, Error, Language, Lease, OrganizationId, SigningKey, Timestamp, ToolId, Version,
-};
+use registry::{Attestation, Digest, Error, SigningKey};
 
-use crate::component::Artefact;
-use crate::source::CommitId;
+pub use facts::Facts;
 pub use package::{Hash, Package};
 pub use sbom::programs;
 
-/// Names this builder, and the kind of build, in statements.
-const BUILDER: &str = "urn:lathe:builder";
-const BUILD_TYPE: &str = "urn:lathe:build:v1";
-const RELEASE: &str = env!("CARGO_PKG_VERSION");
-
-/// Whether the signature is right, and what was signed speaks of this component.
+/// Whether the signature is valid and the signed statement names this component.
 #[must_use]
-pub fn is_right(attestation: &Attestation, component: &Digest) -> bool {
+pub fn is_valid(attestation: &Attestation, component: &Digest) -> bool {
     let statement = envelope::open(&attestation.provenance, &attestation.signed_by);
     statement.is_some_and(|found| statement::is_of(&found, component))
 }
 
-/// What is known about a build when its version gets its number.
-#[derive(Debug)]
-pub struct Facts<'a> {
-    pub lease: &'a Lease,
-    pub tool_name: &'a str,
-    pub version: Version,
-    pub bump: BumpKind,
-    pub branch: &'a str,
-    pub commit: &'a CommitId,
-    pub project_path: &'a str,
-    pub language: Language,
-    pub artefact: &'a Artefact,
-    pub packages: &'a [Package],
-    pub finished_at: Timestamp,
-}
-
 impl Facts<'_> {
-    fn organization(&self) -> &OrganizationId {
-        &self.lease.organization
-    }
-
-    fn tool(&self) -> &ToolId {
-        &self.lease.tool
-    }
-
-    /// Says it, and signs it.
+    /// Creates the bill of materials and the signed provenance.
     ///
     /// # Errors
     /// When the key is damaged.

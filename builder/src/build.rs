@@ -1,89 +1,107 @@
-//! From sources to a built tool: the steps in order, without a store.
+//! The build pipeline, from a project's files to a built tool, without a store.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use registry::{Digest, OrganizationId, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
-use crate::attestation::Package;
-use crate::checks::{CheckFiles, Subject};
-use crate::component::Artefact;
+use crate::built::Built;
+use crate::checks::CheckFiles;
+use crate::config::Config;
 use crate::error::Error;
+use crate::images::Images;
 use crate::progress::Progress;
+use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
 use crate::steps::{inspect, mocks, schema};
-use crate::toolchain::Project;
-use crate::workbench::Workbench;
+use crate::toolchain::Toolchains;
+use crate::toolchain::project::{Caches, Made, Project};
+use crate::workers::Workers;
 
-/// A tool that can run.
-#[derive(Debug)]
-pub struct Built {
-    pub manifest: Manifest,
-    pub settings: VersionSettings,
-    pub input_schema: Value,
-    pub validator: InputSchema,
-    pub mocks: Mocks,
-    /// Not read yet: a version is built again whatever its checks say.
-    pub checks: CheckFiles,
-    pub artefact: Artefact,
-    pub packages: Vec<Package>,
+/// Builds projects. Components are built in this process, or in workers if there are any.
+#[derive(Clone)]
+pub struct Pipeline {
+    toolchains: Toolchains,
+    workers: Option<Workers>,
+    parser: Arc<[String]>,
+    limits_max: Limits,
 }
 
-impl Built {
-    /// The name that the tool would have.
-    #[must_use]
-    pub fn tool_name(&self) -> String {
-        self.manifest.name.replace('-', "_").to_lowercase()
+impl Pipeline {
+    /// # Errors
+    /// When the scratch directory, or the system's certificates, cannot be used.
+    pub fn open(config: Config, images: Images) -> Result<Self, Error> {
+        let (parser, limits_max) = (config.parser.as_slice().into(), config.limits_max);
+        Ok(Self { toolchains: Toolchains::open(config, images)?, workers: None, parser, limits_max })
     }
 
-    /// What checks run.
-    pub(crate) fn subject<'a>(&'a self, organization: &'a OrganizationId) -> Subject<'a> {
-        Subject {
-            organization,
-            tool_name: self.tool_name(),
-            code: self.artefact.code(),
-            settings: &self.settings,
-            input_schema: &self.validator,
-            mocks: &self.mocks,
-            required_envvars: &self.manifest.required_envvars,
-            required_secret_envvars: &self.manifest.required_secret_envvars,
+    /// The same pipeline with components built by workers.
+    #[must_use]
+    pub fn with_workers(self, workers: Option<Workers>) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// The same pipeline for the builds of an organisation, which shares the workers with others.
+    #[must_use]
+    pub fn of(&self, organization: &OrganizationId) -> Self {
+        let workers = self.workers.as_ref().map(|workers| workers.of(organization));
+        Self { workers, ..self.clone() }
+    }
+
+    #[must_use]
+    pub const fn toolchains(&self) -> &Toolchains {
+        &self.toolchains
+    }
+
+    /// Builds a project.
+    ///
+    /// # Errors
+    /// When a stage refuses the project.
+    pub async fn build(
+        &self,
+        files: BTreeMap<String, Vec<u8>>,
+        caches: Caches,
+        progress: &Progress,
+    ) -> Result<Built, Error> {
+        let project = progress.step("manifest", ReadProject::read(files, Parser { command: &self.parser })).await?;
+        let ReadProject { files, documents, declarations } = project;
+        let checks = CheckFiles::among(&files);
+        let derive_schema = declarations.input_schema.is_none();
+        let project = Project { manifest: &declarations.manifest, documents: &documents, files, derive_schema, caches };
+        let made = self.make(project, progress).await?;
+        declarations.built(made, checks, &self.limits_max)
+    }
+
+    async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        match &self.workers {
+            None => self.toolchains.make(project, progress).await,
+            Some(workers) => workers.make(project, progress).await,
         }
     }
 }
 
-/// Builds a project out of its files.
-///
-/// # Errors
-/// The first stage that refuses it.
-pub async fn build(
+/// A project's files and declarations.
+struct ReadProject {
     files: BTreeMap<String, Vec<u8>>,
-    workbench: &Workbench,
-    progress: &Progress,
-) -> Result<Built, Error> {
-    let declared = progress.step("manifest", async { read_declarations(&files) }).await?;
-    let Declarations { manifest, input_schema, output_schema, mocks } = declared;
-    let checks = CheckFiles::among(&files);
-    let project = Project { manifest: &manifest, files, derive_schema: input_schema.is_none() };
-    let made = workbench.make(project, progress).await?;
-    let input_schema = match input_schema {
-        Some(schema) => schema,
-        None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
-    };
-    let settings = settings(&manifest, &mocks, output_schema, &workbench.config.limits_max)?;
-    Ok(Built {
-        settings: VersionSettings { world: Some(inspect::world_of(&made.artefact)?), ..settings },
-        mocks,
-        checks,
-        validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
-        input_schema,
-        manifest,
-        artefact: made.artefact,
-        packages: made.packages,
-    })
+    documents: Documents,
+    declarations: Declarations,
 }
 
-/// What the project says of itself.
+impl ReadProject {
+    /// Reads the declarations on a thread for blocking work.
+    async fn read(files: BTreeMap<String, Vec<u8>>, parser: Parser<'_>) -> Result<Self, Error> {
+        let documents = Documents::read(&files, parser).await?;
+        let read = move || {
+            let declarations = Declarations::read(&documents, &files)?;
+            Ok(Self { files, documents, declarations })
+        };
+        tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+    }
+}
+
+/// A project's declarations.
 struct Declarations {
     manifest: Manifest,
     input_schema: Option<Value>,
@@ -91,36 +109,52 @@ struct Declarations {
     mocks: Mocks,
 }
 
-fn read_declarations(files: &BTreeMap<String, Vec<u8>>) -> Result<Declarations, Error> {
-    let manifest = Manifest::read(files)?;
-    let input_schema =
-        manifest.input_schema.as_deref().map(|path| schema::read(files, path, schema::INPUT)).transpose()?;
-    let output_schema =
-        manifest.output_schema.as_deref().map(|path| schema::read(files, path, schema::OUTPUT)).transpose()?;
-    Ok(Declarations { mocks: mocks::read(files)?, manifest, input_schema, output_schema })
-}
+impl Declarations {
+    fn read(documents: &Documents, files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
+        let manifest = Manifest::read(documents, files)?;
+        let input_schema =
+            manifest.input_schema.as_deref().map(|path| schema::read(files, path, schema::INPUT)).transpose()?;
+        let output_schema =
+            manifest.output_schema.as_deref().map(|path| schema::read(files, path, schema::OUTPUT)).transpose()?;
+        Ok(Self { mocks: mocks::read(files)?, manifest, input_schema, output_schema })
+    }
 
-/// The author's settings below the operator's caps.
-fn settings(
-    manifest: &Manifest,
-    mocks: &Mocks,
-    output_schema: Option<Value>,
-    limits_max: &Limits,
-) -> Result<VersionSettings, Error> {
-    let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
-    let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));
-    Ok(VersionSettings {
-        language: manifest.language,
-        entry_point: manifest.entry_point.clone(),
-        output_schema,
-        allowed_hosts: manifest.allowed_hosts.clone(),
-        secret_hosts: manifest.secret_hosts.clone(),
-        timeout_ms: limits.wall_ms,
-        memory_bytes: limits.memory_bytes,
-        limits: manifest.limits,
-        mocks_digest,
-        tape: manifest.tape,
-        recorded_answers: manifest.recorded_answers,
-        world: None,
-    })
+    /// The built tool, with the author's settings within the operator's limits.
+    fn built(self, made: Made, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
+        let settings = self.settings(limits_max)?;
+        let input_schema = match self.input_schema {
+            Some(schema) => schema,
+            None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
+        };
+        Ok(Built {
+            settings: VersionSettings { world: Some(inspect::world_of(&made.artefact)?), ..settings },
+            mocks: self.mocks,
+            checks,
+            validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
+            input_schema,
+            manifest: self.manifest,
+            artefact: made.artefact,
+            packages: made.packages,
+        })
+    }
+
+    fn settings(&self, limits_max: &Limits) -> Result<VersionSettings, Error> {
+        let Self { manifest, mocks, output_schema, .. } = self;
+        let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
+        let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));
+        Ok(VersionSettings {
+            language: manifest.language,
+            entry_point: manifest.entry_point.clone(),
+            output_schema: output_schema.clone(),
+            allowed_hosts: manifest.allowed_hosts.clone(),
+            secret_hosts: manifest.secret_hosts.clone(),
+            timeout_ms: limits.wall_ms,
+            memory_bytes: limits.memory_bytes,
+            limits: manifest.limits,
+            mocks_digest,
+            tape: manifest.tape,
+            recorded_answers: manifest.recorded_answers,
+            world: None,
+        })
+    }
 }

@@ -1,21 +1,28 @@
-//! A version's component: an image, and the author's bundle as a custom
-//! section of it. The two are stored apart and their digest is of the whole,
-//! so that the version is one file wherever it is carried.
+//! The format of a version's component: an image with the author's bundle as a custom section.
+//!
+//! Image and bundle are stored apart. The digest covers the whole component, so that a version can be one file.
 
+use std::io;
 use std::sync::Arc;
 
 use registry::Digest;
-use runner::{Code, Compiler, Maker};
+use runner::{Code, Compiler, Maker, NativeCode};
 use sha2::{Digest as _, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection, Encode};
 
 use crate::error::Error;
-use crate::snapshots::Snapshot;
 
-/// The custom section's name.
+/// The name of the custom section.
 pub const BUNDLE_SECTION: &str = "lathe:bundle";
 
-/// A language's interpreter, and the state of its digest before any bundle.
+/// The interpreter of a language, as this release ships it.
+#[derive(Debug, Clone, Copy)]
+pub struct ShippedImage {
+    pub name: &'static str,
+    pub unpack: fn() -> io::Result<Vec<u8>>,
+}
+
+/// An interpreter with its digest, and the hash state that a bundle's section continues.
 #[derive(Clone)]
 pub struct Image {
     pub digest: Digest,
@@ -30,7 +37,7 @@ impl Image {
         Self { digest: Digest::from_bytes(hasher.clone().finalize().into()), name, hasher }
     }
 
-    /// The digest of [`with_bundle`], without the copy.
+    /// The digest of [`with_bundle`], computed without a copy of the image.
     #[must_use]
     pub fn component_digest(&self, bundle: &[u8]) -> Digest {
         let mut hasher = self.hasher.clone();
@@ -39,19 +46,29 @@ impl Image {
     }
 }
 
-/// What a version runs.
+/// An image with a tool's packages in its memory.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub image: Image,
+    /// The digest of the image that the snapshot was made from.
+    pub base: Digest,
+    pub component: Arc<[u8]>,
+    pub code: Arc<NativeCode>,
+}
+
+/// The code of a version.
 #[derive(Debug, Clone)]
 pub enum Artefact {
-    /// Code for a language's image.
+    /// A bundle for a language's image, or for a snapshot of it.
     Bundle {
         image: Digest,
         image_name: &'static str,
         bytes: Arc<[u8]>,
         component: Digest,
-        /// The image itself, when no release brings it, and which one it was made of.
+        /// A snapshot's component, which no release ships, and the digest of its base image.
         snapshot: Option<(Arc<[u8]>, Digest)>,
     },
-    /// A component of its own.
+    /// A complete component.
     Component { bytes: Arc<[u8]>, digest: Digest },
 }
 
@@ -62,12 +79,12 @@ impl Artefact {
         Self::Bundle { image: image.digest, image_name: image.name, bytes: bundle.into(), component, snapshot: None }
     }
 
-    /// Code for an image that has the tool's packages in it.
+    /// A bundle for a snapshot with the tool's packages.
     #[must_use]
     pub fn of_snapshot(snapshot: &Snapshot, bundle: Vec<u8>) -> Self {
         let mut made = Self::of_image(&snapshot.image, bundle);
         if let Self::Bundle { snapshot: image, .. } = &mut made {
-            *image = Some((snapshot.component.clone(), snapshot.of));
+            *image = Some((snapshot.component.clone(), snapshot.base));
         }
         made
     }
@@ -77,7 +94,7 @@ impl Artefact {
         Self::Component { digest: Digest::of(&component), bytes: component.into() }
     }
 
-    /// What is to be stored besides, likewise.
+    /// The snapshot's component, which is stored beside the bundle.
     #[must_use]
     pub const fn snapshot(&self) -> Option<&Arc<[u8]>> {
         match self {
@@ -86,17 +103,17 @@ impl Artefact {
         }
     }
 
-    /// The language's image, as a release brings it, with its name.
+    /// The name and digest of the shipped image.
     #[must_use]
     pub const fn language_image(&self) -> Option<(&'static str, &Digest)> {
         match self {
-            Self::Bundle { snapshot: Some((_, of)), image_name, .. } => Some((image_name, of)),
+            Self::Bundle { snapshot: Some((_, base)), image_name, .. } => Some((image_name, base)),
             Self::Bundle { image, image_name, .. } => Some((image_name, image)),
             Self::Component { .. } => None,
         }
     }
 
-    /// What is to be stored, and found again by its digest.
+    /// The bytes to store under their digest: the bundle, or the whole component.
     #[must_use]
     pub const fn bytes(&self) -> &Arc<[u8]> {
         match self {
@@ -104,7 +121,7 @@ impl Artefact {
         }
     }
 
-    /// What a runner instantiates, with what it loads into it.
+    /// The component that a runner instantiates, and the bundle that it loads.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -113,7 +130,7 @@ impl Artefact {
         }
     }
 
-    /// Has the code compiled that runs will need. That of an image was compiled when the image compiled the bundle.
+    /// Compiles an author's component for this node. An image is compiled already, since it compiled the bundle.
     ///
     /// # Errors
     /// When the author's component is refused.
@@ -127,7 +144,7 @@ impl Artefact {
         }
     }
 
-    /// Of the author's code, if it lies apart from the component.
+    /// The digest of the bundle. `None` for a complete component.
     #[must_use]
     pub fn bundle_digest(&self) -> Option<Digest> {
         match self {
@@ -136,7 +153,7 @@ impl Artefact {
         }
     }
 
-    /// Of the whole, as one file.
+    /// The digest of the component as one file.
     #[must_use]
     pub const fn component_digest(&self) -> Digest {
         match self {
@@ -145,7 +162,7 @@ impl Artefact {
     }
 }
 
-/// The component that carries the bundle.
+/// The component that contains the bundle.
 #[must_use]
 pub fn with_bundle(image: &[u8], bundle: &[u8]) -> Vec<u8> {
     [image, &section(bundle)].concat()
@@ -164,7 +181,7 @@ mod tests {
     use wasmparser::{Parser, Payload};
 
     #[test]
-    fn the_bundle_is_found_again_and_the_digest_is_of_the_whole() {
+    fn the_component_contains_the_bundle_and_its_digest_covers_both() {
         let empty = wasm_encoder::Component::new().finish();
         let whole = with_bundle(&empty, b"code");
         let found = Parser::new(0).parse_all(&whole).find_map(|payload| match payload {

@@ -1,22 +1,23 @@
-//! What an operator may set of the builder.
+//! The builder's settings.
 //!
 //! | field | meaning | default |
 //! |---|---|---|
+//! | `parser` | program and arguments of the child that parses TOML | this binary |
 //! | `bundler` | program and arguments of the bundling child | this binary |
-//! | `cache_dir` | downloaded packages, by digest, and snapshots of images with packages | `<data>/cache` |
-//! | `bubblewrap` | the program that confines builds in which an author's code runs natively | none: such builds are refused |
-//! | `scratch_dir` | what running builds have in hand; emptied at the start | `<data>/scratch` |
+//! | `cache_dir` | downloaded packages and snapshots | `<data>/cache` |
+//! | `bubblewrap` | the program that confines builds which run an author's code natively | none: such builds are refused |
+//! | `scratch_dir` | temporary files of running builds; emptied at the start | `<data>/scratch` |
 //! | `confiner` | program and arguments of the child that becomes esbuild | this binary |
-//! | `esbuild` | bundles JavaScript and TypeScript | none: they are refused |
-//! | `esbuild_digest` | the only one that may bundle | none: any |
+//! | `esbuild` | the bundler of JavaScript and TypeScript | none: both are refused |
+//! | `esbuild_digest` | the digest of the only esbuild that is allowed | none: any |
 //! | `npm_registry` | URL of an npm registry | none: dependencies are refused |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
-//! | `rust_toolchain` | the directory of a Rust toolchain, like those of rustup | none: tools in Rust are refused |
-//! | `rust_toolchain_digest` | the only one that may compile | none: any |
+//! | `rust_toolchain` | the directory of a Rust toolchain, in rustup's layout | none: tools in Rust are refused |
+//! | `rust_toolchain_digest` | the digest of the only Rust toolchain that is allowed | none: any |
 //! | `crate_index` | `crates.io`, or the URL of a sparse index of crates | none: dependencies are refused |
-//! | `workers` | where build workers come in, which then make what runs | none: it is made in this process |
-//! | `builds` | builds at once and builds that wait, in the process and of one organisation | 2 and 16, of one 2 and 12 |
-//! | `limits_max` | no version may ask for more | see `runner::Limits` |
+//! | `workers` | the socket of build workers, which then build all components | none: this process builds them |
+//! | `builds` | running and waiting builds, of the process and of one organisation | 2 and 16, of one organisation 2 and 12 |
+//! | `limits_max` | the highest limits that a version may set | see `runner::Limits` |
 
 use std::path::PathBuf;
 
@@ -24,15 +25,16 @@ use registry::Digest;
 use runner::{Bounds, Limits};
 
 use crate::steps::esbuild::Esbuild;
-use crate::workers::Place;
+use crate::workers::endpoint::WorkerEndpoint;
 
-/// Each holds a child of up to a gigabyte and a core.
+/// Running builds. Each has a child process of up to a gigabyte and a core.
 const PARALLEL_BUILDS_MAX: usize = 2;
-/// A build takes a second or a few; who comes later would not get a turn in the time for which one is waited.
+/// Waiting builds. A build takes a few seconds; further builds would exceed the time that a build may wait.
 const QUEUED_BUILDS_MAX: usize = 16;
 
 #[derive(Debug, Clone)]
 pub struct Config {
+    pub parser: Vec<String>,
     pub bundler: Vec<String>,
     pub confiner: Vec<String>,
     pub esbuild: Option<Esbuild>,
@@ -45,17 +47,18 @@ pub struct Config {
     pub rust_toolchain: Option<PathBuf>,
     pub rust_toolchain_digest: Option<Digest>,
     pub crate_index: Option<String>,
-    pub workers: Option<Place>,
+    pub workers: Option<WorkerEndpoint>,
     pub builds: Bounds,
     pub limits_max: Limits,
 }
 
 impl Config {
-    /// The defaults, with this program as its own bundler.
+    /// The defaults. `program` is this binary, which runs its own child processes.
     #[must_use]
     pub fn new(cache_dir: PathBuf, scratch_dir: PathBuf, program: &str) -> Self {
         let own = |command: &str| vec![program.into(), "internal".into(), command.into()];
         Self {
+            parser: own("parse"),
             bundler: own("bundle"),
             confiner: own("esbuild"),
             esbuild: None,

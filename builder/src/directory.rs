@@ -1,4 +1,4 @@
-//! The files of a directory as a push would bring them: without what git ignores, and without links.
+//! Reads a project's directory as a push would contain it: without the files that git ignores.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 use crate::source::PROJECT_BYTES_MAX;
 
 const STAGE: &str = "checkout";
-/// A project with more has something in it that belongs into `.gitignore`.
+/// Files of a project. A project with more contains files that belong in `.gitignore`.
 const FILES_MAX: usize = 10_000;
 
-/// The directories that hold a project's files, for whoever wants to know when one changes.
+/// The directories of a project, for watching them.
 ///
 /// # Errors
-/// When one cannot be read.
+/// When a directory cannot be read.
 pub fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for entry in walk(root) {
@@ -28,10 +28,10 @@ pub fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Reads all files, by their path within the project. Names with a leading dot are left out: they are never shipped.
+/// The files of a project by their path within it. Hidden files are left out, since they are never published.
 ///
 /// # Errors
-/// When there are too many or too large ones, or one is a link or cannot be read.
+/// When the files are too many or too large, or a file is a link or cannot be read.
 pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
     let (mut files, mut bytes) = (BTreeMap::new(), 0);
     for entry in walk(root) {
@@ -39,13 +39,13 @@ pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
         let path = within(root, entry.path())?;
         if !kind.is_file() {
-            return Err(refuse("link", "only plain files are accepted; commit the file itself", &path));
+            return Err(refuse("link", "links and special files are not accepted; commit the file itself", &path));
         }
         bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         if bytes > PROJECT_BYTES_MAX || files.len() == FILES_MAX {
             let message = format!(
-                "the project has more than {FILES_MAX} files or {PROJECT_BYTES_MAX} bytes; what does not belong to it \
-                 should stand in .gitignore"
+                "the project has more than {FILES_MAX} files or {PROJECT_BYTES_MAX} bytes; list files that do not belong to it \
+                 in .gitignore"
             );
             return Err(refuse("size", &message, &path));
         }
@@ -57,11 +57,11 @@ pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
 }
 
 fn walk(root: &Path) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> {
-    // In a directory that is no repository yet, `.gitignore` means the same.
+    // `.gitignore` also applies in a directory that is not a git repository yet.
     WalkBuilder::new(root).require_git(false).ignore(false).build()
 }
 
-/// None for a file that was there a moment ago: editors write a new one and move it over the old.
+/// The contents of a file. `None` when it has just vanished: editors replace files by renaming a new one.
 fn contents(entry: &DirEntry) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(entry.path()) {
         Ok(contents) => Ok(Some(contents)),
@@ -77,11 +77,11 @@ fn within(root: &Path, path: &Path) -> Result<String, Error> {
 }
 
 fn refuse(check: &str, message: &str, path: &str) -> Error {
-    Error::failed(STAGE, check, message, Place::file(path))
+    Error::failed((STAGE, check), message, Location::file(path))
 }
 
 fn unreadable(error: &impl std::fmt::Display) -> Error {
-    Error::failed(STAGE, "read", format!("the project cannot be read: {error}"), Place::default())
+    Error::failed((STAGE, "read"), format!("the project cannot be read: {error}"), Location::default())
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_is_read_without_what_git_ignores() {
+    fn ignored_files_are_left_out() {
         let project = project(&[
             ("tool.py", "pass"),
             ("src/deep/more.py", "pass"),
@@ -121,7 +121,7 @@ mod tests {
         let linked = project(&[("tool.py", "pass")]);
         std::os::unix::fs::symlink("/etc/hostname", linked.path().join("host.txt")).unwrap();
         let error = read(linked.path()).unwrap_err().to_string();
-        assert!(error.contains("host.txt: only plain files"), "{error}");
+        assert!(error.contains("host.txt: links and special files are not accepted"), "{error}");
         let large = project(&[]);
         let file = fs::File::create(large.path().join("large.bin")).unwrap();
         file.set_len(PROJECT_BYTES_MAX + 1).unwrap();

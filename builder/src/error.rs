@@ -1,4 +1,4 @@
-//! Why a build ended, and where.
+//! The errors of builds.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use registry::BuildId;
 
 use crate::source::{SourceError, SourceErrorKind};
 
-/// Where in a project the author has to look.
+/// A file of a project, and a line in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     pub file: Option<String>,
     pub line: Option<u32>,
 }
 
-impl Place {
+impl Location {
     #[must_use]
     pub fn file(file: &str) -> Self {
         Self { file: Some(file.into()), line: None }
@@ -26,7 +26,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(formatter, "{file}:{line}: "),
@@ -36,12 +36,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// The author's fault is `Failed`; the rest is the moment's, or ours.
+/// The error of a build. The author can correct `Failed` and most of `Source`; the other errors concern the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A stage refused the project. `check` names what to mend.
-    #[error("{stage} failed ({check}): {place}{message}")]
-    Failed { stage: &'static str, check: String, message: String, place: Place },
+    /// A stage refused the project. `check` is the name of the violated rule.
+    #[error("{stage} failed ({check}): {location}{message}")]
+    Failed { stage: &'static str, check: String, message: String, location: Location },
     #[error("no live tool with this id")]
     ToolNotFound,
     #[error("too many builds are waiting; try again in {} s", retry_after.as_secs())]
@@ -49,13 +49,13 @@ pub enum Error {
     #[error("too many builds of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyBuilds { retry_after: Duration },
     #[error(
-        "this server builds in workers, and none is connected: its operator starts one with `lathe worker`; try again in \
-         {} s", retry_after.as_secs()
+        "this server builds in separate workers, and none is connected; ask its operator to start one with `lathe worker`, \
+         or try again in {} s", retry_after.as_secs()
     )]
     NoWorker { retry_after: Duration },
     #[error(
-        "the worker that built this ended before the build did, and so did a second one; the server's log says more; try \
-         again in {} s", retry_after.as_secs()
+        "the build worker ended during this build, and so did a second worker; try again in {} s, and ask the operator to \
+         read the server's log if it happens again", retry_after.as_secs()
     )]
     WorkerLost { retry_after: Duration },
     #[error(transparent)]
@@ -66,16 +66,17 @@ pub enum Error {
     Runner(#[from] runner::Error),
     #[error("{message}")]
     Internal { message: String },
-    /// What ended the build of a publication; its log is kept.
+    /// The error of a publication whose build and log were recorded.
     #[error("{error}")]
     Recorded { build: BuildId, error: Box<Self> },
 }
 
+/// The kind of an error, which determines the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     BadRequest,
     NotFound,
-    /// The caller's organisation has had its share for now.
+    /// The organisation has reached its own bound.
     TooMany,
     Unavailable,
     Store,
@@ -84,8 +85,8 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn failed(stage: &'static str, check: &str, message: impl Into<String>, place: Place) -> Self {
-        Self::Failed { stage, check: check.into(), message: message.into(), place }
+    pub(crate) fn failed((stage, check): (&'static str, &str), message: impl Into<String>, location: Location) -> Self {
+        Self::Failed { stage, check: check.into(), message: message.into(), location }
     }
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {
@@ -111,7 +112,7 @@ impl Error {
         }
     }
 
-    /// Stable, for machines.
+    /// The stable error code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -129,7 +130,7 @@ impl Error {
         }
     }
 
-    /// The stage of the build that ended it.
+    /// The stage that ended the build.
     #[must_use]
     pub fn stage(&self) -> &'static str {
         match self {

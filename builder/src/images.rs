@@ -1,88 +1,101 @@
-//! The interpreters that this release brings, one for each interpreted language.
+//! The images that this release ships, one for each interpreted language.
 
-use std::io;
 use std::sync::Arc;
 
-use registry::Artifacts;
+use registry::{Artifacts, Language};
 use runner::{Compiler, Maker, NativeCode};
 use tokio::sync::OnceCell;
 
-use crate::component::Image;
+use crate::component::{Image, ShippedImage};
 use crate::error::Error;
 use crate::steps::inspect;
+use crate::toolchain::languages::CONVENTIONS;
 
-/// The images, stored, and their code on this node.
+/// The images and their compiled code on this node. Clones share them.
 #[derive(Clone)]
 pub struct Images {
-    /// Where versions find them; none where there are no versions.
+    /// The store of versions' images. `None` in processes without versions.
     artifacts: Option<Artifacts>,
     compiler: Compiler,
-    python: Image,
-    /// Unpacked and stored when the first tool wants it: a server without such tools is spared both.
-    javascript: Arc<OnceCell<Image>>,
+    images: Arc<[LazyImage]>,
+}
+
+/// An image that is unpacked and stored at first use, so that servers without tools of the language save both.
+struct LazyImage {
+    language: Language,
+    shipped: ShippedImage,
+    image: OnceCell<Image>,
 }
 
 impl Images {
-    /// Stores the images. Their code is compiled when it is first needed.
+    /// Stores the image of the default language immediately, and the others at first use.
     ///
     /// # Errors
-    /// When an image is damaged or cannot be stored.
+    /// When the image is damaged or cannot be stored.
     pub async fn store(artifacts: Artifacts, compiler: Compiler) -> Result<Self, Error> {
-        let component = python_image::component().map_err(Error::internal)?;
-        let python = stored(Some(&artifacts), python_image::NAME, component).await?;
-        Ok(Self { artifacts: Some(artifacts), compiler, python, javascript: Arc::default() })
+        let images = Self { artifacts: Some(artifacts), ..Self::unstored(compiler) };
+        images.image(Language::Python).await?;
+        Ok(images)
     }
 
-    /// The images where nothing is stored.
-    ///
-    /// # Errors
-    /// When an image is damaged.
-    pub fn unstored(compiler: Compiler) -> Result<Self, Error> {
-        let component = python_image::component().map_err(Error::internal)?;
-        let python = Image::new(python_image::NAME, &component);
-        Ok(Self { artifacts: None, compiler, python, javascript: Arc::default() })
-    }
-
+    /// The images of a process that stores nothing.
     #[must_use]
-    pub const fn python(&self) -> &Image {
-        &self.python
+    pub fn unstored(compiler: Compiler) -> Self {
+        let lazy = |(language, shipped)| LazyImage { language, shipped, image: OnceCell::new() };
+        let images = CONVENTIONS.iter().filter_map(|convention| Some((convention.language, convention.image?)));
+        Self { artifacts: None, compiler, images: images.map(lazy).collect() }
     }
 
-    /// What compiles them, and tools of their own.
+    /// The compiler of images and of authors' components.
     #[must_use]
     pub const fn compiler(&self) -> &Compiler {
         &self.compiler
     }
 
-    /// Inspects and compiles the image on this node, which takes seconds, once.
+    /// The image of a language.
     ///
     /// # Errors
-    /// When the compiling child fails.
-    pub async fn python_code(&self) -> Result<Arc<NativeCode>, Error> {
-        self.code(&self.python, python_image::component).await
+    /// When the image is damaged or cannot be stored, or the language has none.
+    pub async fn image(&self, language: Language) -> Result<Image, Error> {
+        self.unpacked(self.lazy(language)?).await
     }
 
-    /// The JavaScript image and its code, both made at the first call.
+    /// The image of a language and its code, which the first call on this node compiles within seconds.
     ///
     /// # Errors
-    /// When the image is damaged, cannot be stored, or the compiling child fails.
-    pub async fn javascript(&self) -> Result<(Image, Arc<NativeCode>), Error> {
-        let first = async {
-            let unpacked = tokio::task::spawn_blocking(javascript_image::component).await.map_err(Error::internal)?;
-            stored(self.artifacts.as_ref(), javascript_image::NAME, unpacked.map_err(Error::internal)?).await
+    /// When the image is damaged or cannot be stored, or the compiling child process fails.
+    pub async fn ready(&self, language: Language) -> Result<(Image, Arc<NativeCode>), Error> {
+        let lazy = self.lazy(language)?;
+        let image = self.unpacked(lazy).await?;
+        let code = self.compiler.ready(&image.digest, Maker::Platform, self.component(lazy.shipped)).await?;
+        Ok((image, code))
+    }
+
+    fn lazy(&self, language: Language) -> Result<&LazyImage, Error> {
+        let found = self.images.iter().find(|lazy| lazy.language == language);
+        found.ok_or_else(|| Error::internal(format!("{} has no image", language.as_str())))
+    }
+
+    async fn unpacked(&self, lazy: &LazyImage) -> Result<Image, Error> {
+        let LazyImage { shipped: ShippedImage { name, unpack }, image, .. } = lazy;
+        let unpack_and_store = || async {
+            let component = tokio::task::spawn_blocking(*unpack).await.map_err(Error::internal)?;
+            let component = component.map_err(Error::internal)?;
+            let image = Image::new(name, &component);
+            if let Some(artifacts) = &self.artifacts
+                && !artifacts.contains(&image.digest).await?
+            {
+                artifacts.put(component).await?;
+            }
+            Ok::<_, Error>(image)
         };
-        let image = self.javascript.get_or_try_init(|| first).await?;
-        Ok((image.clone(), self.code(image, javascript_image::component).await?))
+        image.get_or_try_init(unpack_and_store).await.cloned()
     }
 
-    async fn code(&self, image: &Image, unpack: fn() -> io::Result<Vec<u8>>) -> Result<Arc<NativeCode>, Error> {
-        self.compiler.ready(&image.digest, Maker::Platform, self.component(unpack)).await
-    }
-
-    /// The image as this program brings it, so that one that was lost or damaged is stored anew.
-    async fn component(&self, unpack: fn() -> io::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
+    /// The image as this program ships it. It is stored again, in case the stored one is lost or damaged.
+    async fn component(&self, shipped: ShippedImage) -> Result<Vec<u8>, Error> {
         let inspected = move || {
-            let component = unpack().map_err(Error::internal)?;
+            let component = (shipped.unpack)().map_err(Error::internal)?;
             inspect::inspect_image(&component).map(|()| component)
         };
         let component: Arc<[u8]> = tokio::task::spawn_blocking(inspected).await.map_err(Error::internal)??.into();
@@ -93,14 +106,4 @@ impl Images {
         }
         Ok(component.to_vec())
     }
-}
-
-async fn stored(artifacts: Option<&Artifacts>, name: &'static str, component: Vec<u8>) -> Result<Image, Error> {
-    let image = Image::new(name, &component);
-    if let Some(artifacts) = artifacts
-        && !artifacts.contains(&image.digest).await?
-    {
-        artifacts.put(component).await?;
-    }
-    Ok(image)
 }

@@ -1,18 +1,18 @@
 //! Turns a commit into a runnable component.
 //!
-//! [`Builder`] is the shell around a store-free build, [`Workshop`] the same build
-//! of a directory, without a server; `checks` runs what was built; `source` is hosted git,
-//! `steps` the build itself, one file a step.
+//! [`Builder`] publishes commits: it wraps the pipeline of `build`, which knows no store. [`LocalBuilder`] builds a
+//! directory without a server. `source` is hosted git, `steps` has one file for each step of a build, `toolchain` one
+//! folder for each language, and `checks` runs the author's checks.
 
 mod attestation;
 mod build;
+mod built;
 mod checks;
 mod component;
 mod config;
 pub mod directory;
 mod error;
 pub mod gate;
-mod given;
 mod images;
 mod local;
 mod metrics;
@@ -22,24 +22,30 @@ pub mod sandbox;
 mod snapshots;
 pub mod source;
 mod steps;
+mod supplied_variables;
 mod toolchain;
-mod workbench;
 mod worker;
 mod workers;
 
-pub use build::Built;
+pub use built::Built;
 pub use checks::Checked;
 pub use component::{Artefact, BUNDLE_SECTION, Image, with_bundle};
 pub use config::Config;
-pub use error::{Error, ErrorKind, Place};
-pub use local::Workshop;
+pub use error::{Error, ErrorKind, Location};
+pub use local::{LocalBuilder, LocalRun};
 pub use metrics::describe_metrics;
 pub use progress::{BuildEvent, Progress, StepState};
-pub use publish::{Builder, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
+pub use publish::{Builder, BuilderServices, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
 pub use steps::bundle::child_bundle_main;
+pub use steps::documents::child_parse_main;
 pub use steps::esbuild::{Esbuild, EsbuildMissing, child_esbuild_main};
 pub use steps::inspect::inspect_tool;
-pub use toolchain::rust::Programs as RustPrograms;
-pub use workbench::Workbench;
+pub use supplied_variables::SuppliedVariables;
+pub use toolchain::rust::installation::RustInstallation;
 pub use worker::{Worker, WorkerError};
-pub use workers::{Onlooked, Place as WorkersPlace, look as look_for_workers};
+pub use workers::endpoint::WorkerEndpoint;
+pub use workers::handshake::{PoolStatus, pool_status};
+
+#[cfg(test)]
+#[path = "../tests/fuzz/mod.rs"]
+mod fuzz;

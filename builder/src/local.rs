@@ -1,77 +1,79 @@
-//! The whole pipeline on an author's machine: the files of a directory in, what came of them out. It has no server, no git
-//! and no store; all else is as a publication has it.
+//! Builds, checks and runs projects on an author's machine, as a publication does, but without a server, git or a store.
 
 use std::collections::BTreeMap;
 
-use registry::{EnvvarName, OrganizationId, SecretValue};
-use runner::{EventSink, Input, Trial, Trials, Tried};
+use registry::OrganizationId;
+use runner::{EventSink, Input, Trial, TrialResult, TrialRunner};
 
-use crate::Config;
-use crate::build::Built;
-use crate::checks::{self, Checked, Until};
+use crate::build::Pipeline;
+use crate::built::Built;
+use crate::checks::{self, Checked, Checker};
+use crate::config::Config;
 use crate::error::Error;
-use crate::given::{Fields, given};
 use crate::images::Images;
 use crate::progress::Progress;
-use crate::workbench::Workbench;
+use crate::supplied_variables::{Fields, SuppliedVariables};
+use crate::toolchain::project::Caches;
 
-/// What tools are told of the organisation that they run for.
+/// The organisation that tools see.
 const ORGANIZATION: &str = "local";
-/// Where the values of variables are looked for, in the words of the command line.
+/// The options of the command line that supply variables.
 const FIELDS: Fields = Fields { envvars: "--envvar", secrets: "--secret" };
 
-/// Builds, checks and runs projects here.
-pub struct Workshop {
+/// Builds, checks and runs projects of a directory.
+pub struct LocalBuilder {
     organization: OrganizationId,
-    workbench: Workbench,
-    trials: Trials,
+    pipeline: Pipeline,
+    trials: TrialRunner,
 }
 
-impl Workshop {
+/// One run of a built project.
+pub struct LocalRun {
+    pub input: Input,
+    pub variables: SuppliedVariables,
+    pub events: EventSink,
+}
+
+impl LocalBuilder {
     /// # Errors
     /// When an image is damaged, or the system's certificates cannot be used.
-    pub fn new(config: Config, trials: Trials) -> Result<Self, Error> {
+    pub fn new(config: Config, trials: TrialRunner) -> Result<Self, Error> {
         let organization = OrganizationId::parse(ORGANIZATION).map_err(Error::internal)?;
-        let images = Images::unstored(trials.compiler().clone())?;
-        Ok(Self { organization, workbench: Workbench::open(config, images)?, trials })
+        let images = Images::unstored(trials.compiler().clone());
+        Ok(Self { organization, pipeline: Pipeline::open(config, images)?, trials })
     }
 
     /// Builds a project.
     ///
     /// # Errors
-    /// The first stage that refuses it.
+    /// When a stage refuses the project.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
-        let built = self.workbench.build(files, progress).await?;
+        let built = self.pipeline.build(files, Caches::Used, progress).await?;
+        built.prove(self.trials.schemas(), &self.organization).await?;
         built.artefact.make_ready(self.trials.compiler()).await?;
         Ok(built)
     }
 
-    /// Runs all checks of what was built.
+    /// Runs all checks of a built project.
     ///
     /// # Errors
-    /// When they take too long together, or a run fails on the host's side.
+    /// When the checks together take too long, or a run fails on the host's side.
     pub async fn check(&self, built: &Built, progress: &Progress) -> Result<Vec<Checked>, Error> {
-        let subject = built.subject(&self.organization);
+        let checker = Checker { subject: built.subject(&self.organization), trials: &self.trials };
         let checking = async {
-            // Its caller shows them.
-            checks::run(&subject, &built.checks.read()?, &self.trials, Until::End, |_| {}).await
+            let checks = built.checks.read_blocking().await?;
+            checker.run_all(&checks).await
         };
         progress.step(checks::STAGE, checking).await
     }
 
-    /// Runs one input, with the mocks of the project as the only world.
+    /// Runs one input. The project's mocks answer all requests.
     ///
     /// # Errors
     /// When a required variable has no value, or the run fails on the host's side.
-    pub async fn run(
-        &self,
-        built: &Built,
-        input: Input,
-        envvars: BTreeMap<EnvvarName, String>,
-        secrets: BTreeMap<EnvvarName, SecretValue>,
-        events: EventSink,
-    ) -> Result<Tried, Error> {
-        let variables = given(&built.manifest, envvars, secrets, FIELDS)?;
+    pub async fn run(&self, built: &Built, run: LocalRun) -> Result<TrialResult, Error> {
+        let LocalRun { input, variables, events } = run;
+        let variables = variables.required_by(&built.manifest, FIELDS)?;
         let trial = Trial {
             organization: &self.organization,
             tool_name: &built.tool_name(),

@@ -1,11 +1,11 @@
-//! What the builder counts, for whoever has installed a recorder of the `metrics` crate.
+//! The builder's metrics, for an installed recorder of the `metrics` crate.
 
 use std::time::Duration;
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use tokio::time::Instant;
 
-use crate::Error;
+use crate::error::Error;
 
 const BUILDS: &str = "lathe_builds_total";
 const BUILD_SECONDS: &str = "lathe_build_duration_seconds";
@@ -13,16 +13,16 @@ const WORKERS: &str = "lathe_build_workers";
 const WORKERS_LOST: &str = "lathe_build_workers_lost_total";
 const STEP_SECONDS: &str = "lathe_build_step_duration_seconds";
 
-/// Tells the recorder what the numbers mean.
+/// Registers the descriptions of all metrics.
 pub fn describe_metrics() {
     describe_counter!(BUILDS, "Builds by kind (publish or test), outcome, and the stage that ended a failed one");
-    describe_histogram!(BUILD_SECONDS, Unit::Seconds, "Time of builds with their waiting, by kind");
-    describe_histogram!(STEP_SECONDS, Unit::Seconds, "Time of the steps of builds, by step");
-    describe_gauge!(WORKERS, "Build workers that are connected");
-    describe_counter!(WORKERS_LOST, "Build workers that ended in the midst of a build, or said what none says");
+    describe_histogram!(BUILD_SECONDS, Unit::Seconds, "Time of builds including their wait, by kind");
+    describe_histogram!(STEP_SECONDS, Unit::Seconds, "Time of build steps, by step");
+    describe_gauge!(WORKERS, "Connected build workers");
+    describe_counter!(WORKERS_LOST, "Build workers that ended during a build, or violated the protocol");
 }
 
-/// Runs a build that was let in, and counts it.
+/// Runs an admitted build, and records its outcome and time.
 pub(crate) async fn counted<T>(kind: &'static str, build: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let began = Instant::now();
     let built = build.await;

@@ -1,18 +1,20 @@
-//! What a build tells while it runs, and the log that is kept of it.
+//! The events of a running build, and its log.
 
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use crate::metrics;
 
-/// The kept log is cut here: a hostile build could print for ever.
+/// Bytes of the log; a hostile build could print without end.
 const LOG_BYTES_MAX: usize = 100 << 10;
-const CUT: &str = "[truncated]\n";
+/// The last line of a log that is cut.
+const TRUNCATED: &str = "[truncated]\n";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildEvent {
@@ -26,17 +28,17 @@ pub enum StepState {
     Finished { duration_ms: u64 },
 }
 
-/// One report, as it is made.
+/// A report of a build to its listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Report {
     Started { step: &'static str },
     Ended { step: &'static str, duration: Duration, failure: Option<String> },
     Line { line: String },
 }
 
-type Listener = Arc<dyn Fn(Told) + Send + Sync>;
+type Listener = Arc<dyn Fn(Report) + Send + Sync>;
 
-/// Where a build reports. Clones report to the same place.
+/// The receiver of a build's reports. Clones share the log and the listener.
 #[derive(Clone, Default)]
 pub struct Progress {
     listener: Option<Listener>,
@@ -44,76 +46,76 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nobody listens; the log is kept all the same.
+    /// A receiver that only keeps the log.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A build has few events, and its log is bounded, so the channel is not.
+    /// A receiver that sends events to a channel. The channel is unbounded, since a build's events and log are bounded.
     #[must_use]
     pub fn channel() -> (Self, mpsc::UnboundedReceiver<BuildEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        // A listener that is gone misses nothing it wants.
-        (Self::to(move |told| drop(sender.send(told.into()))), receiver)
+        // The receiver may have been dropped.
+        (Self::to(move |report| drop(sender.send(report.into()))), receiver)
     }
 
-    /// Everything goes to a listener, which must not wait.
-    pub(crate) fn to(listener: impl Fn(Told) + Send + Sync + 'static) -> Self {
+    /// A receiver that passes all reports to a listener. The listener must not block.
+    pub(crate) fn to(listener: impl Fn(Report) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Arc::new(listener)), log: Arc::default() }
     }
 
-    /// Runs one step and reports its start, its end and its time.
+    /// Runs a step, and reports its start, its end and its duration.
     pub(crate) async fn step<T, E: fmt::Display>(
         &self,
         step: &'static str,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
-        self.tell(Told::Started { step });
-        #[expect(clippy::disallowed_methods, reason = "a duration that is only shown")]
+        self.report(Report::Started { step });
+        #[expect(clippy::disallowed_methods, reason = "the duration is only shown")]
         let started = Instant::now();
         let done = work.instrument(tracing::info_span!("step", step)).await;
         let failure = done.as_ref().err().map(ToString::to_string);
-        self.tell(Told::Ended { step, duration: started.elapsed(), failure });
+        self.report(Report::Ended { step, duration: started.elapsed(), failure });
         done
     }
 
-    /// Tells a line, which may be the builder's or its caller's.
+    /// Adds a line to the log.
     pub fn line(&self, line: impl Into<String>) {
-        self.tell(Told::Line { line: line.into() });
+        self.report(Report::Line { line: line.into() });
     }
 
-    /// Reports what happened here, or in another process.
-    pub(crate) fn tell(&self, told: Told) {
-        match &told {
-            Told::Started { .. } => {}
-            Told::Ended { step, duration, failure } => {
+    /// Passes on a report of this process or of a worker.
+    pub(crate) fn report(&self, report: Report) {
+        match &report {
+            Report::Started { .. } => {}
+            Report::Ended { step, duration, failure } => {
                 metrics::step(step, *duration);
                 match failure {
-                    None => self.keep(&format!("{step}: done in {} ms", milliseconds(*duration))),
-                    Some(error) => self.keep(&format!("{step}: {error}")),
+                    None => self.append(&format!("{step}: done in {} ms", milliseconds(*duration))),
+                    Some(error) => self.append(&format!("{step}: {error}")),
                 }
             }
-            Told::Line { line } => self.keep(line),
+            Report::Line { line } => self.append(line),
         }
         if let Some(listener) = &self.listener {
-            listener(told);
+            listener(report);
         }
     }
 
-    /// Everything reported so far.
+    /// The log so far.
     #[must_use]
     pub fn log(&self) -> String {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.log.lock().clone()
     }
 
-    fn keep(&self, line: &str) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if log.ends_with(CUT) {
+    fn append(&self, line: &str) {
+        let mut log = self.log.lock();
+        if log.ends_with(TRUNCATED) {
             return;
         }
-        if log.len() + line.len() + CUT.len() >= LOG_BYTES_MAX {
-            log.push_str(CUT);
+        if log.len() + line.len() + TRUNCATED.len() >= LOG_BYTES_MAX {
+            log.push_str(TRUNCATED);
             return;
         }
         log.push_str(line);
@@ -123,18 +125,18 @@ impl Progress {
 
 impl fmt::Debug for Progress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Progress").field("is_heard", &self.listener.is_some()).finish_non_exhaustive()
+        formatter.debug_struct("Progress").field("has_listener", &self.listener.is_some()).finish_non_exhaustive()
     }
 }
 
-impl From<Told> for BuildEvent {
-    fn from(told: Told) -> Self {
-        match told {
-            Told::Started { step } => Self::Step { name: step, state: StepState::Started },
-            Told::Ended { step, duration, .. } => {
+impl From<Report> for BuildEvent {
+    fn from(report: Report) -> Self {
+        match report {
+            Report::Started { step } => Self::Step { name: step, state: StepState::Started },
+            Report::Ended { step, duration, .. } => {
                 Self::Step { name: step, state: StepState::Finished { duration_ms: milliseconds(duration) } }
             }
-            Told::Line { line } => Self::Log { line },
+            Report::Line { line } => Self::Log { line },
         }
     }
 }
@@ -148,13 +150,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_cut_at_its_bound_and_says_so_once() {
+    fn the_log_is_truncated_once() {
         let progress = Progress::none();
         for _ in 0..3_000 {
             progress.line("x".repeat(100));
         }
         let log = progress.log();
         assert!(log.len() <= LOG_BYTES_MAX, "{}", log.len());
-        assert_eq!(log.matches(CUT).count(), 1);
+        assert_eq!(log.matches(TRUNCATED).count(), 1);
     }
 }

@@ -1,137 +1,58 @@
-//! The shell of a build: lease → checkout → build → save. The only file of the
-//! crate that touches the store, with [`branch_test`], which keeps nothing.
+//! Publications: lease → checkout → build → save. Only the files of this folder use the store.
 
 mod attesting;
 mod branch_test;
+mod builder;
 mod gating;
+mod publication;
 mod rehearsing;
 mod repetition;
+mod request;
 mod verify;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{
-    Artifacts, BranchName, BumpKind, Digest, FailedBuild, Lease, NewVersion, Operation, OperationId, OrganizationId,
-    Principal, ProjectPath, Store, ToolId, ToolVersion, Version,
-};
-use runner::{Admission, Admitted, Full, Invoker, NativeCode, Trials};
+use registry::{BranchName, FailedBuild, Lease, NewVersion, Principal, ToolId, ToolVersion, Version};
+use runner::Admitted;
 use tracing::Instrument;
 
-use crate::Config;
-use crate::build::Built;
-use crate::checks;
-use crate::error::{Error, Place};
-use crate::images::Images;
+use crate::built::Built;
+use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::source::{self, CommitId, Repositories, Repository};
-use crate::workbench::Workbench;
-use crate::workers::Workers;
+use crate::source::{CommitId, Repository};
 use attesting::Origin;
 pub use branch_test::TestRequest;
+pub use builder::{Builder, BuilderServices};
+use builder::{Commit, blocking};
+use publication::Publication;
+use rehearsing::RehearsedCandidate;
 pub use rehearsing::ReplayGate;
+pub use request::PublishRequest;
 pub use verify::{Verification, VersionDifference};
 
-/// How long a lease outlives a holder that died.
+/// Time after which a lease expires when its holder has died.
 const LEASE_TTL: Duration = Duration::from_secs(30);
-/// Three chances to renew before it runs out.
+/// Time between two renewals, so that a holder can try three times before its lease expires.
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
-/// How long a build may wait for its turn.
-const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
-/// A build that waits before another takes some seconds.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// A build of many large packages from a slow index takes minutes.
-const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
-
-#[derive(Debug, Clone)]
-pub struct PublishRequest {
-    pub project_path: ProjectPath,
-    /// The least that the changes need, when none is named.
-    pub bump: Option<BumpKind>,
-    /// Recorded runs that it has to answer as they were answered.
-    pub gate: Option<ReplayGate>,
-    /// The team's branch when none is named.
-    pub commit_branch: Option<BranchName>,
-    /// The build is remembered as that of this operation.
-    pub operation: Option<OperationId>,
-    /// Publish the same commit the same way again, although that was done a
-    /// moment ago.
-    pub is_deliberate: bool,
-}
-
-/// Builds branches, and publishes what it built.
-#[derive(Clone)]
-pub struct Builder {
-    store: Store,
-    artifacts: Artifacts,
-    repositories: Repositories,
-    workbench: Workbench,
-    builds: Admission,
-    invoker: Invoker,
-    trials: Trials,
-}
-
 impl Builder {
-    /// Stores the language images. Their code is compiled when first needed,
-    /// or by [`Builder::prepare`].
-    ///
-    /// # Errors
-    /// When the image is damaged or cannot be stored.
-    pub async fn new(
-        config: Config,
-        store: Store,
-        artifacts: Artifacts,
-        repositories: Repositories,
-        invoker: Invoker,
-    ) -> Result<Self, Error> {
-        let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
-        let (builds, trials) = (Admission::new("builds", config.builds), invoker.trials()?);
-        let workers = config.workers.clone().map(Workers::listen).transpose()?;
-        let workbench = Workbench::open(config, images)?;
-        workbench.sweep()?;
-        let workbench = workers.into_iter().fold(workbench, Workbench::with_workers);
-        Ok(Self { store, artifacts, repositories, workbench, builds, invoker, trials })
-    }
-
-    /// What builds need of this machine.
-    #[must_use]
-    pub const fn workbench(&self) -> &Workbench {
-        &self.workbench
-    }
-
-    /// Inspects and compiles the language images on this node, which takes seconds, once.
-    ///
-    /// # Errors
-    /// When the compiling child fails.
-    pub async fn prepare(&self) -> Result<Arc<NativeCode>, Error> {
-        self.workbench.images().python_code().await
-    }
-
-    /// What [`Builder::prepare`] makes ready.
-    #[must_use]
-    pub const fn image_digest(&self) -> &Digest {
-        &self.workbench.images().python().digest
-    }
-
     /// Publishes the tip of a branch as the next version.
     ///
     /// # Errors
-    /// Busy when another operation runs on the tool; otherwise
-    /// [`Error::Recorded`] around what refused the build. No version exists
-    /// then, and the tool is free again.
+    /// Busy when another operation runs on the tool. Otherwise [`Error::Recorded`] with the build's error; no version
+    /// exists then, and the lease is released.
     pub async fn publish(
         &self,
         principal: &Principal,
-        tool: ToolId,
-        request: PublishRequest,
+        (tool, request): (ToolId, PublishRequest),
         progress: Progress,
     ) -> Result<Version, Error> {
         let admitted = self.admit(principal)?;
-        let lease = self.store.acquire_lease(principal, &tool, Operation::Publish, LEASE_TTL).await?;
+        let lease = self.store.acquire_lease(principal, &tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
-        let publishing = self.publish_under(&lease, principal, request, &admitted, &progress);
+        let publication = Publication { builder: self, principal, lease: &lease, progress: &progress };
+        let publishing = publication.run(request, &admitted);
         let span = tracing::info_span!("build", kind = "publish", %tool, build = %lease.build);
         let published = metrics::counted("publish", publishing.instrument(span)).await;
         drop(renewal);
@@ -141,7 +62,7 @@ impl Builder {
         }
     }
 
-    /// Keeps why a build failed, and says under which id.
+    /// Records a failed build, and returns its error with the build's id.
     async fn recorded(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
         tracing::info!(tool = %lease.tool, build = %lease.build, %error, "a build failed");
         let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
@@ -163,34 +84,44 @@ impl Builder {
         }))
     }
 
-    async fn publish_under(
-        &self,
-        lease: &Lease,
-        principal: &Principal,
-        request: PublishRequest,
-        admitted: &Admitted,
-        progress: &Progress,
-    ) -> Result<Version, Error> {
+    /// Stores the artifacts of a build, before a version refers to them.
+    async fn store_artifacts(&self, built: &Built) -> Result<(), Error> {
+        if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
+            self.artifacts.put(mocks).await?;
+        }
+        if let Some(snapshot) = built.artefact.snapshot() {
+            self.artifacts.put(snapshot.clone()).await?;
+        }
+        self.artifacts.put(built.artefact.bytes().clone()).await?;
+        Ok(())
+    }
+}
+
+impl Publication<'_> {
+    async fn run(&self, request: PublishRequest, admitted: &Admitted) -> Result<Version, Error> {
+        let Self { builder, principal, lease, progress } = *self;
         if let Some(operation) = &request.operation {
-            self.store.link_build(&lease.organization, operation, &lease.build).await?;
+            builder.store.link_build(&lease.organization, operation, &lease.build).await?;
         }
         let branch = match request.commit_branch.clone() {
             Some(branch) => branch,
             None => team_branch(principal)?,
         };
-        let (repository, commit) = self.tip(principal, branch.clone()).await?;
-        self.refuse_older(&repository, principal, lease, commit).await?;
-        self.refuse_repetition(lease, &request, &branch, commit).await?;
-        let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
-        self.check(principal, &built, progress).await?;
-        let bump = progress.step("gate", self.bump(lease, request.bump, &built, progress)).await?;
+        let (repository, held) = builder.tip(principal, branch.clone()).await?;
+        let commit = held.commit();
+        self.refuse_older(&repository, commit).await?;
+        self.refuse_repetition(&request, &branch, commit).await?;
+        let built = builder.build(Commit::new(&repository, commit, &request.project_path), admitted, progress).await?;
+        builder.check(principal, &built, progress).await?;
+        let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
         if let Some(gate) = request.gate {
-            let candidate = self.candidate(principal, &built, commit).await?;
-            progress.step(rehearsing::STAGE, self.rehearse(principal, &lease.tool, &candidate, gate, progress)).await?;
+            let candidate = &builder.candidate(principal, &built, commit).await?;
+            let rehearsed = RehearsedCandidate { principal, tool: &lease.tool, candidate, gate };
+            progress.step(rehearsing::STAGE, builder.rehearse(rehearsed, progress)).await?;
         }
-        progress.step("store", self.store_artifacts(&built)).await?;
+        progress.step("store", builder.store_artifacts(&built)).await?;
         let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
-        let attestation = Some(self.attest(lease, &built, origin).await?);
+        let attestation = Some(self.attest(&built, origin).await?);
         let of = repository.clone();
         let version = NewVersion {
             bump,
@@ -208,120 +139,28 @@ impl Builder {
             build_log: progress.log(),
             attestation,
         };
-        let save = self.save(lease, version, repository, commit);
-        Ok(progress.step("publish", save).await?.version)
+        let save = self.save(version, repository, commit);
+        let published = progress.step("publish", save).await?;
+        // From here on, the pin keeps the commit in the repository.
+        drop(held);
+        Ok(published.version)
     }
 
-    /// Runs the project's checks, among all other runs, up to the first that fails.
-    async fn check(&self, principal: &Principal, built: &Built, progress: &Progress) -> Result<(), Error> {
-        let checking = async {
-            built.artefact.make_ready(self.trials.compiler()).await?;
-            let subject = built.subject(&principal.organization);
-            checks::require(&subject, &built.checks, &self.trials, progress).await
-        };
-        progress.step(checks::STAGE, checking).await
-    }
-
-    /// Before anything names them.
-    async fn store_artifacts(&self, built: &Built) -> Result<(), Error> {
-        if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
-            self.artifacts.put(mocks).await?;
-        }
-        if let Some(snapshot) = built.artefact.snapshot() {
-            self.artifacts.put(snapshot.clone()).await?;
-        }
-        self.artifacts.put(built.artefact.bytes().clone()).await?;
-        Ok(())
-    }
-
-    /// Pins the commit, then makes the version visible. The pin stays when that
-    /// is refused: another tool may have published the same commit meanwhile.
-    async fn save(
-        &self,
-        lease: &Lease,
-        version: NewVersion,
-        repository: Repository,
-        commit: CommitId,
-    ) -> Result<ToolVersion, Error> {
+    /// Pins the commit, then publishes the version. The pin stays when publication fails, since another tool may have
+    /// published the same commit.
+    async fn save(&self, version: NewVersion, repository: Repository, commit: CommitId) -> Result<ToolVersion, Error> {
         blocking(move || Ok(repository.pin(&commit, &commit.to_string())?)).await?;
-        Ok(self.store.publish_version(lease, version).await?)
-    }
-
-    /// Before anything is recorded or held: whether the build may wait for a place.
-    fn admit(&self, principal: &Principal) -> Result<Admitted, Error> {
-        self.builds.admit(&principal.organization, 1).map_err(|full| match full {
-            Full::Organization => Error::TooManyBuilds { retry_after: RETRY_AFTER },
-            Full::Process => Error::Overloaded { retry_after: RETRY_AFTER },
-        })
-    }
-
-    async fn build(
-        &self,
-        repository: &Repository,
-        commit: CommitId,
-        project_path: &ProjectPath,
-        admitted: &Admitted,
-        progress: &Progress,
-    ) -> Result<Built, Error> {
-        let waiting = tokio::time::timeout(BUILD_WAIT_MAX, admitted.place()).await;
-        let place = waiting.map_err(|_| Error::Overloaded { retry_after: RETRY_AFTER })?;
-        let _place = place.ok_or_else(|| Error::internal("the builder is shutting down"))?;
-        tokio::time::timeout(BUILD_WALL_MAX, self.build_now(repository, commit, project_path, progress))
-            .await
-            .map_err(|_| Error::failed("build", "deadline", "the build took too long", Place::default()))?
-    }
-
-    async fn build_now(
-        &self,
-        repository: &Repository,
-        commit: CommitId,
-        project_path: &ProjectPath,
-        progress: &Progress,
-    ) -> Result<Built, Error> {
-        progress.line(format!("commit {commit}"));
-        let (of, path) = (repository.clone(), project_path.clone());
-        let export = blocking(move || Ok(source::export(&of, &commit, &path)?));
-        let tree = progress.step("checkout", export).await?;
-        self.workbench.build(tree.files, progress).await
-    }
-
-    /// The organisation's repository, made when it is first asked for.
-    ///
-    /// # Errors
-    /// When the repository cannot be made.
-    pub fn repository(&self, organization: &OrganizationId) -> Result<Repository, Error> {
-        if let Some(found) = self.repositories.find(organization) {
-            return Ok(found);
-        }
-        let files = scaffold::main_branch().map_err(Error::internal)?;
-        let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
-        Ok(self.repositories.ensure(organization, &files)?)
-    }
-
-    /// The branch's tip, in the organisation's repository.
-    async fn tip(&self, principal: &Principal, branch: BranchName) -> Result<(Repository, CommitId), Error> {
-        let (builder, organization) = (self.clone(), principal.organization.clone());
-        blocking(move || {
-            let repository = builder.repository(&organization)?;
-            let commit = repository.require_branch_tip(&branch)?;
-            Ok((repository, commit))
-        })
-        .await
+        Ok(self.builder.store.publish_version(self.lease, version).await?)
     }
 }
 
-/// A task that ends with its owner, however that one ends.
+/// A task that is aborted when its owner is dropped.
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// Runs what waits for a disk away from the threads that answer requests.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }
 
 fn scaffold_commit(repository: &Repository) -> Result<String, Error> {

@@ -1,144 +1,127 @@
-//! Images that have a tool's packages in memory: made once for the same packages, and kept on this node.
+//! Snapshots: images with a tool's packages already imported, cached on this node.
 //!
-//! A snapshot is made of an image and of packages, each by its digest, and of nothing else: none of an author's code is in
-//! it, and whoever has the same packages has the same snapshot. It is made in a child, inside the image.
+//! A child process loads the packages' files into an image; the image's memory after that is the snapshot. A snapshot
+//! contains none of an author's code. Its key is the digest of the image and of all files, so that projects with the same
+//! packages share a snapshot, and no project can choose another project's packages.
 
 mod failures;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use registry::{Digest, Language};
-use runner::{COMPONENT_BYTES_MAX, Compiled, Compiler, Maker, NativeCode, SourceFile};
+use registry::Digest;
+use runner::{COMPONENT_BYTES_MAX, CodeCache, Compiler, Maker, NativeCode, SourceFile};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
-use crate::attestation::Package;
-use crate::component::Image;
+use crate::component::{Image, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::steps::bundle::packages::{self, Loaded, Packages};
+use crate::steps::bundle;
+use crate::steps::bundle::packages::{Loaded, Packages, Unloaded};
 use failures::Failures;
 
-/// Changes whenever the same packages would give something else, or what is kept of them has another form.
-const RECIPE: &str = "lathe-snapshot-1";
-/// Each is some fifty megabytes, and its code as much again. What was used last stays.
-const KEPT_MAX: usize = 16;
-/// What a run may have at least, with room for the tool itself.
+/// Changes whenever the same packages would give another snapshot, and whenever the format of the cache changes.
+const RECIPE: &str = "lathe-snapshot-2";
+/// Snapshots in the cache; the least recently used are evicted. Each is some fifty megabytes, and its code as much again.
+const CACHED_MAX: usize = 16;
+/// Memory of a snapshot. It leaves room for the tool within the least memory that a run may have.
 const MEMORY_BYTES_MAX: usize = 96 << 20;
 
-/// Snapshots on this node.
+/// The snapshots of this node. Clones share them.
 #[derive(Clone)]
 pub struct Snapshots {
     compiler: Compiler,
     bundler: Arc<[String]>,
-    shelf: Compiled,
-    /// Two publishers of the same packages make one snapshot, or wait once for one that fails.
-    one_is_made: Arc<Mutex<Failures>>,
+    cache: CodeCache,
+    /// Locked while a snapshot is made, so that two builds with the same packages make it once, or wait for one failure.
+    making: Arc<Mutex<Failures>>,
 }
 
-/// What a snapshot is made of.
+/// The parts of a snapshot.
 pub struct Ingredients<'a> {
-    pub language: Language,
     pub image: &'a Image,
     pub code: &'a NativeCode,
-    /// The image's own component.
+    /// Unpacks the image's component.
     pub component: fn() -> std::io::Result<Vec<u8>>,
-    pub packages: &'a [Package],
-    pub imports: Vec<String>,
-    /// Who imports them, where that makes a difference.
-    pub importer: &'a str,
-}
-
-/// An image with packages in it.
-#[derive(Clone)]
-pub struct Snapshot {
-    pub image: Image,
-    /// The image that it was made of.
-    pub of: Digest,
-    pub component: Arc<[u8]>,
-    pub code: Arc<NativeCode>,
+    /// The files that the child loads.
+    pub packages: Packages,
 }
 
 impl Snapshots {
     /// # Errors
-    /// When there is no directory for them.
+    /// When the directory of the cache cannot be made.
     pub fn open(config: &Config, compiler: &Compiler) -> Result<Self, Error> {
         let directory: PathBuf = config.cache_dir.join("snapshots");
-        let shelf = compiler.shelf(&directory)?;
+        let cache = compiler.cache_at(&directory)?;
         let bundler = config.bundler.clone().into();
-        Ok(Self { compiler: compiler.clone(), bundler, shelf, one_is_made: Arc::default() })
+        Ok(Self { compiler: compiler.clone(), bundler, cache, making: Arc::default() })
     }
 
-    /// The image with these packages in it, made now or before; nothing when it cannot be made, which the log says. The
-    /// packages' files are asked for when they are needed; there may be none that could be used.
+    /// The snapshot of these packages, from the cache or made now. `None` when it cannot be made; the log has the reason.
     ///
     /// # Errors
-    /// When a child cannot be had.
-    pub async fn get(
-        &self,
-        of: Ingredients<'_>,
-        files: impl AsyncFnOnce() -> Option<Vec<SourceFile>>,
-        progress: &Progress,
-    ) -> Result<Option<Snapshot>, Error> {
-        let key = key(of.image, of.packages, &of.imports, of.importer);
-        let kept = match self.kept(key).await? {
-            Some(kept) => kept,
-            None => match self.made(key, &of, files).await? {
-                Some(made) => made,
-                None => return Ok(None),
-            },
+    /// When the child process cannot be started.
+    pub async fn get(&self, of: Ingredients<'_>, progress: &Progress) -> Result<Option<Snapshot>, Error> {
+        let Ingredients { image, code, component, packages } = of;
+        let digest = image.digest;
+        let hash = move || (key(&digest, &packages), packages);
+        let (key, packages) = tokio::task::spawn_blocking(hash).await.map_err(Error::internal)?;
+        let of = Ingredients { image, code, component, packages };
+        let found = match self.cached(key).await? {
+            Some(cached) => cached,
+            None => self.make_once(key, &of).await?,
         };
-        kept.notes.iter().for_each(|note| progress.line(note.clone()));
-        if kept.component.is_empty() {
+        found.notes.iter().for_each(|note| progress.line(note.clone()));
+        if found.component.is_empty() {
             return Ok(None);
         }
-        let component = kept.component;
+        let component = found.component;
         let image = of_component(of.image.name, component.clone()).await?;
         let bytes = async { Ok::<_, Error>(component.to_vec()) };
         let code = self.compiler.ready(&image.digest, Maker::Platform, bytes).await?;
-        Ok(Some(Snapshot { image, of: of.image.digest, component, code }))
+        Ok(Some(Snapshot { image, base: digest, component, code }))
     }
 
-    /// One that was not kept a moment ago; nothing when there are no files.
-    async fn made(
-        &self,
-        key: Digest,
-        of: &Ingredients<'_>,
-        files: impl AsyncFnOnce() -> Option<Vec<SourceFile>>,
-    ) -> Result<Option<Kept>, Error> {
-        let mut failures = self.one_is_made.lock().await;
-        if let Some(kept) = self.kept(key).await? {
-            return Ok(Some(kept));
+    /// Makes a snapshot, unless another build has just made it, or just failed to make it.
+    async fn make_once(&self, key: Digest, of: &Ingredients<'_>) -> Result<Cached, Error> {
+        let mut failures = self.making.lock().await;
+        if let Some(cached) = self.cached(key).await? {
+            return Ok(cached);
         }
         if let Some(reason) = failures.reason(&key) {
-            return Ok(Some(Kept::none(reason)));
+            return Ok(Cached::none(reason));
         }
-        let Some(files) = files().await else { return Ok(None) };
-        match self.make(of, files).await? {
-            Ok(made) => self.keep(key, made).await.map(Some),
-            // Nobody knows whether it would again, but not at once.
-            Err(failed) => Ok(Some(Kept::none(failures.add(key, failed.to_string())))),
+        match self.make(of).await? {
+            Ok(made) => self.store(key, made).await,
+            // A later attempt may succeed.
+            Err(failed) => Ok(Cached::none(failures.add(key, failed.to_string()))),
         }
     }
 
-    async fn kept(&self, key: Digest) -> Result<Option<Kept>, Error> {
-        let shelf = self.shelf.clone();
-        let found = tokio::task::spawn_blocking(move || Kept::read(&shelf.take(&key)?)).await;
+    async fn cached(&self, key: Digest) -> Result<Option<Cached>, Error> {
+        let cache = self.cache.clone();
+        let found = tokio::task::spawn_blocking(move || Cached::read(&cache.get(&key)?)).await;
         found.map_err(Error::internal)
     }
 
-    /// A snapshot, or why there can be none; the inner error when a child failed.
-    async fn make(&self, of: &Ingredients<'_>, files: Vec<SourceFile>) -> Result<Result<Kept, Error>, Error> {
-        let packages = Packages { language: of.language, files, imports: of.imports.clone() };
-        let (Loaded { left_out }, memory) = match packages::load(of.code, &self.bundler, packages).await {
-            Ok(Ok(loaded)) => loaded,
-            Ok(Err(reason)) => return Ok(Ok(Kept::none(&reason))),
+    /// A snapshot, or the reason why there can be none. The inner error is a failure of the child process.
+    async fn make(&self, of: &Ingredients<'_>) -> Result<Result<Cached, Error>, Error> {
+        let loading = bundle::load_packages(of.code, &self.bundler, of.packages.clone());
+        let (left_out, memory) = match loading.await {
+            // A result that depends on a deadline is not a function of the key, and is not cached.
+            Ok(Ok((Loaded { has_timed_out: true, .. }, _))) => return Ok(Err(too_slow())),
+            Ok(Err(Unloaded { has_timed_out: true, .. })) => return Ok(Err(too_slow())),
+            Ok(Ok((Loaded { left_out, .. }, memory))) => (left_out, memory),
+            Ok(Err(Unloaded { reason, .. })) => return Ok(Ok(Cached::none(&reason))),
             Err(failed) => return Ok(Err(failed)),
         };
         if memory.len() > MEMORY_BYTES_MAX {
-            return Ok(Ok(Kept::none(&format!("they take {} bytes of memory", memory.len()))));
+            return Ok(Ok(Cached::none(&format!(
+                "they use {} bytes of memory; the limit is {MEMORY_BYTES_MAX}",
+                memory.len()
+            ))));
         }
         let component = of.component;
         let joined = move || {
@@ -147,40 +130,47 @@ impl Snapshots {
         };
         let component = tokio::task::spawn_blocking(joined).await.map_err(Error::internal)??;
         if component.len() > COMPONENT_BYTES_MAX {
-            return Ok(Ok(Kept::none(&format!("they make an image of {} bytes", component.len()))));
+            return Ok(Ok(Cached::none(&format!(
+                "the snapshot has {} bytes; the limit is {COMPONENT_BYTES_MAX}",
+                component.len()
+            ))));
         }
         let note = |(name, reason): (String, String)| format!("{name} is imported in each run: {reason}");
-        Ok(Ok(Kept { notes: left_out.into_iter().map(note).collect(), component: component.into() }))
+        Ok(Ok(Cached { notes: left_out.into_iter().map(note).collect(), component: component.into() }))
     }
 
-    async fn keep(&self, key: Digest, made: Kept) -> Result<Kept, Error> {
-        let (shelf, compiler) = (self.shelf.clone(), self.compiler.clone());
-        let kept = move || {
-            let written = made.write().and_then(|bytes| shelf.keep(&key, &bytes).map_err(Error::from));
+    async fn store(&self, key: Digest, made: Cached) -> Result<Cached, Error> {
+        let (cache, compiler) = (self.cache.clone(), self.compiler.clone());
+        let store = move || {
+            let written = made.write().and_then(|bytes| cache.keep(&key, &bytes).map_err(Error::from));
             if let Err(error) = written {
-                tracing::warn!(%error, "a snapshot cannot be kept, so that the next build makes it again");
+                tracing::warn!(%error, "a snapshot cannot be cached; the next build makes it again");
             }
-            for old in shelf.beyond(KEPT_MAX) {
-                if let Some(kept) = shelf.take(&old).and_then(|bytes| Kept::read(&bytes)) {
-                    compiler.forget(&Digest::of(&kept.component));
+            for old in cache.beyond(CACHED_MAX) {
+                if let Some(evicted) = cache.get(&old).and_then(|bytes| Cached::read(&bytes)) {
+                    compiler.forget(&Digest::of(&evicted.component));
                 }
-                shelf.remove(&old);
+                cache.remove(&old);
             }
             made
         };
-        tokio::task::spawn_blocking(kept).await.map_err(Error::internal)
+        tokio::task::spawn_blocking(store).await.map_err(Error::internal)
     }
 }
 
-/// What is kept of a snapshot: what there is to say of it, and behind it the component, of no bytes when there can be none.
-struct Kept {
+fn too_slow() -> Error {
+    Error::internal("importing them took too long")
+}
+
+/// An entry of the cache: log lines, then the component. The component is empty when there can be no snapshot.
+struct Cached {
     notes: Vec<String>,
     component: Arc<[u8]>,
 }
 
-impl Kept {
+impl Cached {
     fn none(reason: &str) -> Self {
-        Self { notes: vec![format!("the packages are loaded in each run: {reason}")], component: [].into() }
+        Self { notes: vec![format!("the packages are imported in each run: {reason}")], component: [].into() }
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
@@ -195,7 +185,7 @@ impl Kept {
     }
 }
 
-/// Whether bytes from elsewhere are the image with another memory, and nothing else.
+/// Whether a component is the image with other memory contents, and differs in nothing else.
 pub fn is_snapshot(component: &[u8], image: &[u8]) -> bool {
     let Ok(Some(memory)) = runner::memory_of(component, MEMORY_BYTES_MAX) else { return false };
     runner::with_memory(image, &memory).is_ok_and(|made| made == component)
@@ -205,63 +195,61 @@ async fn of_component(name: &'static str, component: Arc<[u8]>) -> Result<Image,
     tokio::task::spawn_blocking(move || Image::new(name, &component)).await.map_err(Error::internal)
 }
 
-/// Names a snapshot by what it is made of.
-fn key(image: &Image, packages: &[Package], imports: &[String], importer: &str) -> Digest {
+/// The digest of everything that determines a snapshot. Each part is preceded by its length, and the imports by their
+/// count, so that different inputs hash different bytes.
+fn key(image: &Digest, packages: &Packages) -> Digest {
+    let Packages { language, files, imports } = packages;
     let mut hasher = Sha256::new();
-    let mut line = |text: &str| {
-        hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text);
+    let part = |hasher: &mut Sha256, bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
     };
-    line(RECIPE);
-    line(&image.digest.to_hex());
-    line("imports");
-    imports.iter().for_each(|name| line(name));
-    line(importer);
-    line("packages");
-    for package in packages {
-        line(&package.url());
-        if let Some(hash) = &package.hash {
-            line(hash.algorithm);
-            line(&hash.hex);
-        }
+    for text in [RECIPE, &image.to_hex(), language.as_str()] {
+        part(&mut hasher, text.as_bytes());
+    }
+    part(&mut hasher, &(imports.len() as u64).to_le_bytes());
+    imports.iter().for_each(|name| part(&mut hasher, name.as_bytes()));
+    for SourceFile { path, contents } in files {
+        part(&mut hasher, path.as_bytes());
+        part(&mut hasher, contents);
     }
     Digest::from_bytes(hasher.finalize().into())
 }
 
 #[cfg(test)]
 mod tests {
+    use registry::Language;
+
     use super::*;
-    use crate::attestation::Hash;
 
-    fn name(change: impl FnOnce(&mut Package), imports: &[&str], importer: &str) -> Digest {
-        let image = Image::new("image", b"an image");
-        let hash = Some(Hash::sha256("00".to_owned()));
-        let mut package = Package { kind: "pypi", name: "words".into(), version: "1.0".into(), hash };
-        change(&mut package);
-        key(&image, &[package], &imports.iter().map(ToString::to_string).collect::<Vec<_>>(), importer)
+    fn of(language: Language, files: &[(&str, &str)], imports: &[&str]) -> Digest {
+        let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).into(), contents: (*text).into() };
+        let imports = imports.iter().map(ToString::to_string).collect();
+        key(&Digest::of(b"an image"), &Packages { language, files: files.iter().map(file).collect(), imports })
     }
 
     #[test]
-    fn whatever_goes_in_counts() {
-        let plain = name(|_| (), &["words"], "");
-        assert_eq!(plain, name(|_| (), &["words"], ""));
+    fn the_key_depends_on_every_input_of_the_child() {
+        let python = Language::Python;
+        let plain = || of(python, &[("words.py", "x = 1"), ("more.py", "")], &["words"]);
+        assert_eq!(plain(), plain());
         let others = [
-            name(|package| package.version = "1.1".into(), &["words"], ""),
-            name(|package| package.hash = Some(Hash::sha256("01".to_owned())), &["words"], ""),
-            name(|package| package.hash = None, &["words"], ""),
-            name(|_| (), &["words", "more"], ""),
-            name(|_| (), &["wordsmore"], ""),
-            name(|_| (), &["words"], "module"),
+            of(Language::JavaScript, &[("words.py", "x = 1"), ("more.py", "")], &["words"]),
+            of(python, &[("words.py", "x = 2"), ("more.py", "")], &["words"]),
+            of(python, &[("other.py", "x = 1"), ("more.py", "")], &["words"]),
+            of(python, &[("words.py", "x = 1")], &["words"]),
+            of(python, &[("words.py", "x = 1more.py"), ("", "")], &["words"]),
+            of(python, &[("words.py", "x = 1"), ("more.py", "")], &[]),
+            of(python, &[("words.py", "x = 1"), ("more.py", "")], &["words", "more"]),
+            of(python, &[("x = 1", ""), ("more.py", "")], &["words", "words.py"]),
         ];
-        assert!(others.iter().all(|other| *other != plain));
-        assert_ne!(
-            key(&Image::new("image", b"another"), &[], &[], ""),
-            key(&Image::new("image", b"one"), &[], &[], "")
-        );
+        assert!(others.iter().all(|other| *other != plain()));
+        let packages = Packages { language: python, files: Vec::new(), imports: Vec::new() };
+        assert_ne!(key(&Digest::of(b"one"), &packages), key(&Digest::of(b"another"), &packages));
     }
 
     #[test]
-    fn only_the_image_with_another_memory_is_a_snapshot_of_it() {
+    fn a_snapshot_differs_from_its_image_in_memory_only() {
         let image = |text: &str, pages: usize| {
             let memory = format!("(memory {pages}) (data (i32.const 8) \"image\")");
             wat::parse_str(format!("(component (core module {memory} {text}))")).unwrap()
@@ -272,19 +260,19 @@ mod tests {
         let snapshot = runner::with_memory(&own, &memory).unwrap();
         assert!(is_snapshot(&snapshot, &own));
         let other_code = runner::with_memory(&image("(func nop)", 1), &memory).unwrap();
-        let said_otherwise = image("(func)", 2);
+        let other_declaration = image("(func)", 2);
         let longer = [&snapshot[..], &[0, 2, 1, b'x']].concat();
         let too_large = runner::with_memory(&own, &vec![1; MEMORY_BYTES_MAX + (1 << 16)]).unwrap();
-        for other in [&other_code, &said_otherwise, &longer, &too_large, &b"bytes".to_vec(), &Vec::new()] {
+        for other in [&other_code, &other_declaration, &longer, &too_large, &b"bytes".to_vec(), &Vec::new()] {
             assert!(!is_snapshot(other, &own));
         }
     }
 
     #[test]
-    fn what_is_kept_is_read_again() {
-        let kept = Kept { notes: vec!["a note".into()], component: (*b"component").into() };
-        let read = Kept::read(&kept.write().unwrap()).unwrap();
-        assert_eq!((read.notes, &*read.component), (kept.notes.clone(), &b"component"[..]));
-        assert!(Kept::read(&[]).is_none());
+    fn a_cache_entry_is_read_as_it_was_written() {
+        let cached = Cached { notes: vec!["a note".into()], component: (*b"component").into() };
+        let read = Cached::read(&cached.write().unwrap()).unwrap();
+        assert_eq!((read.notes, &*read.component), (cached.notes.clone(), &b"component"[..]));
+        assert!(Cached::read(&[]).is_none());
     }
 }

@@ -1,44 +1,42 @@
-//! The process of `lathe worker`: makes what runs out of projects, for a server on the same machine.
+//! The process of `lathe worker`, which builds components for a server on the same machine.
 //!
-//! It has no database, no key of the server's and no repository. One connection is one job at a time.
+//! A worker has no database, no key of the server and no repository. Each connection carries one job at a time.
 
-mod room;
-
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use runner::Compiler;
+use registry::Language;
+use runner::{Compiler, FrameError, FramedSocket};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use crate::Config;
+use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
-use crate::progress::{Progress, Told};
+use crate::progress::{Progress, Report};
+use crate::sandbox::{Missing, Sandbox};
+use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
-use crate::toolchain::{self, Made, Project};
-use crate::workbench::Workbench;
-use crate::workers::Place;
-use crate::workers::channel::{Channel, ChannelError};
-use crate::workers::hello::{GreetingError, Hello, Role, greet};
-use crate::workers::wire::{self, FromWorker, JOB_BYTES_MAX};
-use room::Room;
-pub use room::sweep as sweep_rooms;
+use crate::toolchain::Toolchains;
+use crate::toolchain::project::{Made, Project};
+use crate::workers::endpoint::WorkerEndpoint;
+use crate::workers::handshake::{self, HandshakeError, Hello, Role};
+use crate::workers::protocol::{self, FromWorker, JOB_BYTES_MAX, Job};
+use crate::workers::scratch_lease::ScratchLease;
 
-/// Between two tries to reach a server, which may be starting again.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Time between two attempts to connect. The server may be restarting.
+const RETRY_MIN: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(5);
 
-/// Why a worker ends that was not told to.
+/// The reason for the end of a worker that was not told to stop.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error(transparent)]
-    Refused(GreetingError),
-    #[error("{} is another user's: run the worker as the user of the server", socket.display())]
+    Refused(HandshakeError),
+    #[error("{} belongs to another user; run the worker as the user of the server", socket.display())]
     Forbidden { socket: PathBuf },
     #[error(transparent)]
     Build(#[from] Error),
@@ -47,169 +45,184 @@ pub enum WorkerError {
 /// A process that builds for a server.
 #[derive(Clone)]
 pub struct Worker {
-    workbench: Workbench,
-    place: Place,
+    toolchains: Toolchains,
+    parser: Vec<String>,
+    endpoint: WorkerEndpoint,
     connected: watch::Sender<usize>,
 }
 
-/// Why a connection was given up.
-enum Lost {
-    /// The worker was told to end.
+/// The reason for the end of a connection.
+enum ConnectionEnd {
+    /// The worker was told to stop.
     Stopped,
-    Gone(ChannelError),
+    Failed(FrameError),
 }
 
-impl From<ChannelError> for Lost {
-    fn from(error: ChannelError) -> Self {
-        Self::Gone(error)
+impl From<FrameError> for ConnectionEnd {
+    fn from(error: FrameError) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl Worker {
-    /// Takes a directory for what builds have in hand, which ends with the second value.
+    /// Takes a lease on a directory for temporary files, which ends with the second value.
     ///
     /// # Errors
-    /// When an image is damaged, or a directory cannot be used.
-    pub fn open(config: Config, compiler: Compiler, place: Place) -> Result<(Self, Room), Error> {
-        let room = Room::take(&place.scratch()).map_err(Error::internal)?;
-        let config = Config { scratch_dir: room.path().to_owned(), ..config };
-        let workbench = Workbench::open(config, Images::unstored(compiler)?)?;
-        Ok((Self { workbench, place, connected: watch::Sender::new(0) }, room))
+    /// When a directory cannot be used.
+    pub fn open(config: Config, compiler: Compiler, endpoint: WorkerEndpoint) -> Result<(Self, ScratchLease), Error> {
+        let lease = ScratchLease::take(&endpoint.scratch()).map_err(Error::internal)?;
+        let config = Config { scratch_dir: lease.path().to_owned(), ..config };
+        let parser = config.parser.clone();
+        let toolchains = Toolchains::open(config, Images::unstored(compiler))?;
+        Ok((Self { toolchains, parser, endpoint, connected: watch::Sender::new(0) }, lease))
     }
 
-    /// What builds need of this machine.
-    #[must_use]
-    pub const fn workbench(&self) -> &Workbench {
-        &self.workbench
+    /// Compiles the image of the default language, which would delay the first build.
+    ///
+    /// # Errors
+    /// When the image is damaged, or the compiling child process fails.
+    pub async fn prepare(&self) -> Result<(), Error> {
+        self.toolchains.images().ready(Language::Python).await.map(drop)
     }
 
-    /// How many of its connections the server has accepted.
+    /// The sandbox for builds in which an author's code runs natively.
+    ///
+    /// # Errors
+    /// With the missing part and the command that adds it.
+    pub async fn sandbox(&self) -> Result<Sandbox, Missing> {
+        self.toolchains.sandbox().await
+    }
+
+    /// The number of connections that the server has accepted.
     #[must_use]
     pub fn connected(&self) -> watch::Receiver<usize> {
         self.connected.subscribe()
     }
 
-    /// Builds, so many jobs at a time, until it is stopped. Jobs that it has by then come to their end.
+    /// Builds up to `jobs` jobs at a time until it is told to stop. Running jobs are finished then.
     ///
     /// # Errors
-    /// When the server does not want it, which another try would not change.
+    /// When the server refuses the worker, so that another attempt would fail, too.
     pub async fn serve(&self, jobs: usize, stop: watch::Receiver<bool>) -> Result<(), WorkerError> {
-        let mut seats = JoinSet::new();
+        let mut connections = JoinSet::new();
         for _ in 0..jobs {
             let (worker, stop) = (self.clone(), stop.clone());
-            seats.spawn(async move { worker.attend(stop).await });
+            connections.spawn(async move { worker.keep_connected(stop).await });
         }
-        while let Some(ended) = seats.join_next().await {
+        while let Some(ended) = connections.join_next().await {
             ended.map_err(Error::internal)??;
         }
         Ok(())
     }
 
-    /// One job after the other, on one connection after the other.
-    async fn attend(&self, mut stop: watch::Receiver<bool>) -> Result<(), WorkerError> {
-        let mut pause = PAUSE_MIN;
+    /// Connects to the server again and again, and builds one job after the other.
+    async fn keep_connected(&self, mut stop: watch::Receiver<bool>) -> Result<(), WorkerError> {
+        let mut pause = RETRY_MIN;
         while !*stop.borrow() {
             match self.connect().await {
                 Ok(mut channel) => {
-                    pause = PAUSE_MIN;
+                    pause = RETRY_MIN;
                     self.connected.send_modify(|count| *count += 1);
-                    let Lost::Gone(error) = self.jobs(&mut channel, &mut stop).await else { return Ok(()) };
+                    let end = self.jobs(&mut channel, &mut stop).await;
+                    let ConnectionEnd::Failed(error) = end else { return Ok(()) };
                     self.connected.send_modify(|count| *count -= 1);
-                    tracing::info!(%error, "the server is gone");
+                    tracing::info!(%error, "the connection to the server has ended");
                 }
-                Err(GreetingError::Channel(ChannelError::Socket(error)))
+                Err(HandshakeError::Frame(FrameError::Socket(error)))
                     if error.kind() == ErrorKind::PermissionDenied =>
                 {
-                    return Err(WorkerError::Forbidden { socket: self.place.socket() });
+                    return Err(WorkerError::Forbidden { socket: self.endpoint.socket() });
                 }
-                Err(refused @ GreetingError::Refused { .. }) => return Err(WorkerError::Refused(refused)),
-                Err(error) if pause == PAUSE_MIN => {
-                    tracing::info!(%error, socket = %self.place.socket().display(), "no server is there yet that has external build workers");
+                Err(refused @ HandshakeError::Refused { .. }) => return Err(WorkerError::Refused(refused)),
+                Err(error) if pause == RETRY_MIN => {
+                    let socket = self.endpoint.socket();
+                    tracing::info!(%error, socket = %socket.display(), "waiting for a server with external build workers");
                 }
-                Err(error) => tracing::debug!(%error, "no server is there"),
+                Err(error) => tracing::debug!(%error, "no server accepts connections"),
             }
             tokio::select! {
                 () = stopped(&mut stop) => break,
-                () = tokio::time::sleep(pause) => pause = PAUSE_MAX.min(pause * 2),
+                () = tokio::time::sleep(pause) => pause = RETRY_MAX.min(pause * 2),
             }
         }
         Ok(())
     }
 
-    async fn connect(&self) -> Result<Channel, GreetingError> {
-        let program = self.place.digest().await.map_err(|error| GreetingError::Strange(error.to_string()))?;
-        let stream = UnixStream::connect(self.place.socket()).await.map_err(ChannelError::from)?;
-        let mut channel = Channel::new(stream);
-        greet(&mut channel, &Hello::new(Role::Worker, &program)).await?;
+    async fn connect(&self) -> Result<FramedSocket, HandshakeError> {
+        let program = self.endpoint.digest().await.map_err(|error| HandshakeError::Failed(error.to_string()))?;
+        let stream = UnixStream::connect(self.endpoint.socket()).await.map_err(FrameError::from)?;
+        let mut channel = FramedSocket::new(stream);
+        handshake::connect(&mut channel, &Hello::new(Role::Worker, &program)).await?;
         Ok(channel)
     }
 
-    async fn jobs(&self, channel: &mut Channel, stop: &mut watch::Receiver<bool>) -> Lost {
+    async fn jobs(&self, channel: &mut FramedSocket, stop: &mut watch::Receiver<bool>) -> ConnectionEnd {
         loop {
             let job = tokio::select! {
                 biased;
                 () = stopped(stop) => {
-                    // A server that is gone needs no farewell.
-                    drop(say(channel, &FromWorker::Leaves).await);
-                    return Lost::Stopped;
+                    // The server may already be gone.
+                    drop(send(channel, &FromWorker::Leaves).await);
+                    return ConnectionEnd::Stopped;
                 }
                 job = channel.receive(JOB_BYTES_MAX) => job,
             };
             let done = match job {
                 Ok(Some(job)) => self.job(channel, &job).await,
-                Ok(None) => Err(Lost::Gone(ChannelError::Cut)),
+                Ok(None) => Err(ConnectionEnd::Failed(FrameError::Cut)),
                 Err(error) => Err(error.into()),
             };
-            if let Err(lost) = done {
-                return lost;
+            if let Err(end) = done {
+                return end;
             }
         }
     }
 
-    /// One job, given up when the server goes away.
-    async fn job(&self, channel: &mut Channel, job: &[u8]) -> Result<(), Lost> {
-        let (sender, mut reports) = mpsc::unbounded_channel::<Told>();
-        // The receiver lives as long as the work.
-        let progress = Progress::to(move |told| drop(sender.send(told)));
+    /// Builds a job and sends its result. A server that closes the connection cancels the job.
+    async fn job(&self, channel: &mut FramedSocket, job: &[u8]) -> Result<(), ConnectionEnd> {
+        let (sender, mut reports) = mpsc::unbounded_channel::<Report>();
+        // The receiver exists until the build has ended.
+        let progress = Progress::to(move |report| drop(sender.send(report)));
         let mut making = pin!(self.make(job, progress));
         let made = loop {
             tokio::select! {
                 biased;
-                Some(told) = reports.recv() => say(channel, &FromWorker::Told(told.into())).await?,
+                Some(report) = reports.recv() => send(channel, &FromWorker::Report(report.into())).await?,
                 made = &mut making => break made,
-                said = channel.receive(0) => return Err(said.err().unwrap_or(ChannelError::Cut).into()),
+                received = channel.receive(0) => return Err(received.err().unwrap_or(FrameError::Cut).into()),
             }
         };
-        while let Ok(told) = reports.try_recv() {
-            say(channel, &FromWorker::Told(told.into())).await?;
+        while let Ok(report) = reports.try_recv() {
+            send(channel, &FromWorker::Report(report.into())).await?;
         }
         match made {
             Ok(made) => {
-                say(channel, &FromWorker::Made(wire::Made::of(&made))).await?;
+                send(channel, &FromWorker::Made(protocol::Made::of(&made))).await?;
                 for bytes in made.artefact.snapshot().into_iter().chain([made.artefact.bytes()]) {
-                    channel.send(bytes).await.map_err(ChannelError::from)?;
+                    channel.send(bytes).await.map_err(FrameError::from)?;
                 }
                 Ok(())
             }
-            Err(error) => say(channel, &FromWorker::Failed(error.into())).await,
+            Err(error) => send(channel, &FromWorker::Failed(error.into())).await,
         }
     }
 
     async fn make(&self, job: &[u8], progress: Progress) -> Result<Made, Error> {
-        let files: BTreeMap<String, Vec<u8>> = postcard::from_bytes(job).map_err(Error::internal)?;
-        let manifest = Manifest::read(&files)?;
+        let Job { files, caches } = postcard::from_bytes(job).map_err(Error::internal)?;
+        let documents = Documents::read(&files, Parser { command: &self.parser }).await?;
+        let manifest = Manifest::read(&documents, &files)?;
         let derive_schema = manifest.input_schema.is_none();
-        let project = Project { manifest: &manifest, files, derive_schema };
-        toolchain::make(project, &self.workbench, &progress).await
+        let project = Project { manifest: &manifest, documents: &documents, files, derive_schema, caches };
+        self.toolchains.make(project, &progress).await
     }
 }
 
-async fn say(channel: &mut Channel, message: &FromWorker) -> Result<(), Lost> {
-    let frame = postcard::to_allocvec(message).map_err(|error| ChannelError::Socket(std::io::Error::other(error)))?;
-    Ok(channel.send(&frame).await.map_err(ChannelError::from)?)
+async fn send(channel: &mut FramedSocket, message: &FromWorker) -> Result<(), ConnectionEnd> {
+    let frame = postcard::to_allocvec(message).map_err(|error| FrameError::Socket(std::io::Error::other(error)))?;
+    Ok(channel.send(&frame).await.map_err(FrameError::from)?)
 }
 
-/// Whoever could say so and is gone means the same.
+/// Waits for the order to stop. A sender that is gone counts as the order.
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }

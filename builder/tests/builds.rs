@@ -1,4 +1,4 @@
-//! Builds in which an author's native code runs, and what comes out of them: the hostile ones above all.
+//! The sandbox with hostile jobs, and the inspection of hostile components.
 
 #[path = "builds/attempts.rs"]
 mod attempts;
@@ -12,3 +12,5 @@ mod hostile;
 mod jobs;
 #[path = "builds/machine.rs"]
 mod machine;
+#[path = "../../tests/harness/need.rs"]
+mod need;

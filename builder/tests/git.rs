@@ -9,6 +9,8 @@ mod client;
 mod export;
 #[path = "git/forge.rs"]
 mod forge;
+#[path = "git/garbage.rs"]
+mod garbage;
 #[path = "git/generated.rs"]
 mod generated;
 #[path = "git/hostile.rs"]

@@ -1,4 +1,4 @@
-//! The command line. Each command's own arguments stand in its file.
+//! The command line. Each command's arguments are in the command's file.
 
 use clap::{Parser, Subcommand};
 
@@ -14,7 +14,7 @@ use crate::server::{DataArguments, ServeArguments, WorkerArguments};
 #[derive(Debug, Parser)]
 #[command(name = "lathe", version, max_term_width = 120, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Print one JSON document on stdout; progress and messages go to stderr
+    /// Print one JSON document on stdout; progress and messages stay on stderr
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -25,48 +25,52 @@ pub struct Arguments {
 pub enum Command {
     /// Run the server
     Serve(Box<ServeArguments>),
-    /// Build for a server on this machine that has `--build-workers external`
+    /// Run a build worker for a server on this machine (`lathe serve --build-workers external`)
     Worker(Box<WorkerArguments>),
-    /// Create organisations and keys on a data directory
+    /// Create organisations and API keys directly in a data directory
     #[command(subcommand)]
     Org(OrgCommand),
-    /// See the whole way from source to history in a temporary directory
+    /// Run a guided demo, from source code to run history, in a temporary directory
     Demo(DemoArguments),
-    /// Remember a server and a key, and check them
+    /// Log in: check an API key and save it with the server's address
     Login(LoginArguments),
-    /// Make, test, publish and run tools
+    /// Create, test, publish and run tools
     #[command(subcommand)]
     Tool(ToolCommand),
-    /// Verify versions, and see what they are made of
+    /// Verify versions and show their provenance and contents
     #[command(subcommand)]
     Version(VersionCommand),
-    /// Set and unset the variables of a tool
+    /// Set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
-    /// Look into the record of every run
+    /// List, search and show the records of runs
     #[command(subcommand)]
     History(HistoryCommand),
-    /// Run a record's code again over its tape, without the world, and compare
+    /// Repeat a recorded run offline, from its recording, and compare
     Replay(ReplayArguments),
-    /// Manage the users of the organisation
+    /// Manage the organisation's users
     #[command(subcommand)]
     User(UserCommand),
-    /// Manage what users may do
+    /// Manage roles, which hold users' permissions
     #[command(subcommand)]
     Role(RoleCommand),
-    /// Make, list and revoke API keys, your own or everybody's
+    /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Answer git's question for credentials
+    /// Git credential helper: give git a token for your server
     GitCredential(GitCredentialArguments),
-    /// Check what this machine has and lacks
+    /// Check this machine for what lathe needs
     Doctor(DataArguments),
-    /// Print a shell's completion script
+    /// Print a completion script for a shell
     Completions(CompletionsArguments),
-    /// Called by the server itself
+    /// Child processes of the server
     #[command(subcommand, hide = true)]
     Internal(InternalCommand),
 }
+
+#[cfg(test)]
+#[path = "arguments/tests/reference.rs"]
+mod reference;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
-//! The typed, thin HTTP client. Commands and the demo use this one, so that what the demo shows is what everybody gets.
+//! The typed HTTP client of the commands and the demo.
 //!
-//! A call signs in when it has no token, and once more when its token is refused. Test, publish and invoke are asked for as
-//! server-sent events and followed to their result.
+//! A call signs in when there is no token, and again when its token is refused. Test, publish and invoke are streamed
+//! as server-sent events and followed to their result.
 
 mod attestations;
 mod builds;
@@ -9,6 +9,7 @@ mod connection;
 mod identity;
 mod invocations;
 mod pages;
+mod refusal;
 mod request;
 mod runs;
 mod session;
@@ -20,11 +21,10 @@ mod wire;
 
 pub use attestations::{SigningKey, Verification};
 pub use builds::Build;
-pub use connection::http_client;
-pub use identity::{ApiKey, Condition, Grant, KeysOf, Me, Role, User};
+pub use identity::{ApiKey, Condition, Grant, KeyOwner, Me, Role, User};
 pub use invocations::{Difference, HistoryFilter, ReplayRequest, Replayed, SearchField};
 pub use request::Client;
-pub use runs::{Bump, Gate, Input, Mode, PublishRequest, TestRequest};
+pub use runs::{Bump, Input, InvokeRequest, Mode, PublishRequest, ReplayGate, TestRequest};
 pub use session::{Credentials, SecretText, TokenCache};
 pub use stream::{Event, Status, StepState};
 pub use tools::{ToolFilter, read_tool};

@@ -1,6 +1,5 @@
-//! One file per command. A command reads its arguments, calls the client, prints its answer and says how it ended.
+//! One file per command. A command reads its arguments, calls the client, prints the answer and returns its outcome.
 
-mod absent;
 pub mod completions;
 pub mod doctor;
 pub mod envvar;
@@ -10,6 +9,7 @@ mod input;
 pub mod internal;
 pub mod key;
 pub mod login;
+mod not_found;
 pub mod org;
 mod prompt;
 pub mod replay;
@@ -21,19 +21,28 @@ pub mod version;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::CommandFactory;
+use nix::sys::stat::{Mode, umask};
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Outcome;
 use crate::output::Screen;
 use crate::{demo, server};
 
-/// After an orderly end only file writes that nobody waits for can be left.
-const LEFTOVER_TIME_MAX: Duration = Duration::from_secs(1);
+/// Time for blocking tasks at the end. After an orderly end only file writes remain.
+const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// The umask of commands that write to a data directory: no permissions for group and others, also for files that
+/// SQLite and git create.
+const OTHERS: Mode = Mode::S_IRWXG.union(Mode::S_IRWXO);
 
 pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let screen = Screen::new(arguments.json);
+    if writes_private_files(&arguments.command) {
+        umask(OTHERS);
+    }
     match arguments.command {
-        Command::Completions(arguments) => completions::run(&arguments, screen),
+        Command::Completions(arguments) => completions::run(&arguments, &mut Arguments::command(), screen),
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
         Command::Worker(arguments) => on_many_threads(server::worker(*arguments, screen)),
@@ -42,7 +51,16 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Commands that ask a server or a data directory one thing after the other.
+/// Whether a command writes to a data directory or a cache, and not to a project.
+fn writes_private_files(command: &Command) -> bool {
+    match command {
+        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) | Command::Doctor(_) => true,
+        Command::Tool(command) => matches!(command, tool::ToolCommand::Test(_)),
+        _ => false,
+    }
+}
+
+/// Runs a command that calls a server or opens a data directory.
 async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome> {
     install_tls()?;
     match command {
@@ -64,30 +82,22 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
     }
 }
 
-/// How this program is called from where the user stands: its bare name if the shell finds it, else its path.
-pub fn program_name() -> String {
-    let Ok(program) = std::env::current_exe() else { return "lathe".to_owned() };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_found = std::env::split_paths(&path).any(|directory| directory.join("lathe") == program);
-    if is_found { "lathe".to_owned() } else { program.display().to_string() }
-}
-
-/// TLS has no default provider here, so that only one cryptography library is built.
+/// Installs the TLS provider. It is chosen here so that only one cryptography library is built.
 pub fn install_tls() -> anyhow::Result<()> {
     let installed = rustls::crypto::ring::default_provider().install_default();
     match installed {
         Ok(()) => Ok(()),
         Err(_) if rustls::crypto::CryptoProvider::get_default().is_some() => Ok(()),
-        Err(_) => anyhow::bail!("TLS cannot be set up"),
+        Err(_) => anyhow::bail!("the TLS provider cannot be installed"),
     }
 }
 
-/// Runs a server; what blocks at its end does not hold the program up for long.
+/// Runs a server on a multi-threaded runtime. Blocking tasks delay its end by [`SHUTDOWN_TIME_MAX`].
 fn on_many_threads(work: impl Future<Output = anyhow::Result<Outcome>>) -> anyhow::Result<Outcome> {
     install_tls()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
     let outcome = runtime.block_on(work);
-    runtime.shutdown_timeout(LEFTOVER_TIME_MAX);
+    runtime.shutdown_timeout(SHUTDOWN_TIME_MAX);
     outcome
 }
 

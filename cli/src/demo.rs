@@ -1,66 +1,61 @@
-//! `lathe demo`: the whole way from source to history, on real parts, in a temporary directory.
+//! `lathe demo`: a guided demo from source code to run history.
 //!
-//! A real server listens on a free loopback port, the real `git` pushes, and everything goes through the client that the commands
-//! use. Nothing of the user's is read or written: login, git configuration and data lie in the temporary directory, which goes away
-//! at the end, after an error, and on Ctrl-C.
+//! The demo runs a real server on a free loopback port, the real `git`, and the HTTP client of the commands. It neither
+//! reads nor writes the user's files: login, git configuration and data are in a temporary directory, which is
+//! removed at the end, after an error, and on Ctrl-C.
 
-mod closing;
+mod environment;
 mod git;
+mod next_steps;
 mod report;
-mod stage;
 mod steps;
-mod walk;
 
 use clap::Args;
+use scaffold::{TEMPLATES, Template};
 
-use crate::commands::tool::Language;
+use crate::commands::tool::template_parser;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::server::{self, Signals};
+use environment::Environment;
 use report::Report;
-use stage::Stage;
 
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Keep the server running at the end, until Ctrl-C, and print its URL and credentials
+    /// Keep the server running until Ctrl-C and print its URL and credentials
     #[arg(long)]
     keep: bool,
-    /// What the tool is written in; the machine must have what builds it (`lathe doctor`)
-    #[arg(long, value_enum, default_value_t)]
-    language: Language,
+    /// Language of the demo's tool; `lathe doctor` shows what each needs on this machine
+    #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
+    language: &'static Template,
 }
 
 pub async fn run(arguments: DemoArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let mut signals = Signals::catch()?;
-    server::log_for_demo()?;
-    let mut stage = Stage::prepare(arguments.language)?;
+    let _telemetry = server::log_for_demo()?;
+    let mut environment = Environment::prepare(arguments.language)?;
     let mut report = Report::new(screen);
     let ended = tokio::select! {
-        ended = show(&mut stage, &mut report, &arguments, screen) => ended,
+        ended = show(&mut environment, &mut report, arguments.keep) => ended,
         signal = signals.next() => Err(interrupted(signal, &report, &arguments)),
     };
-    stage.strike().await;
+    environment.shut_down().await;
     match ended {
-        Err(error) if is_wanted_end(&error) => Ok(Outcome::Done),
+        Err(error) if error.is::<Stopped>() => Ok(Outcome::Done),
         other => other,
     }
 }
 
-async fn show(
-    stage: &mut Stage,
-    report: &mut Report,
-    arguments: &DemoArguments,
-    screen: Screen,
-) -> anyhow::Result<Outcome> {
-    walk::walk(stage, report).await?;
-    closing::show(stage, report, arguments.keep, screen)?;
-    if arguments.keep {
-        stage.server_ended().await?;
+async fn show(environment: &mut Environment, report: &mut Report, is_kept: bool) -> anyhow::Result<Outcome> {
+    steps::run_all(environment, report).await?;
+    next_steps::show(environment, report, is_kept)?;
+    if is_kept {
+        environment.server_ended().await?;
     }
     Ok(Outcome::Done)
 }
 
-/// Ctrl-C is how a kept server is meant to end; before that it stops the walk.
+/// The regular end of a demo with `--keep`: Ctrl-C after the last step.
 #[derive(Debug, thiserror::Error)]
 #[error("the kept server was stopped")]
 struct Stopped;
@@ -69,10 +64,6 @@ fn interrupted(signal: &str, report: &Report, arguments: &DemoArguments) -> anyh
     if arguments.keep && report.is_finished() {
         return Stopped.into();
     }
-    let message = format!("{signal} during {}", report.current());
-    Failure::refused(message, "nothing is left behind; `lathe demo` starts again from the beginning")
-}
-
-fn is_wanted_end(error: &anyhow::Error) -> bool {
-    error.is::<Stopped>()
+    let message = format!("interrupted by {signal} during {}", report.current());
+    Failure::refused(message, "nothing is left behind; run `lathe demo` to start again")
 }

@@ -1,15 +1,15 @@
-//! What can go wrong on the way from a command line to its answer, with the next thing to do and the exit code.
+//! Errors of commands, with a hint at the next step and the exit code.
 //!
-//! Exit codes: 0 done, 1 refused or failed, 2 a command line that cannot be understood (clap uses the same).
+//! Exit codes: 0 success, 1 refused or failed, 2 an invalid command line (as in clap).
 
 use std::io;
 use std::process::ExitCode;
 
-/// How a command ended when nothing went wrong on the way.
+/// The outcome of a command that ran without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
-    /// The command worked and its answer is "no": a tool that failed, a check that found something missing.
+    /// The command worked and its answer is negative: a failed run, a failed check, a difference.
     Failed,
 }
 
@@ -25,13 +25,13 @@ pub enum Failure {
     Unreachable { url: String, reason: String },
     #[error("{detail}")]
     Server { status: u16, code: String, detail: String, build_id: Option<String> },
-    /// A refusal that ended a build, and the command that shows its log.
+    /// A refusal that ended a build, with the command that shows the build's log.
     #[error("{refusal}")]
     InBuild { refusal: Box<Self>, log_command: String },
-    #[error("the connection to {url} ended before the answer: {reason}")]
-    CutOff { url: String, reason: String },
-    #[error("{url} gave an answer that this program does not understand: {reason}")]
-    Strange { url: String, reason: String },
+    #[error("the connection to {url} was lost before the result: {reason}")]
+    ConnectionLost { url: String, reason: String },
+    #[error("unexpected response from {url}: {reason}")]
+    UnexpectedResponse { url: String, reason: String },
 }
 
 impl Failure {
@@ -43,7 +43,7 @@ impl Failure {
         Self::Refused { message: message.into(), hint: hint.into() }.into()
     }
 
-    /// Points from a refused publication to the log of its build, if there was one.
+    /// Adds a hint at the build's log to a refused publish, if there was a build.
     pub fn in_build_of(tool: &str, error: anyhow::Error) -> anyhow::Error {
         match error.downcast::<Self>() {
             Ok(Self::Server { status, code, detail, build_id: Some(build_id) }) => {
@@ -58,7 +58,7 @@ impl Failure {
 
     fn hint(&self) -> Option<String> {
         if let Self::InBuild { refusal, log_command } = self {
-            let log = format!("`{log_command}` shows the build's log");
+            let log = format!("`{log_command}` shows the build log");
             return Some(refusal.hint().map_or_else(|| log.clone(), |hint| format!("{hint}; {log}")));
         }
         self.plain_hint().map(str::to_owned)
@@ -69,17 +69,17 @@ impl Failure {
             Self::Usage { hint, .. } | Self::Refused { hint, .. } => Some(hint),
             Self::InBuild { .. } => None,
             Self::NotLoggedIn => Some(
-                "run `lathe login --url URL --org ORG --user USER --api-key-id ID`; `lathe org create` issues a key",
+                "run `lathe login --url URL --org ORG --user USER --api-key-id ID`; `lathe org create` creates a key",
             ),
-            Self::Unreachable { .. } => {
-                Some("is `lathe serve` running there? `lathe doctor` checks; `lathe login` changes the address")
-            }
+            Self::Unreachable { .. } => Some(
+                "check that `lathe serve` runs there; `lathe doctor` checks the connection, `lathe login` changes the address",
+            ),
             Self::Server { status, code, .. } => hint_for_refusal(*status, code),
-            Self::CutOff { .. } => Some(
-                "the work goes on there; `lathe tool versions TOOL` and `lathe history list` show what comes of it",
+            Self::ConnectionLost { .. } => Some(
+                "the server goes on with the work; `lathe tool versions TOOL` and `lathe history list` show the result",
             ),
-            Self::Strange { .. } => {
-                Some("check the URL given to `lathe login`, and that both ends have the same release")
+            Self::UnexpectedResponse { .. } => {
+                Some("check the URL given to `lathe login`, and that server and client are the same release")
             }
         }
     }
@@ -92,36 +92,38 @@ impl Failure {
     }
 }
 
-/// A code says more than its status.
+/// Prefers the hint for the error code, which is more specific than the status.
 fn hint_for_refusal(status: u16, code: &str) -> Option<&'static str> {
     hint_for_code(code).or_else(|| hint_for_status(status))
 }
 
-/// Codes of the registry, which reach us from the server and from the data directory alike.
+/// Hints for error codes of the registry, which a server and a local data directory both return.
 fn hint_for_code(code: &str) -> Option<&'static str> {
     match code {
         "already_exists" => Some("choose another name"),
-        "operation_in_progress" => Some("try again when the other operation has ended"),
+        "operation_in_progress" => Some("wait until the other operation has ended, then try again"),
         "variables_missing" => Some("`lathe envvar set TOOL NAME=VALUE` sets them"),
         "variable_required" => Some("deprecate the versions that require it, or set it to another value"),
         "user_unknown" => Some("`lathe user add USER --role ROLE` adds the user"),
-        "role_unknown" => Some("`lathe role list` shows what there is"),
-        "role_built_in" => Some("`lathe role create` makes a role of your own"),
-        "role_in_use" => Some("`lathe user list` shows who has it, `lathe user set-role` gives another one"),
-        "last_administrator" => Some("`lathe user set-role USER admin` makes somebody else one"),
+        "role_unknown" => Some("`lathe role list` lists the roles"),
+        "role_built_in" => Some("`lathe role create` creates a custom role"),
+        "role_in_use" => {
+            Some("`lathe user list` shows the users with this role; `lathe user set-role` changes a user's role")
+        }
+        "last_administrator" => Some("make another user an administrator first: `lathe user set-role USER admin`"),
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
-        "database_newer" => Some("a newer release wrote this data directory: use that one"),
+        "database_newer" => Some("a newer release of lathe wrote this data directory; use that release or a later one"),
         _ => None,
     }
 }
 
 fn hint_for_status(status: u16) -> Option<&'static str> {
     match status {
-        401 => Some("run `lathe login` again: the key, its id or the user is not accepted"),
+        401 => Some("the key, its id or the user is not valid; run `lathe login` again"),
         403 => Some("ask an administrator of the organisation for the permission"),
-        404 => Some("`lathe tool list` and `lathe tool versions NAME` show what there is"),
-        429 | 503 => Some("the server is busy: try again in a moment"),
-        500 => Some("the server's log names the cause under that request id"),
+        404 => Some("`lathe tool list` lists the tools, `lathe tool versions NAME` the versions of one"),
+        429 | 503 => Some("the server is busy; try again in a moment"),
+        500 => Some("the server's log has the cause; search it for the request id"),
         _ => None,
     }
 }
@@ -143,19 +145,19 @@ fn report(error: &anyhow::Error) {
     use std::io::Write;
     let mut stderr = anstream::stderr().lock();
     let message = crate::output::printable(&message(error));
-    // Nothing is left to do when stderr itself is closed.
+    // A closed stderr cannot be reported.
     let _ = writeln!(stderr, "{}error:{} {message}", crate::output::RED, crate::output::RESET);
     if let Some(hint) = hint(error) {
         let _ = writeln!(stderr, "{}hint:{} {hint}", crate::output::DIM, crate::output::RESET);
     }
 }
 
-/// The causes from the outermost in, without those that an outer one has said already.
+/// Joins the causes, outermost first, without those that the message before them ends with.
 fn message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
-        said if said.is_empty() => cause,
-        said if said.ends_with(&cause) => said,
-        said => format!("{said}: {cause}"),
+    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| match message {
+        message if message.is_empty() => cause,
+        message if message.ends_with(&cause) => message,
+        message => format!("{message}: {cause}"),
     })
 }
 
@@ -164,7 +166,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     match failure_in(error) {
         Some(failure) => failure.hint(),
         None if error.is::<api::ServerError>() => {
-            Some("choose another address with --listen, or stop what uses it".to_owned())
+            Some("give another address with --listen, or stop the program that uses this one".to_owned())
         }
         None => of_registry().and_then(|error| hint_for_code(error.code())).map(str::to_owned),
     }
@@ -174,7 +176,7 @@ fn failure_in(error: &anyhow::Error) -> Option<&Failure> {
     error.chain().find_map(|cause| cause.downcast_ref::<Failure>())
 }
 
-/// Whoever read our output has gone (`lathe tool list | head -1`): that is no failure.
+/// Whether the reader of stdout has closed it, as in `lathe tool list | head -1`, which is not a failure.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -196,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_said_once() {
+    fn a_repeated_cause_is_shown_once() {
         let error = anyhow::anyhow!("disk full").context("cannot write: disk full").context("step 3");
         assert_eq!(message(&error), "step 3: cannot write: disk full");
     }
 
     #[test]
-    fn a_code_gives_a_better_hint_than_its_status() {
+    fn the_hint_for_a_code_wins_over_that_for_a_status() {
         assert_eq!(hint_for_refusal(409, "already_exists"), Some("choose another name"));
         assert_eq!(hint_for_refusal(503, "database_busy"), hint_for_status(503));
         assert_eq!(hint_for_refusal(400, "anything"), None);
     }
 
     #[test]
-    fn a_build_that_failed_points_to_its_log() {
+    fn the_hint_for_a_failed_build_names_its_log() {
         let server = |build_id: Option<&str>| Failure::Server {
             status: 400,
             code: "variables_missing".to_owned(),

@@ -1,9 +1,8 @@
-//! What is kept in the user's configuration directory: the login and the last token, readable by the user alone.
+//! The user's configuration directory: the login and the last token, readable by the user alone.
 //!
-//! The directory is `lathe` in the user's configuration home (`~/.config` on Linux), or the one that `LATHE_CONFIG_DIR` names.
+//! The directory is `LATHE_CONFIG_DIR`, by default `lathe` in the user's configuration home (`~/.config` on Linux).
 
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,10 +10,7 @@ use etcetera::BaseStrategy;
 
 use crate::client::{Client, Credentials, TokenCache};
 use crate::failure::Failure;
-
-/// Only the owner may read what is in here.
-const PRIVATE_FILE_MODE: u32 = 0o600;
-const PRIVATE_DIRECTORY_MODE: u32 = 0o700;
+use crate::private_file;
 
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -30,14 +26,12 @@ impl Home {
         if let Some(directory) = std::env::var_os("LATHE_CONFIG_DIR").filter(|directory| !directory.is_empty()) {
             return Ok(Self::at(directory.into()));
         }
-        let strategy = etcetera::choose_base_strategy().context("finding the home directory (is HOME set?)")?;
-        Ok(Self::at(strategy.config_dir().join("lathe")))
+        Ok(Self::at(base_directories()?.config_dir().join("lathe")))
     }
 
-    /// Where the user keeps what can be made again: `lathe` in the cache home (`~/.cache` on Linux).
+    /// The user's cache directory: `lathe` in the cache home (`~/.cache` on Linux).
     pub fn cache_of_user() -> anyhow::Result<PathBuf> {
-        let strategy = etcetera::choose_base_strategy().context("finding the home directory (is HOME set?)")?;
-        Ok(strategy.cache_dir().join("lathe"))
+        Ok(base_directories()?.cache_dir().join("lathe"))
     }
 
     pub fn credentials_file(&self) -> PathBuf {
@@ -50,10 +44,11 @@ impl Home {
 
     pub fn save_credentials(&self, credentials: &Credentials) -> anyhow::Result<()> {
         let path = self.credentials_file();
-        write_private(&path, &toml::to_string(credentials)?).with_context(|| format!("writing {}", path.display()))
+        private_file::write(&path, &toml::to_string(credentials)?)
+            .with_context(|| format!("writing {}", path.display()))
     }
 
-    /// The login, `None` before the first one.
+    /// Returns the login, `None` before the first `lathe login`.
     pub fn load_credentials(&self) -> anyhow::Result<Option<Credentials>> {
         let path = self.credentials_file();
         match std::fs::read_to_string(&path) {
@@ -63,38 +58,31 @@ impl Home {
         }
     }
 
-    /// A client for the login of this directory.
+    /// Returns a client with the login of this directory.
     pub fn client(&self) -> anyhow::Result<Client> {
         let credentials = self.load_credentials()?.ok_or(Failure::NotLoggedIn)?;
         Client::new(credentials, Some(self.token_cache()))
     }
 }
 
-fn damaged(path: &Path, error: &toml::de::Error) -> anyhow::Error {
-    // The parser's own message would show the line, and a line may hold the key.
-    Failure::refused(format!("{} cannot be read: {}", path.display(), error.message()), "run `lathe login` again")
+fn base_directories() -> anyhow::Result<impl BaseStrategy> {
+    etcetera::choose_base_strategy().context("finding the home directory (is HOME set?)")
 }
 
-/// Writes a file that only its owner can read, whole or not at all.
-pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY_MODE).create(directory)?;
-    let mut file = tempfile::Builder::new()
-        .permissions(std::fs::Permissions::from_mode(PRIVATE_FILE_MODE))
-        .tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+fn damaged(path: &Path, error: &toml::de::Error) -> anyhow::Error {
+    // The error's `Display` shows the line, which may contain the key; its message does not.
+    Failure::refused(format!("{} cannot be read: {}", path.display(), error.message()), "run `lathe login` again")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::client::SecretText;
 
     #[test]
-    fn a_login_comes_back_and_is_private() {
+    fn a_login_is_loaded_as_saved_and_is_private() {
         let directory = tempfile::tempdir().expect("a directory");
         let home = Home::at(directory.path().join("deep/lathe"));
         assert!(home.load_credentials().expect("readable").is_none());
@@ -109,7 +97,7 @@ mod tests {
         let loaded = home.load_credentials().expect("readable").expect("saved above");
         assert_eq!(loaded.api_key.reveal(), "key");
         let mode = std::fs::metadata(home.credentials_file()).expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, PRIVATE_FILE_MODE);
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]

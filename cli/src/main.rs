@@ -1,16 +1,17 @@
-//! The one binary. `main` parses the command line, hands it to its command and turns the answer into an exit code.
+//! The `lathe` program. `main` parses the command line, runs the command and turns its outcome into an exit code.
 //!
-//! | part | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `arguments` | the command line, and the small values that several commands read from it |
+//! | `arguments` | the command line |
 //! | `commands` | one file per command |
-//! | `client` | the HTTP client that every command and the demo use |
-//! | `home` | what is kept in the user's configuration directory |
-//! | `server` | the settings of `serve`, and the one function that assembles a server |
-//! | `demo` | the guided walk, one function per step |
-//! | `output` | tables, progress, results: everything that people read |
-//! | `programs` | programs on this machine |
-//! | `failure` | what can go wrong, its hint and its exit code |
+//! | `client` | the HTTP client of the commands and the demo |
+//! | `home` | the user's configuration directory |
+//! | `server` | settings and assembly of `lathe serve` and `lathe worker` |
+//! | `demo` | `lathe demo`, one function per step |
+//! | `output` | tables, progress and results |
+//! | `private_file` | files that only their owner can read |
+//! | `programs` | programs in `PATH` |
+//! | `failure` | errors with their hints and exit codes |
 
 mod arguments;
 mod client;
@@ -19,18 +20,22 @@ mod demo;
 mod failure;
 mod home;
 mod output;
+mod private_file;
 mod programs;
 mod server;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use runner::WipingAllocator;
+use tikv_jemallocator::Jemalloc;
 
 use arguments::Arguments;
 
-/// A call takes and gives back some hundred pieces of memory, many of them on another thread.
+/// jemalloc: a request makes some hundred allocations and frees many of them on another thread. Servers and runners
+/// overwrite freed memory.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: WipingAllocator<Jemalloc> = WipingAllocator::over(Jemalloc);
 
 fn main() -> ExitCode {
     failure::exit_code(commands::run(Arguments::parse()))

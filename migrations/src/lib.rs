@@ -1,22 +1,22 @@
-//! The database schema as numbered steps, embedded in the binary.
+//! The migrations of the database, embedded in the binary.
 //!
-//! Steps come in pairs, up and down, and are never edited after a release: a database remembers their checksums.
-//! A change that old code cannot read is made in two releases, first by adding, then by removing.
+//! Migrations come in pairs, up and down, and are never edited after a release: a database stores their checksums. A change that
+//! old code cannot read takes two releases: the first adds, the second removes.
 
-/// One step of the schema.
+/// One migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// Counts from 1 without gaps.
+    /// Number of the migration, from 1 without gaps.
     pub number: u32,
     pub name: &'static str,
-    /// Statements that take the step.
+    /// Statements that apply the migration.
     pub up: &'static str,
-    /// Statements that take it back, for an operator's hand; nothing runs them by itself.
+    /// Statements that revert the migration. They are only run by hand.
     pub down: &'static str,
 }
 
-/// Reads both files of a step.
-macro_rules! step {
+/// Embeds both files of a migration.
+macro_rules! migration {
     ($number:literal, $name:literal) => {
         Migration {
             number: $number,
@@ -27,22 +27,22 @@ macro_rules! step {
     };
 }
 
-/// The steps for SQLite, in order.
+/// The migrations for SQLite, in order.
 pub const SQLITE: &[Migration] = &[
-    step!(1, "0001_accounts"),
-    step!(2, "0002_tools"),
-    step!(3, "0003_history"),
-    step!(4, "0004_identity"),
-    step!(5, "0005_tool_sequence"),
-    step!(6, "0006_operations"),
-    step!(7, "0007_positions"),
-    step!(8, "0008_history_order"),
-    step!(9, "0009_redaction"),
-    step!(10, "0010_ledger"),
-    step!(11, "0011_effects"),
-    step!(12, "0012_tapes"),
-    step!(13, "0013_recorded_answers"),
-    step!(14, "0014_attestations"),
+    migration!(1, "0001_accounts"),
+    migration!(2, "0002_tools"),
+    migration!(3, "0003_history"),
+    migration!(4, "0004_identity"),
+    migration!(5, "0005_tool_sequence"),
+    migration!(6, "0006_operations"),
+    migration!(7, "0007_positions"),
+    migration!(8, "0008_history_order"),
+    migration!(9, "0009_redaction"),
+    migration!(10, "0010_ledger"),
+    migration!(11, "0011_effects"),
+    migration!(12, "0012_tapes"),
+    migration!(13, "0013_recorded_answers"),
+    migration!(14, "0014_attestations"),
 ];
 
 #[cfg(test)]
@@ -50,11 +50,11 @@ mod tests {
     use super::SQLITE;
 
     #[test]
-    fn steps_are_numbered_without_gaps_and_named_by_their_number() {
-        for (number, step) in (1..).zip(SQLITE) {
-            assert_eq!(step.number, number);
-            assert!(step.name.starts_with(&format!("{number:04}_")), "{}", step.name);
-            assert!(!step.up.trim().is_empty() && !step.down.trim().is_empty());
+    fn migrations_are_numbered_without_gaps_and_named_by_their_number() {
+        for (number, migration) in (1..).zip(SQLITE) {
+            assert_eq!(migration.number, number);
+            assert!(migration.name.starts_with(&format!("{number:04}_")), "{}", migration.name);
+            assert!(!migration.up.trim().is_empty() && !migration.down.trim().is_empty());
         }
     }
 }

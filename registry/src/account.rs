@@ -1,18 +1,18 @@
-//! Who is asking: organisations and their users, known by free strings that the operator chooses.
+//! The ids of organisations and users. The operator chooses them.
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use crate::text_type::{made_of, text_type};
 
-/// Bytes of an organisation's or user's id; room for any mail address, short enough for a header.
+/// Bytes of the id of an organisation or a user. Fits any mail address, and a header.
 const ACCOUNT_BYTES_MAX: usize = 128;
 
 impl UserId {
     pub const BYTES_MAX: usize = ACCOUNT_BYTES_MAX;
 
-    /// What stands where user ids stand in paths and is none, or is taken out of paths by clients.
+    /// Ids that paths use for something else, or that clients remove from paths.
     pub const RESERVED: [&str; 4] = ["me", "signin_with_api_key", ".", ".."];
 
-    /// Nobody can have a reserved id.
+    /// Refuses a reserved id.
     pub(crate) fn require_free(&self) -> Result<(), InvalidValue> {
         let rule = "must not be one of: me, signin_with_api_key, ., ..";
         if Self::RESERVED.contains(&self.as_str()) { Err(InvalidValue::new("user id", rule)) } else { Ok(()) }
@@ -20,7 +20,7 @@ impl UserId {
 }
 
 impl OrganizationId {
-    /// Clients take dots out of paths, so that nobody could reach an organisation of that name.
+    /// Refuses `.` and `..`, which clients remove from paths.
     pub(crate) fn require_reachable(&self) -> Result<(), InvalidValue> {
         let is_dots = matches!(self.as_str(), "." | "..");
         if is_dots { Err(InvalidValue::new("organization id", "must not be . or ..")) } else { Ok(()) }
@@ -28,7 +28,7 @@ impl OrganizationId {
 }
 
 text_type! {
-    /// The id of an organisation, the border that no row crosses.
+    /// The id of an organisation. Every row belongs to one organisation, and is invisible to others.
     OrganizationId = "organization id", "must be 1 to 128 characters of A-Z a-z 0-9 . _ @ -", account;
 }
 

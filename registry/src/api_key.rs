@@ -1,7 +1,8 @@
 //! API keys: `lk_{id}_{secret}_{checksum}`.
 //!
-//! The id of 12 characters finds the key, the secret of 43 carries 256 bits, and the checksum of 6 tells a mistyped or
-//! cut key from a wrong one without a look into the database. Keys of earlier releases end after the secret.
+//! The id has 12 characters and identifies the key. The secret has 43 characters, which carry 256 bits. The checksum has 6
+//! characters and reveals a mistyped or truncated key without a read of the database. Keys of earlier releases have no
+//! checksum.
 
 use crate::account::UserId;
 use crate::clock::Timestamp;
@@ -12,29 +13,29 @@ use crate::variables::SecretValue;
 const PREFIX: &str = "lk";
 const ID_CHARACTERS: usize = 12;
 const SECRET_CHARACTERS: usize = 43;
-/// Enough for the 32 bits of a CRC.
+/// Holds the 32 bits of a CRC.
 const CHECKSUM_CHARACTERS: usize = 6;
 
 text_type! {
-    /// The public part of a key, which names it.
+    /// The public part of a key, which identifies it.
     ApiKeyId = "api key id", "must be 12 characters of A-Z a-z 0-9", |text| {
         is_base62(text, ID_CHARACTERS).then(|| text.to_owned())
     };
 }
 
 text_type! {
-    /// What a key is for, in a few words. Surrounding white space is dropped.
+    /// A note on the purpose of a key. Surrounding white space is trimmed.
     ApiKeyName = "key name", "must have 1 to 100 bytes without control characters", |text| {
         made_of(text.trim(), ApiKeyName::BYTES_MAX, |c| !c.is_control())
     };
 }
 
 impl ApiKeyName {
-    /// A line in a list.
+    /// One line in a list.
     pub const BYTES_MAX: usize = 100;
 }
 
-/// A key as it is shown: all but its secret.
+/// A stored key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: ApiKeyId,
@@ -42,12 +43,12 @@ pub struct ApiKey {
     pub name: Option<ApiKeyName>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// The hour in which a token was last issued for it.
+    /// The hour in which the last token was issued for the key.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A key to be made.
+/// The input for creating a key.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
     pub user: UserId,
@@ -56,13 +57,13 @@ pub struct NewApiKey {
 }
 
 impl ApiKeyId {
-    /// How the key begins, for people who look for it.
+    /// Returns the beginning of the key, by which people can find it.
     pub fn prefix(&self) -> String {
         format!("{PREFIX}_{self}")
     }
 }
 
-/// A fresh id, and the key that carries it.
+/// Generates an id and the key with that id.
 pub(crate) fn generate() -> (String, SecretValue) {
     let id = random::base62(ID_CHARACTERS);
     let body = format!("{PREFIX}_{id}_{}", random::base62(SECRET_CHARACTERS));
@@ -70,7 +71,7 @@ pub(crate) fn generate() -> (String, SecretValue) {
     (id, SecretValue::new(key))
 }
 
-/// Whether a text can be a key of this id at all.
+/// Whether a text has the format of a key with this id, and a right checksum.
 pub(crate) fn is_well_formed(key: &str, id: &str) -> bool {
     let parts: Vec<&str> = key.splitn(5, '_').collect();
     let (prefix, key_id, secret, rest) = match parts[..] {
@@ -83,7 +84,7 @@ pub(crate) fn is_well_formed(key: &str, id: &str) -> bool {
     prefix == PREFIX && key_id == id && is_spelled && is_summed
 }
 
-/// Whether a text has the form of a token or of a key's secret.
+/// Whether a text has the format of a token or of the secret of a key.
 pub(crate) fn is_secret(text: &str) -> bool {
     is_base62(text, SECRET_CHARACTERS)
 }
@@ -92,7 +93,7 @@ fn is_base62(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The CRC-32 in base 62, most significant digit first.
+/// Returns the CRC-32 in base 62, most significant digit first.
 fn checksum(body: &str) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = crc32fast::hash(body.as_bytes());
@@ -109,7 +110,7 @@ mod tests {
     use super::{ApiKeyId, ApiKeyName, checksum, generate, is_well_formed};
 
     #[test]
-    fn a_key_has_its_form() {
+    fn a_key_has_the_documented_format() {
         let (id, key) = generate();
         let parts: Vec<&str> = key.expose().split('_').collect();
         assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 12, 43, 6]);

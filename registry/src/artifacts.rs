@@ -1,6 +1,6 @@
-//! Bytes that are named by their digest: images, bundles and whole components, in `artifacts/ab/<sha256>`.
+//! Artefacts: images, bundles and whole components, stored by digest in `artifacts/ab/<sha256>`.
 //!
-//! A file appears under its name only when its bytes are flushed, and what is read is compared with its name.
+//! A file gets its name only after its bytes are flushed, and bytes that are read are compared with the digest.
 
 use std::fs;
 use std::io::ErrorKind as IoErrorKind;
@@ -24,13 +24,13 @@ impl Artifacts {
         Ok(Self { root })
     }
 
-    /// Keeps the bytes durably; keeping the same bytes again costs a look-up.
+    /// Stores the bytes durably. Bytes that are stored already are only compared.
     pub async fn put(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Digest> {
         let root = self.root.clone();
         off_the_runtime(move || put(&root, bytes.as_ref())).await
     }
 
-    /// Reads bytes back; an error when they are no longer what their name says.
+    /// Reads the bytes of a digest. [`Error::Corrupt`] when the file does not match the digest.
     pub async fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
         let (path, digest) = (path_of(&self.root, digest), *digest);
         off_the_runtime(move || get(&path, &digest)).await
@@ -55,7 +55,7 @@ fn path_of(root: &Path, digest: &Digest) -> PathBuf {
 fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     let digest = Digest::of(bytes);
     let path = path_of(root, &digest);
-    // A damaged file is written anew, which heals it.
+    // A damaged file is replaced.
     if matches!(get(&path, &digest), Ok(Some(_))) {
         return Ok(digest);
     }
@@ -63,19 +63,19 @@ fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     create_private_folder(folder)?;
     let temporary = folder.join(temporary_name());
     write_private(&temporary, bytes)?;
-    make_way(&path)?;
+    move_directory_aside(&path)?;
     at(&path, fs::rename(&temporary, &path))?;
     sync_folder(folder)?;
     Ok(digest)
 }
 
-/// A directory in the place of a file is none of ours, and goes aside.
-fn make_way(path: &Path) -> Result<()> {
+/// Renames a directory that has the name of an artefact: this program did not create it.
+fn move_directory_aside(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Ok(());
     }
     let aside = path.with_extension(temporary_name());
-    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory in the place of an artefact goes aside");
+    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory has the name of an artefact and was renamed");
     at(path, fs::rename(path, aside))
 }
 
@@ -88,7 +88,7 @@ fn get(path: &Path, digest: &Digest) -> Result<Option<Vec<u8>>> {
     if Digest::of(&bytes) != *digest {
         return Err(Error::Corrupt {
             what: "artifact",
-            detail: format!("{} does not hold what it names", path.display()),
+            detail: format!("the contents of {} do not match its digest", path.display()),
         });
     }
     Ok(Some(bytes))

@@ -1,4 +1,4 @@
-//! What is said, and signed, about how a version came to be.
+//! Attestations: signed statements about how a version was built.
 
 use crate::clock::Timestamp;
 use crate::secrets::PublicKey;
@@ -7,7 +7,7 @@ use crate::version::Version;
 /// The statements about one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attestation {
-    /// The number that they name.
+    /// The version that the statements name.
     pub version: Version,
     pub signed_by: PublicKey,
     /// A DSSE envelope, as JSON.

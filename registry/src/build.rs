@@ -1,79 +1,20 @@
-//! Operations that exclude each other on one tool, and the builds that they leave behind.
-
-use std::fmt;
-use std::str::FromStr;
+//! Builds: their states and logs.
 
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
-use crate::error::InvalidValue;
 use crate::ids::{BuildId, ToolId, VersionId};
 use crate::version::Version;
 
-/// What may hold a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    Publish,
-    Deprecate,
-}
-
-impl Operation {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Publish => "publish",
-            Self::Deprecate => "deprecate",
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Operation {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        match text {
-            "publish" => Ok(Self::Publish),
-            "deprecate" => Ok(Self::Deprecate),
-            _ => Err(InvalidValue::new("operation", "must be publish or deprecate")),
-        }
-    }
-}
-
-/// The refusal while another operation holds the tool.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("another operation ({operation}) has been running on this tool since {since}")]
-pub struct Busy {
-    pub operation: Operation,
-    pub since: Timestamp,
-}
-
-/// The right to change the versions of one tool. It ends at its expiry unless renewed, by the database's clock;
-/// whoever takes it over gets a higher fence, and the writes of the lower one are refused from then on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lease {
-    pub organization: OrganizationId,
-    pub tool: ToolId,
-    pub fence: i64,
-    pub build: BuildId,
-    pub operation: Operation,
-    pub holder: UserId,
-    pub acquired_at: Timestamp,
-}
-
-/// How a build ended without a version.
+/// The result of a build that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBuild {
-    /// The step that failed: `manifest`, `compile`, …
+    /// The stage that failed: `manifest`, `compile`, …
     pub stage: String,
     pub message: String,
     pub log: String,
 }
 
-/// Which build's log is asked for.
+/// The id of a build, or of the version that it made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildReference {
     Build(BuildId),

@@ -1,14 +1,14 @@
-//! What a call has to know of the tool before a run can begin.
+//! The data that a call needs before a run can begin.
 
 use crate::names::{EnvvarName, ToolName};
 use crate::tool_version::ToolVersion;
 
-/// A version with what its tool has now.
+/// A version with its tool's current name and variables.
 #[derive(Debug)]
 pub struct Callable {
     pub tool_name: ToolName,
     pub version: ToolVersion,
-    /// Opened for each call anew.
+    /// Sealed; each call opens them.
     pub(crate) variables: Vec<SealedVariable>,
 }
 

@@ -1,4 +1,4 @@
-//! The clock, passed in wherever time matters; nothing else in the workspace reads the system's.
+//! The clock, which is passed to all code that needs the time. No other code in the workspace reads the system clock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Moves forward, stopping at the end of representable time.
+    /// Returns the later time, or the last representable time.
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(milliseconds(duration)))
     }
@@ -29,13 +29,13 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Outside the calendar's years only a corrupt row can lie; it shows as the nearest end.
+        // Only a corrupt row lies outside the calendar. It is shown as the last time.
         let instant = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
         write!(formatter, "{instant:.3}")
     }
 }
 
-/// Tells the time: the system's, or in tests one that stands still until it is moved.
+/// The system clock, or for tests a clock that stands still until it is moved.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -50,7 +50,7 @@ impl Clock {
         Self(Source::System)
     }
 
-    /// A clock that shows `start` until [`Clock::advance`] moves it; clones move together.
+    /// Creates a clock that shows `start` until [`Clock::advance`] moves it. Clones move together.
     pub fn fixed(start: Timestamp) -> Self {
         Self(Source::Fixed(Arc::new(AtomicI64::new(start.0))))
     }
@@ -62,7 +62,7 @@ impl Clock {
         }
     }
 
-    /// Moves a fixed clock; the system's clock is left alone.
+    /// Moves a fixed clock. Does nothing to the system clock.
     pub fn advance(&self, by: Duration) {
         if let Source::Fixed(now) = &self.0 {
             now.fetch_add(milliseconds(by), Ordering::SeqCst);
@@ -74,7 +74,7 @@ fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is passed")]
+#[expect(clippy::disallowed_methods, reason = "this is the clock that is passed to all other code")]
 fn system_milliseconds() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
 }

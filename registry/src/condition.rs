@@ -1,28 +1,27 @@
-//! Conditions of grants: a fact of a tool, an operator, and the value to compare with.
+//! Conditions of grants: a property of a tool, an operator, and a value to compare with.
 //!
-//! A tag without a value has the empty text. Of a tag that the tool does not have, `notEqual` and `notContains` hold
-//! and nothing else does.
+//! A tag without a value compares as the empty text. For a tag that the tool does not have, only `notEqual` and
+//! `notContains` hold.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use crate::pattern::Pattern;
 use crate::tags::tag_text;
 use crate::tool::Tool;
 
-/// What stands before the key of a tag.
+/// The prefix of tags in condition keys.
 const TAG_PREFIX: &str = "tag.";
 
 /// One condition, for instance `tool_name startsWith search_`. On the wire: `{"key", "operator", "value"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "Wire", into = "Wire")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredCondition", into = "StoredCondition")]
 pub struct Condition {
     fact: Fact,
     test: Test,
 }
 
-/// What of a tool is looked at.
+/// A property of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fact {
     ToolId,
@@ -30,7 +29,7 @@ enum Fact {
     Tag(String),
 }
 
-/// What has to hold of it.
+/// An operator with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Test {
     Equal(String),
@@ -42,23 +41,22 @@ enum Test {
     Regex(Pattern),
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ConditionParts")]
-struct Wire {
+#[derive(Serialize, Deserialize)]
+struct StoredCondition {
     key: String,
     operator: String,
     value: String,
 }
 
 impl Condition {
-    /// The texts to compare with are no longer.
+    /// Bytes of the value. Names and tags are no longer.
     pub const VALUE_BYTES_MAX: usize = 256;
 
-    /// Every operator, as it is spelled.
+    /// All operators.
     pub const OPERATORS: [&'static str; 7] =
         ["equal", "notEqual", "contains", "notContains", "startsWith", "endsWith", "regex"];
 
-    /// Reads a condition as users write it.
+    /// Parses a condition from a request.
     pub fn parse(key: &str, operator: &str, value: &str) -> Result<Self, InvalidValue> {
         let condition = Self { fact: Fact::parse(key)?, test: Test::parse(operator, value)? };
         if let Test::Regex(pattern) = &condition.test {
@@ -67,7 +65,13 @@ impl Condition {
         Ok(condition)
     }
 
-    /// Whether it holds for this tool.
+    /// Key, operator and value, as users write them.
+    pub fn into_parts(self) -> (String, &'static str, String) {
+        let (operator, value) = self.test.wire();
+        (self.fact.name(), operator, value)
+    }
+
+    /// Whether the condition holds for this tool.
     pub fn holds(&self, tool: &Tool) -> bool {
         match &self.fact {
             Fact::ToolId => self.test.holds(Some(tool.id.as_str())),
@@ -147,19 +151,19 @@ impl Test {
     }
 }
 
-/// As it was stored; a pattern was compiled when it was accepted.
-impl TryFrom<Wire> for Condition {
+/// Reads a stored condition. Its pattern was checked when it was written.
+impl TryFrom<StoredCondition> for Condition {
     type Error = InvalidValue;
 
-    fn try_from(wire: Wire) -> Result<Self, InvalidValue> {
+    fn try_from(wire: StoredCondition) -> Result<Self, InvalidValue> {
         Ok(Self { fact: Fact::parse(&wire.key)?, test: Test::parse(&wire.operator, &wire.value)? })
     }
 }
 
-impl From<Condition> for Wire {
+impl From<Condition> for StoredCondition {
     fn from(condition: Condition) -> Self {
-        let (operator, value) = condition.test.wire();
-        Self { key: condition.fact.name(), operator: operator.to_owned(), value }
+        let (key, operator, value) = condition.into_parts();
+        Self { key, operator: operator.to_owned(), value }
     }
 }
 
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_absent_only_denials_hold() {
+    fn for_an_absent_tag_only_negations_hold() {
         for operator in ["equal", "contains", "startsWith", "endsWith", "regex"] {
             assert!(!holds(operator, "", None), "{operator}");
             assert!(holds(operator, "", Some("")), "{operator}");
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_conditions_are_refused() {
         let long = "v".repeat(257);
         for (key, operator, value) in [
             ("name", "equal", "x"),
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wire_form_comes_back() {
+    fn a_condition_survives_serialisation() {
         let text = r#"{"key":"tag.team one","operator":"notContains","value":"x"}"#;
         let condition: Condition = serde_json::from_str(text).unwrap();
         assert_eq!(condition, Condition::parse("tag.team one", "notContains", "x").unwrap());

@@ -2,20 +2,20 @@
 //!
 //! | field | meaning | default |
 //! |---|---|---|
-//! | `live_versions_max` | versions of one tool that are not deprecated | 50 |
-//! | `operation_retention` | how long an operation and its idempotency key are remembered | 24 hours |
-//! | `token_lifetime` | how long a token is accepted | 12 hours |
-//! | `reader_connections` | reads of single things that run at the same time | 4 |
-//! | `list_connections` | lists and searches that run at the same time, half of them for one organisation | 4 |
-//! | `list_time_max` | how long a list or a search may read | 2 seconds |
-//! | `list_wait_max` | how long a list or a search waits for others before it is refused | 5 seconds |
+//! | `live_versions_max` | live versions (not deprecated) of one tool | 50 |
+//! | `operation_retention` | time for which an operation and its idempotency key are stored | 24 hours |
+//! | `token_lifetime` | lifetime of a token | 12 hours |
+//! | `reader_connections` | concurrent reads other than lists and searches | 4 |
+//! | `list_connections` | concurrent lists and searches; one organisation may use half of them | 4 |
+//! | `list_time_max` | time limit of a list or a search | 2 seconds |
+//! | `list_wait_max` | time for which a list or a search waits for a connection before it is refused | 5 seconds |
 //! | `users_max` | users of one organisation | 10,000 |
-//! | `roles_max` | roles of one organisation beside the built-in ones | 100 |
-//! | `keys_max` | API keys of one organisation that have not ended; of each user the 200 youngest ended ones are listed | 20,000 |
-//! | `tokens_max` | tokens of one API key that are accepted at once; the oldest makes room for the newest | 10,000 |
-//! | `tape_retention` | how long the tape of a run and recorded answers are kept; nothing for neither | 7 days |
-//! | `recorded_answers_max` | answers of one tool that are kept for simulations; the oldest makes room for the newest | 1,000 |
-//! | `database_bytes_max` | size of the database, beyond which writes are refused | none |
+//! | `roles_max` | custom roles of one organisation | 100 |
+//! | `keys_max` | valid API keys of one organisation | 20,000 |
+//! | `tokens_max` | valid tokens of one API key; a new token replaces the oldest | 10,000 |
+//! | `tape_retention` | time for which tapes and recorded answers are stored; zero stores neither | 7 days |
+//! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
+//! | `database_bytes_max` | size of the database above which writes are refused | none |
 
 use std::time::Duration;
 

@@ -1,49 +1,49 @@
 //! Version constraints in the notation of PEP 440: `>=1.2,<2`, `~=1.4`, `==1.*`, or a bare `1.2.0`.
 //!
-//! Versions of tools are three numbers. Pre-releases, epochs, post-releases and local versions have their place in
-//! the notation, and a constraint with them means what it means to Python's installers.
+//! Versions of tools are three numbers. A constraint may still name pre-releases, epochs, post-releases and local versions,
+//! and means the same as for Python's installers.
 
 use std::fmt;
 use std::str::FromStr;
 
 use pep440_rs::{Operator, VersionSpecifier};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use crate::version::Version;
 
-/// Bytes of a constraint; longer ones are attacks on the parser.
+/// Bytes of a constraint. Longer texts are attacks on the parser.
 const CONSTRAINT_BYTES_MAX: usize = 256;
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;
 
-/// Which versions are meant. Empty means any.
+/// The versions that a caller accepts. Without clauses, all versions match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint(Vec<Clause>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Clause {
     Specifier(VersionSpecifier),
-    /// `===`: the version spelled out, compared as text.
+    /// `===`: the version as text.
     Text(String),
 }
 
 impl Constraint {
-    /// Matches every version.
+    /// Returns the constraint that matches every version.
     pub const fn any() -> Self {
         Self(Vec::new())
     }
 
-    /// Matches exactly this version.
+    /// Returns the constraint that matches exactly this version.
     pub fn exactly(version: Version) -> Self {
         Self(vec![Clause::Specifier(VersionSpecifier::equals_version(release(version, 0)))])
     }
 
-    /// Whether it matches every version because it says nothing.
+    /// Whether the constraint has no clauses, and so matches every version.
     pub fn is_any(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A version alone means that version, and empty clauses mean nothing.
+    /// Parses a constraint. A version without an operator matches that version. Empty clauses are ignored.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let text = text.trim();
         if text.len() > CONSTRAINT_BYTES_MAX || text.split(',').count() > CLAUSES_MAX {
@@ -79,7 +79,7 @@ impl Clause {
     }
 }
 
-/// The numbers that a wildcard compares one by one.
+/// Number of parts that a wildcard compares one by one.
 fn prefix_length(specifier: &VersionSpecifier) -> usize {
     match specifier.operator() {
         Operator::EqualStar | Operator::NotEqualStar | Operator::TildeEqual => specifier.version().release().len(),
@@ -87,7 +87,7 @@ fn prefix_length(specifier: &VersionSpecifier) -> usize {
     }
 }
 
-/// The version with zeros behind it, at least this long: `1.2.0` is also `1.2.0.0`.
+/// Pads the version with zeros to at least `length` parts: `1.2.0` equals `1.2.0.0`.
 fn release(version: Version, length: usize) -> pep440_rs::Version {
     let numbers = [version.major, version.minor, version.patch];
     let zeros = std::iter::repeat_n(0, length.saturating_sub(numbers.len()));
@@ -120,7 +120,7 @@ impl FromStr for Constraint {
     }
 }
 
-/// A version without an operator: it begins with a digit, or with the `v` that people write before one.
+/// Whether the text is a version without an operator, such as `1.2.0` or `v1.2.0`.
 fn is_bare(text: &str) -> bool {
     let number = text.strip_prefix(['v', 'V']).unwrap_or(text);
     number.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(',')

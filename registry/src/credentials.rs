@@ -6,14 +6,14 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::variables::SecretValue;
 
-/// What is needed to create an organisation: its id, and its first user, who may do everything.
+/// The input for creating an organisation. The first user is an administrator.
 #[derive(Clone, Debug)]
 pub struct NewOrganization {
     pub organization: OrganizationId,
     pub user: UserId,
 }
 
-/// A key just made; this is the only time that it can be read.
+/// A new key. Its secret cannot be read again.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
     pub organization: OrganizationId,
@@ -22,7 +22,7 @@ pub struct IssuedKey {
     pub api_key: SecretValue,
 }
 
-/// What a user presents to sign in.
+/// The credentials of a user.
 #[derive(Clone, Copy)]
 pub struct SignIn<'a> {
     pub organization: &'a OrganizationId,
@@ -37,21 +37,21 @@ impl fmt::Debug for SignIn<'_> {
     }
 }
 
-/// A token just made.
+/// A new token.
 #[derive(Clone, Debug)]
 pub struct IssuedToken {
     pub id_token: SecretValue,
     pub expires_at: Timestamp,
 }
 
-/// How an attempt to sign in ended.
+/// The result of an attempt to sign in.
 #[derive(Clone, Debug)]
 pub enum SignedIn {
     Issued(IssuedToken),
     Refused(SignInRefused),
 }
 
-/// Why nobody was signed in. Which part of the credentials was wrong stays untold.
+/// The reason why an attempt to sign in was refused. It does not reveal which part of the credentials is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignInRefused {
     #[error("organization not found")]

@@ -1,4 +1,4 @@
-//! The folder that holds everything an installation keeps, and the lock that one server has on it.
+//! The data directory of an installation, and the lock that its server holds.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,35 +7,40 @@ use std::path::{Path, PathBuf};
 
 use crate::durable::{at, create_private_folder};
 use crate::error::{Error, Result};
+use crate::private::close_data_directory;
 
-/// The layout of a data directory. Opening creates the folder, private to its owner.
+/// The layout of a data directory.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     root: PathBuf,
 }
 
-/// Held by the server as long as it runs; ends with the process, however it ends.
+/// The lock of a running server. The operating system releases it when the process ends in any way.
 #[derive(Debug)]
 pub struct DataDirLock {
     _file: File,
 }
 
 impl DataDir {
+    /// Creates the directory, accessible only to its owner, or removes the access of others to an existing one.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let root = root.into();
+        if root.is_dir() {
+            close_data_directory(&root)?;
+        }
         create_private_folder(&root)?;
         Ok(Self { root })
     }
 
-    /// Takes the lock, or says which process has it. Commands that only add rows work without it.
+    /// Takes the lock. [`Error::DataDirectoryInUse`] names the process that holds it. Commands that only add rows need no lock.
     pub fn lock(&self) -> Result<DataDirLock> {
         let path = self.root.join("lathe.lock");
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = at(&path, options)?;
         match file.try_lock() {
-            Ok(()) => at(&path, note_process(&mut file)).map(|()| DataDirLock { _file: file }),
+            Ok(()) => at(&path, write_pid(&mut file)).map(|()| DataDirLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
-                Err(Error::DataDirectoryInUse { path: self.root.clone(), pid: noted_process(&mut file) })
+                Err(Error::DataDirectoryInUse { path: self.root.clone(), pid: read_pid(&mut file) })
             }
             Err(TryLockError::Error(source)) => Err(Error::Io { path, source }),
         }
@@ -50,7 +55,7 @@ impl DataDir {
         self.root.join("lathe.db")
     }
 
-    /// Content-addressed bytes.
+    /// The artefacts.
     pub fn artifacts(&self) -> PathBuf {
         self.root.join("artifacts")
     }
@@ -65,31 +70,31 @@ impl DataDir {
         self.root.join("git")
     }
 
-    /// What can be made again: compiled code.
+    /// Compiled code, which can be deleted.
     pub fn cache(&self) -> PathBuf {
         self.root.join("cache")
     }
 
-    /// Where build workers come in, and all that they keep.
+    /// The socket of build workers, and their files.
     pub fn workers(&self) -> PathBuf {
         self.root.join("workers")
     }
 
-    /// What belongs to running builds; empty after a start.
+    /// The files of running builds. A start of the server empties it.
     pub fn scratch(&self) -> PathBuf {
         self.root.join("scratch")
     }
 }
 
-fn note_process(file: &mut File) -> std::io::Result<()> {
+fn write_pid(file: &mut File) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "{}", std::process::id())
 }
 
-fn noted_process(file: &mut File) -> String {
+fn read_pid(file: &mut File) -> String {
     let mut text = String::new();
-    // Only to help the operator: an unreadable note leaves the number unknown.
+    // The number only helps the operator, so an unreadable file is no error.
     let read = file.read_to_string(&mut text);
     let pid = text.trim();
     if read.is_ok() && !pid.is_empty() { pid.to_owned() } else { "unknown".to_owned() }

@@ -1,4 +1,4 @@
-//! SHA-256 digests, the names of stored bytes.
+//! SHA-256 digests.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
 const PREFIX: &str = "sha256:";
 const TEXT_BYTES: usize = PREFIX.len() + 64;
 
-/// The SHA-256 of some bytes. Displays as `sha256:` and 64 hexadecimal characters.
+/// A SHA-256 digest. Displays as `sha256:` and 64 hexadecimal characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
@@ -21,7 +21,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Accepts what [`fmt::Display`] writes.
+    /// Parses the format of [`fmt::Display`].
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let invalid = InvalidValue::new("digest", "must be sha256: and 64 lower-case hexadecimal characters");
         let digits = text.strip_prefix(PREFIX).filter(|digits| !digits.bytes().any(|byte| byte.is_ascii_uppercase()));
@@ -30,7 +30,7 @@ impl Digest {
         if matches!(decoded, Some(Ok(()))) { Ok(Self(bytes)) } else { Err(invalid) }
     }
 
-    /// A digest that was computed elsewhere.
+    /// Creates a digest that was computed elsewhere.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -39,7 +39,7 @@ impl Digest {
         &self.0
     }
 
-    /// The 64 hexadecimal characters alone.
+    /// Returns the 64 hexadecimal characters without the prefix.
     pub fn to_hex(&self) -> String {
         hex::encode(self.0)
     }

@@ -1,30 +1,30 @@
-//! What a run did or was refused, as far as its history can be filtered by it.
+//! Effects of runs: the facts of a ledger by which the history can be filtered.
 
 use std::collections::BTreeSet;
 
 use crate::ledger::Ledger;
 
-/// Kinds of effects; those of one kind are alternatives in a filter.
+/// Kinds of effects. Effects of one kind are alternatives in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectKind {
-    /// A host that a request was sent to, with its port unless that is the scheme's own.
+    /// A host that a request was sent to, with its port unless that is the scheme's default.
     Host,
-    /// A secret that the tool was given, or that the host put into a request.
+    /// A secret that the tool received, or that the server inserted into a request.
     Secret,
-    /// What the host did not do: the code of a refused request, or `status_events`.
+    /// The error code of a refused request, or `status_events` for refused status events.
     Refusal,
 }
 
-/// One of the things that a run did or was refused.
+/// One effect of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Effect {
     pub kind: EffectKind,
     pub name: String,
 }
 
-/// Names a refused status event, as the ledger does.
+/// The name of refused status events.
 const STATUS_EVENTS: &str = "status_events";
-/// Requests beyond a run's bound are refused without an entry of their own.
+/// The name of requests above a run's limit. They are refused without an entry of their own.
 const BUDGET: &str = "budget";
 
 impl EffectKind {
@@ -44,15 +44,15 @@ impl Effect {
 }
 
 impl Ledger {
-    /// Everything that a filter can ask for, none of it twice.
+    /// Returns the distinct effects of the run.
     pub fn effects(&self) -> BTreeSet<Effect> {
         let Self { granted, used, refused, .. } = self;
         let of = |kind| move |name: &String| Effect::new(kind, name);
         let mut effects: BTreeSet<_> = granted.secrets.iter().map(of(EffectKind::Secret)).collect();
-        effects.extend(used.http.iter().flat_map(|one| &one.secrets).map(of(EffectKind::Secret)));
-        let sent = used.http.iter().filter(|one| one.sent_bytes > 0);
-        effects.extend(sent.map(|one| Effect::new(EffectKind::Host, &one.host)));
-        let refusals: Vec<_> = used.http.iter().filter_map(|one| one.refusal()).collect();
+        effects.extend(used.http.iter().flat_map(|request| &request.secrets).map(of(EffectKind::Secret)));
+        let sent = used.http.iter().filter(|request| request.sent_bytes > 0);
+        effects.extend(sent.map(|request| Effect::new(EffectKind::Host, &request.host)));
+        let refusals: Vec<_> = used.http.iter().filter_map(|request| request.refusal()).collect();
         effects.extend(refusals.iter().map(|code| Effect::new(EffectKind::Refusal, code)));
         if refused.http_requests > refusals.len() as u64 {
             effects.insert(Effect::new(EffectKind::Refusal, BUDGET));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_says_what_can_be_asked_for() {
+    fn a_ledger_has_its_effects() {
         let http = vec![
             request("a.example.com", None, &["KEY"]),
             request("a.example.com", None, &[]),

@@ -1,50 +1,35 @@
-//! What can go wrong in the registry, folded into a few kinds.
+//! The errors of the registry, grouped into a few kinds.
 //!
-//! [`InvalidValue`] is what the parsers at the border answer; [`Error`] is what the store, the artifacts, the keys
-//! and the data directory answer. Absence of a row that was only asked for is `Ok(None)`, not an error.
+//! Parsers of outside input return [`InvalidValue`]. The store, the artifacts, the keys and the data directory return
+//! [`Error`]. A look-up that finds no row returns `Ok(None)`, not an error.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::account::UserId;
-use crate::build::Busy;
 use crate::ids::{InvocationId, VersionId};
+use crate::invalid_value::InvalidValue;
+use crate::lease::Busy;
 use crate::names::EnvvarName;
 use crate::role::RoleName;
 use crate::version::Version;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A text that is not what it should be, with the rule that it breaks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} {reason}")]
-pub struct InvalidValue {
-    /// What was expected, as a noun: `tool name`.
-    pub what: &'static str,
-    /// The rule, as the rest of the sentence: `must be …`.
-    pub reason: &'static str,
-}
-
-impl InvalidValue {
-    pub const fn new(what: &'static str, reason: &'static str) -> Self {
-        Self { what, reason }
-    }
-}
-
-/// What a caller can do about an error.
+/// The kind of an error, by the reaction that a caller can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The thing does not exist, or belongs to another organisation.
+    /// The object does not exist, or belongs to another organisation.
     NotFound,
-    /// Another thing or a running operation is in the way.
+    /// The request conflicts with another object or with a running operation.
     Conflict,
     /// The request can never succeed as it is.
     Invalid,
-    /// It may succeed later: the disk is full, the database is busy, the bound of a queue is reached.
+    /// The request may succeed later: the disk is full, the database is busy, or a queue is full.
     Unavailable,
-    /// Stored bytes are not what was stored.
+    /// Stored bytes are damaged.
     Corrupt,
-    /// A fault of ours or of the machine.
+    /// A fault of the program or of the machine.
     Internal,
 }
 
@@ -57,17 +42,17 @@ pub enum Error {
     Exists { what: &'static str, name: String },
     #[error(transparent)]
     Busy(#[from] Busy),
-    #[error("the operation lost its hold on the tool: it took too long and another one began")]
+    #[error("the operation lost its lease on the tool: it took too long, and another operation began")]
     LeaseLost,
     #[error(
-        "this commit was published as {version} a moment ago; an idempotency key, or another bump, publishes it again"
+        "this commit was published as {version} a moment ago; to publish it again, send an idempotency key or another bump"
     )]
     PublishedAlready { version: Version, id: VersionId },
     #[error("invocation {invocation} is already finished")]
     AlreadyFinished { invocation: InvocationId },
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
-    #[error("the continuation token is not one that a page of this list gave")]
+    #[error("invalid continuation token: no page of this list returned it")]
     PageTokenUnknown,
     #[error("variable `{name}` does not exist")]
     VariableUnknown { name: EnvvarName },
@@ -79,11 +64,11 @@ pub enum Error {
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]
     RoleUnknown { name: RoleName },
-    #[error("role `{name}` is built in and stays as it is")]
+    #[error("role `{name}` is built in and cannot be changed")]
     RoleBuiltIn { name: RoleName },
-    #[error("role `{name}` is that of {users} users; give them another one first")]
+    #[error("role `{name}` is assigned to {users} users; assign them another role first")]
     RoleInUse { name: RoleName, users: u64 },
-    #[error("nobody with Organization:Admin and a key that has not ended would be left; give both to somebody first")]
+    #[error("no user with Organization:Admin and a valid key would be left; give another user both first")]
     LastAdministrator,
     #[error("at most {limit} {what}")]
     TooMany { what: &'static str, limit: u64 },
@@ -99,19 +84,24 @@ pub enum Error {
     Corrupt { what: &'static str, detail: String },
     #[error("{} is in use by process {pid}", .path.display())]
     DataDirectoryInUse { path: PathBuf, pid: String },
-    #[error("{} can be read by others than its owner; its mode must be 0600", .path.display())]
+    #[error(
+        "other users have access to {}, and its mode cannot be set to 0700: {reason}. \
+         Run `chmod 700` as its owner, or use another directory", .path.display()
+    )]
+    DataDirectoryExposed { path: PathBuf, reason: String },
+    #[error("other users can read {}. Set its mode to 0600 with `chmod 600`", .path.display())]
     KeyFileExposed { path: PathBuf },
-    #[error("{} is missing although a database exists; without it no stored variable can be read", .path.display())]
+    #[error("{} is missing although a database exists. Stored variables cannot be read without it; restore it from a backup", .path.display())]
     KeyFileMissing { path: PathBuf },
     #[error("the database was written by a newer release (migration {found}, known {known})")]
     DatabaseNewer { found: u32, known: u32 },
-    #[error("migration {number} differs from the one that this database has applied")]
+    #[error("migration {number} differs from the migration of that number that was applied to this database")]
     MigrationChanged { number: u32 },
-    #[error("SQLite {found} is linked, at least {required} is needed")]
+    #[error("SQLite {found} is linked; at least {required} is required")]
     SqliteTooOld { found: String, required: &'static str },
     #[error("{}", .path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("the database answered unexpectedly")]
+    #[error("unexpected error of the database")]
     Database { source: Box<dyn std::error::Error + Send + Sync> },
 }
 
@@ -130,9 +120,10 @@ impl Error {
             }
             Self::Closed => ErrorKind::Unavailable,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
-            Self::DataDirectoryInUse { .. } | Self::KeyFileExposed { .. } | Self::KeyFileMissing { .. } => {
-                ErrorKind::Internal
-            }
+            Self::DataDirectoryExposed { .. }
+            | Self::DataDirectoryInUse { .. }
+            | Self::KeyFileExposed { .. }
+            | Self::KeyFileMissing { .. } => ErrorKind::Internal,
             Self::DatabaseNewer { .. } | Self::MigrationChanged { .. } | Self::SqliteTooOld { .. } => {
                 ErrorKind::Internal
             }
@@ -140,7 +131,7 @@ impl Error {
         }
     }
 
-    /// A name that never changes, for clients and documentation.
+    /// Returns the stable name of the error, for clients and documentation.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",
@@ -165,6 +156,7 @@ impl Error {
             Self::QueryTooSlow { .. } => "query_too_slow",
             Self::Closed => "store_closed",
             Self::Corrupt { .. } => "corrupt",
+            Self::DataDirectoryExposed { .. } => "data_directory_exposed",
             Self::DataDirectoryInUse { .. } => "data_directory_in_use",
             Self::KeyFileExposed { .. } => "key_file_exposed",
             Self::KeyFileMissing { .. } => "key_file_missing",

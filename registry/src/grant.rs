@@ -1,30 +1,29 @@
-//! Grants: which permission, and for which tools. Any grant suffices; all conditions of one must hold.
+//! Grants: a permission, for all tools or under conditions. One matching grant suffices; all its conditions must hold.
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use crate::permission::{Permission, PermissionSet};
 use crate::tool::Tool;
 
-/// Grants of one role; every permission with a handful of different conditions.
+/// Grants of one role: every permission with a handful of different conditions.
 pub const GRANTS_MAX: usize = 50;
-/// Conditions of one grant. All of them must hold, so that a few decide.
+/// Conditions of one grant.
 pub const CONDITIONS_MAX: usize = 10;
-/// Bytes of the grants of one role as JSON, so that all roles of an organisation make an answer of moderate size.
+/// Bytes of the grants of one role as JSON. Bounds the list of all roles of an organisation.
 pub const GRANTS_BYTES_MAX: usize = 16 * 1024;
 
-/// One permission, for all tools or for those that meet every condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// One permission, for all tools or for the tools that meet all conditions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     permission: Permission,
     conditions: Vec<Condition>,
 }
 
-/// What a user may do. Clones share the list.
+/// The grants of a role. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grants {
     unconditional: PermissionSet,
@@ -32,11 +31,11 @@ pub struct Grants {
 }
 
 impl Grant {
-    /// A grant without conditions is for everything. Conditions look at a tool, so that a permission whose operations
-    /// name none takes no conditions.
+    /// Creates a grant. Without conditions it covers all tools. Conditions test a tool, so a permission for operations
+    /// without a tool takes no conditions.
     pub fn new(permission: Permission, conditions: Vec<Condition>) -> Result<Self, InvalidValue> {
         if !conditions.is_empty() && !permission.can_be_conditional() {
-            let rule = "must be empty for this permission, whose operations name no tool to look at";
+            let rule = "must be empty for this permission, because its operations are not on a single tool";
             return Err(InvalidValue::new("conditions", rule));
         }
         if conditions.len() > CONDITIONS_MAX {
@@ -55,7 +54,7 @@ impl Grant {
 }
 
 impl Grants {
-    /// The grants of a role.
+    /// Creates the grants of a role.
     pub fn new(grants: Vec<Grant>) -> Result<Self, InvalidValue> {
         if grants.len() > GRANTS_MAX {
             return Err(InvalidValue::new("grants", "must be at most 50"));
@@ -67,7 +66,7 @@ impl Grants {
         }
     }
 
-    /// Permissions without conditions.
+    /// Creates grants without conditions.
     pub fn of(permissions: impl IntoIterator<Item = Permission>) -> Self {
         let grant = |permission| Grant { permission, conditions: Vec::new() };
         Self::from_list(permissions.into_iter().map(grant).collect())
@@ -77,17 +76,17 @@ impl Grants {
         Self::of(Permission::grantable())
     }
 
-    /// Whether the permission is given for everything.
+    /// Whether the permission is granted without conditions.
     pub const fn allow(&self, permission: Permission) -> bool {
         self.unconditional.contains(permission)
     }
 
-    /// Whether the permission is given for some tools, if there are such tools.
+    /// Whether the permission is granted for some tools.
     pub fn allow_some(&self, permission: Permission) -> bool {
         self.all.iter().any(|grant| grant.permission == permission)
     }
 
-    /// Whether the permission is given for this tool.
+    /// Whether the permission is granted for this tool.
     pub fn allow_for(&self, permission: Permission, tool: &Tool) -> bool {
         let mut matching = self.all.iter().filter(|grant| grant.permission == permission);
         matching.any(|grant| grant.conditions.iter().all(|condition| condition.holds(tool)))
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_stand_where_a_tool_can_be_looked_at() {
+    fn only_permissions_on_tools_take_conditions() {
         for permission in Permission::grantable() {
             assert_eq!(Grant::new(permission, vec![condition()]).is_ok(), permission.can_be_conditional());
             assert!(Grant::new(permission, Vec::new()).is_ok());
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conditional_grant_is_not_one_for_everything() {
+    fn a_conditional_grant_is_not_unconditional() {
         let grants = Grants::new(vec![Grant::new(Permission::InvokeTool, vec![condition()]).unwrap()]).unwrap();
         assert!(!grants.allow(Permission::InvokeTool) && grants.allow_some(Permission::InvokeTool));
         assert!(!grants.allow_some(Permission::GetTool));

@@ -1,20 +1,20 @@
-//! Which records of the history are wanted.
+//! Filters and searches of the history of runs.
 
 use crate::constraint::Constraint;
 use crate::effect::Effect;
-use crate::error::InvalidValue;
 use crate::ids::ToolId;
+use crate::invalid_value::InvalidValue;
 use crate::invocation_source::InvocationSourceKind;
 use crate::page::Direction;
 
-/// Terms of a search; each costs a walk through an index.
+/// Words of a search. Each word costs a scan of an index.
 pub const SEARCH_TERMS_MAX: usize = 32;
-/// Characters of a search; longer ones are pasted by accident.
+/// Characters of a search. Longer texts are pasted by accident.
 pub const SEARCH_CHARACTERS_MAX: usize = 256;
-/// Records that a search answers with at most.
+/// Maximum number of records that a search returns.
 pub const SEARCH_RESULTS_MAX: u32 = 100;
 
-/// Which records are listed. Every empty list means any; the default lists all finished runs, newest first.
+/// The filter and order of a list of records. An empty list means any. The default lists all finished runs, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct InvocationFilter {
     pub tools: Vec<ToolSelection>,
@@ -23,20 +23,20 @@ pub struct InvocationFilter {
     pub simulation_unit_test_set_run_ids: Vec<String>,
     pub succeeded: Option<bool>,
     pub persisted: Option<bool>,
-    /// Runs that have one of each kind that is named.
+    /// Lists runs with at least one of these effects per kind.
     pub effects: Vec<Effect>,
-    /// Ties are broken by age, newest first.
+    /// Ties are ordered by age, newest first.
     pub sort: Vec<(InvocationSort, Direction)>,
 }
 
-/// A tool, with the versions of it that are meant.
+/// A tool with a constraint on its version.
 #[derive(Clone, Debug)]
 pub struct ToolSelection {
     pub tool: ToolId,
     pub versions: Option<Constraint>,
 }
 
-/// What records can be sorted by.
+/// Sort keys of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvocationSort {
     CreatedAt,
@@ -44,7 +44,7 @@ pub enum InvocationSort {
     Succeeded,
 }
 
-/// Words to find. A record matches when it has all of them in the fields.
+/// A search. A record matches when the fields contain all words.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
     pub text: SearchText,
@@ -52,7 +52,7 @@ pub struct SearchQuery {
     pub fields: Vec<SearchField>,
 }
 
-/// The text of a search, within its bounds. Any text may have no word in it, and finds nothing then.
+/// The text of a search. A text without words finds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchText(Vec<String>);
 
@@ -73,9 +73,10 @@ impl SearchText {
     }
 }
 
-/// ASCII signs alone are no word. Of other signs the index knows which are, and passes over those that are not.
+/// Whether the term may contain a word. ASCII punctuation alone is no word. The full-text index decides about other
+/// characters, and ignores terms without words.
 fn has_word(term: &str) -> bool {
-    term.chars().any(|sign| !sign.is_ascii() || sign.is_ascii_alphanumeric())
+    term.chars().any(|character| !character.is_ascii() || character.is_ascii_alphanumeric())
 }
 
 /// A searchable part of a record.

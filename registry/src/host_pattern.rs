@@ -1,17 +1,17 @@
-//! Which hosts a version declares and an operator permits: `api.example.com`, `*.example.com`, each with a port or
-//! without.
+//! Patterns of hosts that a version declares and an operator permits: `api.example.com`, `*.example.com`, each with or
+//! without a port.
 
 use std::fmt;
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
 const WHAT: &str = "host";
 const RULE: &str =
     "must be a host such as `api.example.com`, `*.example.com` or `api.example.com:8443`, without scheme and path";
-/// The longest name that DNS has.
+/// Longest name in DNS.
 const NAME_BYTES_MAX: usize = 253;
 
-/// A host or a suffix of hosts. Names are kept as URLs have them: in lower case, internationalised ones encoded.
+/// A host or a domain with its subdomains. Names are normalised as in URLs: lower case, internationalised names in Punycode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPattern {
     name: Name,
@@ -22,12 +22,12 @@ pub struct HostPattern {
 enum Name {
     Any,
     Exact(String),
-    /// With its leading dot.
+    /// The domain with a leading dot.
     Suffix(String),
 }
 
 impl HostPattern {
-    /// Reads one pattern. `*` alone means every host.
+    /// Parses a pattern. `*` alone matches every host.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let refused = || InvalidValue::new(WHAT, RULE);
         let (name, port) = split_port(text).ok_or_else(refused)?;
@@ -35,7 +35,7 @@ impl HostPattern {
             Some("") => Name::Any,
             Some(suffix) => {
                 let parent = suffix.strip_prefix('.').and_then(normalised).ok_or_else(refused)?;
-                // A whole top-level domain is nobody's; an address has no subdomains.
+                // Refuses top-level domains, which have no single owner, and addresses, which have no subdomains.
                 let is_domain = parent.contains('.') && parent.parse::<std::net::Ipv4Addr>().is_err();
                 Name::Suffix(is_domain.then(|| format!(".{parent}")).ok_or_else(refused)?)
             }
@@ -44,7 +44,7 @@ impl HostPattern {
         Ok(Self { name, port })
     }
 
-    /// Whether it stands for every host.
+    /// Whether the pattern matches every host.
     pub const fn is_any(&self) -> bool {
         matches!(self.name, Name::Any)
     }
@@ -53,7 +53,7 @@ impl HostPattern {
         self.port
     }
 
-    /// Whether a host, written as a URL has it, is meant; the port is the caller's to compare.
+    /// Whether the pattern matches a host in URL form. The caller compares the port.
     pub fn names(&self, host: &str) -> bool {
         match &self.name {
             Name::Any => true,
@@ -64,7 +64,7 @@ impl HostPattern {
 }
 
 impl HostPattern {
-    /// Whether it means every host that another pattern means.
+    /// Whether the pattern matches every host that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let names = match (&self.name, &other.name) {
@@ -88,7 +88,7 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// The colons of an address of version 6 stand in brackets.
+/// Splits off the port. The colons of an IPv6 address are in brackets.
 fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     let bracket = text.rfind(']').map_or(0, |at| at + 1);
     match text[bracket..].split_once(':') {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_read_as_urls_have_them() {
+    fn hosts_are_normalised_as_in_urls() {
         reads("API.Example.com", "api.example.com");
         reads("*.example.com:8443", "*.example.com:8443");
         reads("bücher.example", "xn--bcher-kva.example");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn invalid_hosts_are_refused() {
         for text in [
             "",
             " ",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suffix_names_what_is_below_it() {
+    fn a_suffix_matches_subdomains() {
         let pattern = HostPattern::parse("*.example.com").expect("a pattern");
         assert!(pattern.names("a.example.com") && pattern.names("b.a.example.com"));
         assert!(!pattern.names("example.com") && !pattern.names("badexample.com") && !pattern.names(".example.com"));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_what_means_no_more() {
+    fn a_pattern_covers_narrower_patterns() {
         let covers = |one: &str, other: &str| {
             HostPattern::parse(one).expect(one).covers(&HostPattern::parse(other).expect(other))
         };

@@ -1,29 +1,27 @@
-//! The identifiers of stored rows: 24 lower-case hexadecimal characters each, a type of its own per kind of row.
+//! The ids of stored rows: 24 lower-case hexadecimal characters, with a type per kind of row.
 //!
 //! The first eight characters are the second of creation and the next four its fraction, so that ids of one kind sort by
-//! age, to the millisecond: what is made together lies together in every index, and a group of writes touches few pages.
+//! age, to the millisecond. Rows created together are therefore neighbours in every index, and a group of writes touches
+//! few pages.
 
 use std::fmt;
 
-use schemars::JsonSchema;
-
 use crate::clock::Clock;
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 use crate::random;
 use crate::text_type::written_as_text;
 
-/// Length of every id on the wire and in the database.
+/// Characters of an id.
 const ID_LENGTH: usize = 24;
 
 macro_rules! hexadecimal_id {
     ($(#[doc = $doc:literal] $name:ident = $what:literal;)*) => {$(
         #[doc = $doc]
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
-        #[schemars(inline, extend("pattern" = "^[a-f0-9]{24}$"))]
-        pub struct $name(#[schemars(with = "String")] [u8; ID_LENGTH]);
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name([u8; ID_LENGTH]);
 
         impl $name {
-            /// Makes a fresh id.
+            /// Creates a new id.
             pub fn new(clock: &Clock) -> Self {
                 Self(fresh(clock))
             }
@@ -34,7 +32,7 @@ macro_rules! hexadecimal_id {
             }
 
             pub fn as_str(&self) -> &str {
-                // Nothing else was let in.
+                // The constructors accept ASCII only.
                 std::str::from_utf8(&self.0).unwrap_or_default()
             }
         }
@@ -64,17 +62,17 @@ macro_rules! hexadecimal_id {
 }
 
 hexadecimal_id! {
-    /// Names one tool of one organisation.
+    /// The id of a tool.
     ToolId = "tool id";
-    /// Names one published version of a tool.
+    /// The id of a published version of a tool.
     VersionId = "version id";
-    /// Names one recorded run.
+    /// The id of a recorded run.
     InvocationId = "invocation id";
-    /// Names one attempt to build a version.
+    /// The id of a build.
     BuildId = "build id";
-    /// Names one piece of work that is remembered for its client.
+    /// The id of an asynchronous operation.
     OperationId = "operation id";
-    /// Names one start of a server process; runs carry it so that the next start can tell whose they were.
+    /// The id of one start of a server process. Runs carry it, so that the next start finds the runs of earlier starts.
     BootId = "boot id";
 }
 
@@ -88,13 +86,13 @@ fn fresh(clock: &Clock) -> [u8; ID_LENGTH] {
     bytes[..6].copy_from_slice(&age(clock.now().as_milliseconds()));
     bytes[6..].copy_from_slice(&random::bytes::<6>());
     let mut id = [0; ID_LENGTH];
-    // As long as it has to be.
+    // The lengths match, so this cannot fail.
     hex::encode_to_slice(bytes, &mut id).unwrap_or_default();
     id
 }
 
-/// The second, and in which of its 65,536 parts. Nothing relies on two ids of one millisecond being hard to tell apart:
-/// an id opens nothing, and 48 random bits keep them different.
+/// The second of creation, and its fraction in 1/65,536 seconds. An id is no secret; the 48 random bits only keep ids of the
+/// same millisecond distinct.
 fn age(milliseconds: i64) -> [u8; 6] {
     let (second, rest) = (milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000));
     let mut bytes = [0; 6];

@@ -1,8 +1,7 @@
-//! The record of a run: what was started, and how it ended.
+//! The record of a run: its start and its end.
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,14 +15,14 @@ use crate::raw_json::RawJson;
 use crate::tape::NewTape;
 use crate::version::Version;
 
-/// What stands in records for the value of a sensitive variable.
+/// Replaces the values of sensitive variables in records.
 pub const REDACTED: &str = "[redacted]";
 
-/// The `exception_type` of runs whose server stopped under them.
+/// The `exception_type` of runs during which the server stopped.
 pub const ORPHANED: &str = "orphaned";
 
-/// Whether a run acts on the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+/// The mode of a run. A simulation has no effects outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InvocationMode {
     Regular,
@@ -39,8 +38,8 @@ impl InvocationMode {
     }
 }
 
-/// What a run was given, as it is kept: sensitive values are redacted on the way in. The parameters are an object; of a
-/// stored record they come back as its text.
+/// The input of a run, as it is recorded: sensitive values are redacted. The parameters are an object, which is read back
+/// as unparsed JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedInput<P = Map<String, Value>> {
     pub input_parameters: P,
@@ -49,7 +48,7 @@ pub struct RecordedInput<P = Map<String, Value>> {
 }
 
 impl RecordedInput {
-    /// Keeps of the sensitive variables only the names.
+    /// Records only the names of the sensitive variables.
     pub fn redacting<'a>(
         input_parameters: Map<String, Value>,
         nonsensitive_user_variables: BTreeMap<String, String>,
@@ -61,13 +60,13 @@ impl RecordedInput {
 }
 
 impl<P> RecordedInput<P> {
-    /// Name to [`REDACTED`].
+    /// Returns the names of the sensitive variables, each with [`REDACTED`].
     pub const fn sensitive_user_variables(&self) -> &BTreeMap<String, String> {
         &self.sensitive_user_variables
     }
 }
 
-/// The first half of a record, durable before the run begins.
+/// The start of a run. It is durable before the run begins.
 #[derive(Clone, Debug)]
 pub struct InvocationStarted {
     pub id: InvocationId,
@@ -81,42 +80,43 @@ pub struct InvocationStarted {
     pub started_at: Timestamp,
 }
 
-/// The second half of a record, durable before anybody is answered.
+/// The end of a run. It is durable before the caller gets the result.
 #[derive(Clone, Debug)]
 pub struct InvocationFinished {
     pub id: InvocationId,
     pub organization: OrganizationId,
     pub finished: Finished,
-    /// What a replay needs, when it is to be kept.
+    /// The tape for replays. `None` when it is not stored.
     pub tape: Option<NewTape>,
-    /// What its requests were answered, when simulations may have it.
+    /// Recorded answers for simulations. `None` when they are not stored.
     pub answers: Option<NewAnswers>,
 }
 
-/// How a run ended. The status events of a stored record come back as texts.
+/// The result of a run. `E` is the type of a status event: JSON that was parsed, or for a record that is read from the
+/// database, the text of the JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished<E = Value> {
     pub at: Timestamp,
     pub duration_ms: u64,
     pub outcome: InvocationOutcome,
-    /// Whether the output belongs to the log of its conversation.
+    /// Whether the output belongs to the log of the conversation.
     pub persisted: bool,
-    /// The status events that the run sent, in order.
+    /// The status events of the run, in order.
     pub status_events: Vec<E>,
-    /// What the run printed, both streams as they came, up to the runner's bound.
+    /// The printed output, both streams interleaved, up to the runner's limit.
     pub logs: String,
-    /// What the host counted; nothing for a run that its server left, and for runs of earlier releases.
+    /// `None` for a run during which the server stopped, and for runs of earlier releases.
     pub ledger: Option<Ledger>,
 }
 
-/// What a run answered. Any text is kept exactly.
+/// The outcome of a run. Texts are stored exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvocationOutcome {
     Succeeded { output: String },
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
 }
 
-/// A stored record. `finished` is `None` while the run goes on.
+/// A stored record. `finished` is `None` while the run is in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invocation {
     pub id: InvocationId,

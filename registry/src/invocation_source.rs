@@ -1,10 +1,9 @@
-//! On whose account a run happens: a conversation, a simulation, a direct call, or the test of a branch.
+//! The origin of a run: a conversation, a simulation, a direct call, or the test of a branch.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The origin of a run, in the shape that records have on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The origin of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationSource {
     RegularConversation {
@@ -21,12 +20,12 @@ pub enum InvocationSource {
     },
     /// A call without a conversation.
     Direct { user_id: String },
-    /// The test of a branch that is not published.
+    /// The test of an unpublished branch.
     BranchTest { user_id: String, commit_branch: String, commit: String },
 }
 
 impl InvocationSource {
-    /// The `type` on the wire.
+    /// Returns the kind, which is the `type` in JSON.
     pub const fn kind(&self) -> InvocationSourceKind {
         match self {
             Self::RegularConversation { .. } => InvocationSourceKind::RegularConversation,
@@ -59,7 +58,7 @@ impl InvocationSource {
         }
     }
 
-    /// The source as it reads after its conversation was rolled back.
+    /// Returns the source without the ids of its conversation, for a conversation that was rolled back.
     #[must_use]
     pub fn unlinked(mut self) -> Self {
         match &mut self {
@@ -99,8 +98,8 @@ impl InvocationSourceKind {
     }
 }
 
-/// Where in an agent's state machine the call came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The state of the agent's state machine at the call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationMetadata {
     StateTransition {

@@ -1,13 +1,12 @@
-//! The account beside a record: what a run was granted, used, was refused, and cost. Counts of the host, which saw each
-//! of these happen; nothing of it is what the tool says.
+//! The ledger of a run: what the run was granted, what it used, what was refused, and what it cost. All figures are measured
+//! by the server; none is reported by the tool.
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The account of one run. What an earlier release did not count is zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The ledger of one run. Figures that an earlier release did not measure are zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
     pub granted: Granted,
@@ -17,109 +16,107 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Enters that the tool was called, with all that it was granted for itself.
+    /// Records that the tool was called, and so received all variables and secrets that it was granted.
     pub fn hand_over(&mut self) {
         let Self { granted, used, .. } = self;
-        let sent = used.http.iter().flat_map(|one| &one.secrets);
+        let sent = used.http.iter().flat_map(|request| &request.secrets);
         let secrets: BTreeSet<_> = granted.secrets.iter().chain(sent).cloned().collect();
         used.secrets = secrets.into_iter().collect();
         used.envvars.clone_from(&granted.envvars);
     }
 }
 
-/// What a run got: names alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The grants of a run. Values of variables are not part of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Granted {
-    /// Variables in `config.envvars`, which the tool is handed when it is called.
+    /// Variables in `config.envvars`, which the tool receives when it is called.
     pub envvars: Vec<String>,
-    /// Variables in `config.secrets`, likewise.
+    /// Variables in `config.secrets`, which the tool receives when it is called.
     pub secrets: Vec<String>,
-    /// Secrets that the host may put into requests, and that the tool does not have.
+    /// Secrets that the server may insert into requests. The tool does not receive them.
     pub host_secrets: Vec<String>,
-    /// Time until the host stops it.
+    /// Wall-clock limit of the run.
     pub wall_ms: u64,
-    /// Computing time until the host stops it.
+    /// CPU time limit of the run.
     pub cpu_ms: u64,
-    /// The memory that it may have at once.
+    /// Memory limit of the run.
     pub memory_bytes: u64,
 }
 
-/// What a run took of what comes from outside.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The resources that a run used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Used {
-    /// Variables that the tool was handed, which counts as having read them: they come all at once, when it is called,
-    /// and the host cannot see which of them it looks at. None when the run ended before.
+    /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
+    /// them it reads. Empty when the run ended before the call.
     pub envvars: Vec<String>,
-    /// Secrets that the tool was handed, in the same way, and those that the host put into its requests.
+    /// Secrets that the tool received, and secrets that the server inserted into its requests.
     pub secrets: Vec<String>,
-    /// Looks at the time, of the day or since the start.
+    /// Reads of the wall clock or the monotonic clock.
     pub clock_reads: u64,
-    /// Bytes of randomness; an interpreter takes some at its start.
+    /// Random bytes. An interpreter reads some at its start.
     pub random_bytes: u64,
     pub status_events: u64,
-    /// What it printed, also what was cut off.
+    /// Bytes printed, including bytes above the limit.
     pub log_bytes: u64,
     pub output_bytes: u64,
-    /// Outbound requests in the order in which they were begun.
+    /// Outbound requests in the order in which they began.
     pub http: Vec<HttpUse>,
 }
 
-/// One outbound request, made or refused. Paths and contents are not part of it: they may be anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[schemars(rename = "HttpRequestUse")]
 pub struct HttpUse {
     pub method: String,
-    /// With its port, unless that is the scheme's own. Empty when the URL names none.
+    /// The host, with its port unless that is the scheme's default. Empty when the URL names no host.
     pub host: String,
-    /// The answer's, when there was one.
+    /// Status code of the response. Null without a response.
     pub status: Option<u16>,
-    /// Why there was none: `denied`, `timeout`, …; `cancelled` when the tool or its end gave the request up.
+    /// Reason for the missing response: `denied`, `timeout`, …; `cancelled` when the tool dropped the request or ended.
     pub error: Option<String>,
-    /// Whether the host did not send it.
+    /// Whether the server refused to send the request.
     pub is_refused: bool,
-    /// Who gave the answer: `network`, or in a simulation also `mock` or `recorded`.
+    /// Source of the response: `network`, or in a simulation also `mock` or `recorded`.
     pub answered_by: Option<String>,
-    /// On the wire, heads included; nothing for an answer that is a mock or recorded.
+    /// Bytes on the wire, including headers. Zero for a mock or recorded response.
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub duration_ms: u64,
-    /// Secrets that the host put into its headers.
+    /// Secrets that the server inserted into the request headers.
     pub secrets: Vec<String>,
 }
 
 impl HttpUse {
-    /// Why the host did not send it.
+    /// Returns the reason why the server refused to send the request.
     pub fn refusal(&self) -> Option<&str> {
         self.error.as_deref().filter(|_| self.is_refused)
     }
 }
 
-/// What the host did not do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The requests and status events that the server refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Denied {
     pub http_requests: u64,
-    /// Too many, or too large.
+    /// Status events above the limits on number or size.
     pub status_events: u64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[schemars(rename = "RunCost")]
 pub struct Cost {
-    /// Computing time in milliseconds begun, waiting left out: of the tool, and of the host for it.
+    /// CPU time of the tool, and of the server on its behalf, rounded up.
     pub cpu_ms: u64,
-    /// Of the run's duration, what passed in the tool's code, with what the engine did to start it and to hand over what
-    /// it gave and got.
+    /// Part of the duration that the run spent in the tool's code, including the start of the instance and the transfer of
+    /// input and output.
     pub guest_us: u64,
-    /// What passed in functions of the host that it called, as far as they did not wait.
+    /// Part of the duration that the run spent in server functions, without waiting.
     pub host_us: u64,
-    /// The rest: for time to pass, for answers, and for its turn among other runs.
+    /// The rest of the duration: waiting for timers, for responses and for other runs.
     pub waiting_us: u64,
-    /// The most memory that it had.
+    /// Peak memory.
     pub memory_peak_bytes: u64,
 }
 
@@ -128,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_that_was_called_has_what_it_was_granted() {
+    fn a_called_tool_received_what_it_was_granted() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut ledger = Ledger {
             granted: Granted {

@@ -1,8 +1,8 @@
-//! What a tool is, and where it is remembered: tools, their versions and variables, builds, the history of runs,
-//! the users who may touch them with their roles and keys, and the bytes that they run.
+//! The domain and its storage: tools with their versions and variables, builds, the history of runs, users with their
+//! roles and keys, and the components that run.
 //!
-//! The domain is in one file per concept and knows neither SQL nor HTTP. [`Store`] keeps rows, [`Artifacts`] keeps
-//! bytes by digest, [`KeyRing`] seals variables, [`DataDir`] says where all of that lies.
+//! The domain types are in one file per concept and know neither SQL nor HTTP. [`Store`] stores rows, [`Artifacts`] stores
+//! bytes by digest, [`KeyRing`] seals variables, and [`DataDir`] is the layout of the data directory.
 
 mod account;
 mod answer;
@@ -25,8 +25,11 @@ mod grant;
 mod history;
 mod host_pattern;
 mod ids;
+mod invalid_value;
 mod invocation;
 mod invocation_source;
+mod language;
+mod lease;
 mod ledger;
 mod metrics;
 mod names;
@@ -35,6 +38,7 @@ mod page;
 mod pattern;
 mod permission;
 mod principal;
+mod private;
 mod random;
 mod raw_json;
 mod role;
@@ -52,11 +56,11 @@ mod variables;
 mod version;
 
 pub use account::{OrganizationId, UserId};
-pub use answer::{HeardAnswer, NewAnswers};
+pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::Artifacts;
 pub use attestation::{Attestation, SigningKeyInUse};
-pub use build::{Build, BuildReference, BuildState, Busy, FailedBuild, Lease, Operation};
+pub use build::{Build, BuildReference, BuildState, FailedBuild};
 pub use callable::Callable;
 pub use clock::{Clock, Timestamp};
 pub use condition::Condition;
@@ -66,7 +70,7 @@ pub use credentials::{IssuedKey, IssuedToken, NewOrganization, SignIn, SignInRef
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
 pub use effect::{Effect, EffectKind};
-pub use error::{Error, ErrorKind, InvalidValue, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
     InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
@@ -74,11 +78,14 @@ pub use history::{
 };
 pub use host_pattern::HostPattern;
 pub use ids::{BootId, BuildId, InvocationId, OperationId, ToolId, VersionId};
+pub use invalid_value::InvalidValue;
 pub use invocation::{
     Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
     RecordedInput,
 };
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
+pub use language::Language;
+pub use lease::{Busy, Lease};
 pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use names::{Description, EnvvarName, ToolName};
@@ -93,12 +100,12 @@ pub use raw_json::RawJson;
 pub use role::{Role, RoleName, RoleTimes};
 pub use secrets::{AnswerTo, DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
-pub use store::Store;
+pub use store::{Store, StoreOptions};
 pub use tags::Tags;
-pub use tape::{KeptTape, NewTape, SealedTape, TapeBody};
-pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolSort};
+pub use tape::{KeptTape, NewTape, SealedTape, TapeBody, UnsealedTape};
+pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};
 pub use tool_version::{
-    Creator, Language, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
+    Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
 pub use tool_world::ToolWorld;
 pub use user::{NewUser, User};

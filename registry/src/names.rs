@@ -1,4 +1,4 @@
-//! The names and descriptions that people give to tools and variables.
+//! The names and descriptions of tools, and the names of variables.
 
 use crate::text_type::{made_of, text_type};
 
@@ -10,7 +10,7 @@ text_type! {
 }
 
 text_type! {
-    /// What a tool does, in words. Surrounding white space is dropped. A NUL is in no words, and some databases refuse it.
+    /// The description of a tool. Surrounding white space is trimmed. NUL is refused, because some databases refuse it.
     Description = "description", "must have 1 to 4096 bytes besides surrounding white space, and no NUL", |text| {
         made_of(text.trim(), Description::BYTES_MAX, |c| c != '\0')
     };
@@ -24,16 +24,16 @@ text_type! {
 }
 
 impl ToolName {
-    /// It becomes part of function names that models read.
+    /// The name becomes part of function names for models, which are short.
     pub const BYTES_MAX: usize = 64;
 }
 
 impl Description {
-    /// Enough for a page, small enough for lists of tools.
+    /// One page of text, small enough for lists of tools.
     pub const BYTES_MAX: usize = 4096;
 }
 
 impl EnvvarName {
-    /// Longer ones are mistakes.
+    /// Longer names are mistakes.
     pub const BYTES_MAX: usize = 128;
 }

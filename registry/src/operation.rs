@@ -1,24 +1,23 @@
-//! Work that outlives its request, as clients know it: what an idempotency key stands for, and what can be asked about
-//! after the connection is gone.
+//! Asynchronous operations. Clients can poll them after their connection is gone, and retry them with an idempotency key.
 
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
-use crate::error::InvalidValue;
 use crate::ids::{OperationId, ToolId};
+use crate::invalid_value::InvalidValue;
 use crate::text_type::{made_of, text_type};
 
-/// Bytes of an idempotency key; a UUID has 36, and what has more than this is no key.
+/// Bytes of an idempotency key. A UUID has 36.
 const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
 
 text_type! {
-    /// What a client calls one piece of work, so that sending it twice is doing it once.
+    /// A client's name for a request, so that a retry is not carried out twice.
     IdempotencyKey = "idempotency key", "must be 1 to 255 visible ASCII characters", |text| {
         made_of(text, IDEMPOTENCY_KEY_BYTES_MAX, |c| c.is_ascii_graphic())
     };
 }
 
-/// What can be tracked.
+/// The kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {
     Invoke,
@@ -46,62 +45,61 @@ impl std::str::FromStr for OperationKind {
     }
 }
 
-/// A piece of work that is about to begin.
+/// The input for beginning an operation.
 #[derive(Clone, Debug)]
 pub struct NewOperation {
     pub kind: OperationKind,
-    /// The tool that is asked for, whether it exists or not.
+    /// The tool that the request names, whether it exists or not.
     pub tool: ToolId,
     pub once: Option<Once>,
 }
 
-/// The wish that a request be carried out once, however often it is sent.
+/// The idempotency key of a request.
 #[derive(Clone, Debug)]
 pub struct Once {
     pub key: IdempotencyKey,
-    /// Tells the request from others under the same key.
+    /// Digest of the request, which distinguishes it from other requests with the same key.
     pub request: Digest,
 }
 
-/// Whether the work is to be done.
+/// The result of beginning an operation.
 #[derive(Clone, Debug)]
 pub enum BegunOperation {
-    /// Nobody has begun it before.
-    Fresh(TrackedOperation),
-    /// The same request came before, under the same key.
+    /// The operation is new.
+    New(TrackedOperation),
+    /// The same request was sent before with the same key.
     Repeated(TrackedOperation),
-    /// The key stands for another request.
+    /// Another request was sent before with the same key.
     OtherRequest,
 }
 
-/// Work that is remembered for some time.
+/// A stored operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackedOperation {
     pub id: OperationId,
     pub kind: OperationKind,
     pub tool: ToolId,
-    /// Who began it.
     pub user: UserId,
     pub state: OperationState,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
 }
 
-/// How far an operation came. What it made is in the history or among the versions.
+/// The state of an operation. Its results are in the history or among the versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationState {
     Running,
     Succeeded,
-    /// Refused, or ended by a fault, with this answer.
+    /// The operation was refused or failed, with this response.
     Failed(Refused),
-    /// The server stopped under it.
+    /// The server stopped during the operation.
     Interrupted,
 }
 
-/// An answer that says no.
+/// The error response to the request of an operation, stored for repeated requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Of HTTP.
+    /// HTTP status code.
     pub status: u16,
     pub body: String,
 }
@@ -112,7 +110,7 @@ pub enum OperationEnd {
     Succeeded,
     Failed {
         refused: Refused,
-        /// Whether the same key may try again. It may in any case when neither a run nor a build began.
+        /// Whether a retry with the same key is carried out. It is in any case when neither a run nor a build began.
         frees_key: bool,
     },
 }

@@ -1,12 +1,12 @@
-//! Pages of lists. A page begins behind a row and not behind a count of rows, so that rows which come in meanwhile
-//! move nothing: what was there when the first page was read is shown once.
+//! Pages of lists. A page begins after a row, not after a number of rows. Rows that are added between two pages therefore
+//! shift nothing, and each row that existed at the first page is shown exactly once.
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// At most this many items.
+    /// Maximum number of items.
     pub limit: u32,
-    /// 0, or the `next` of the slice before.
+    /// 0 for the first page, or the `next` of the previous slice.
     pub token: u64,
 }
 
@@ -20,7 +20,7 @@ impl Page {
     }
 }
 
-/// Part of a list, with the token of the rest if there is any.
+/// Part of a list, with the token of the next page if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice<T> {
     pub items: Vec<T>,
@@ -28,15 +28,9 @@ pub struct Slice<T> {
 }
 
 impl<T> Slice<T> {
-    /// Cuts to the page's limit what was read with one item more than the limit. A page without room for an item is
-    /// followed by itself.
-    pub(crate) fn cut(items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
-        Self::cut_to(items, usize::MAX, page, token)
-    }
-
-    /// As [`Slice::cut`], for a page that may have room for fewer than its limit.
-    pub(crate) fn cut_to(mut items: Vec<T>, room: usize, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
-        let limit = room.min(page.limit as usize);
+    /// Cuts a list that was read with one item more than the page's limit. A page with limit 0 is followed by itself.
+    pub(crate) fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
+        let limit = page.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
         let next = more.then(|| items.last().map_or(page.token, token));
@@ -52,7 +46,7 @@ impl<T> Slice<T> {
     }
 }
 
-/// Which way a list is sorted.
+/// The direction of a sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Ascending,

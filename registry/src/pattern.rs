@@ -1,22 +1,22 @@
-//! Regular expressions of conditions, bounded when they are accepted and compiled when they are first needed.
+//! Regular expressions of conditions. Their size is checked when a role is written, and they are compiled at first use.
 //!
-//! The engine takes time linear in the text for any pattern; what has to be bounded is the pattern. Its classes are
-//! those of ASCII: the tables of Unicode make a short pattern take milliseconds, and everybody's requests wait for them.
+//! Matching takes linear time for any pattern, so only the size of the pattern has to be bounded. Character classes are
+//! ASCII only: with Unicode tables a short pattern takes milliseconds to compile, for which all requests wait.
 
 use std::sync::{Arc, OnceLock};
 
 use regex_lite::{Regex, RegexBuilder};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
-/// Bytes of a pattern; names and tags are shorter than this themselves.
+/// Bytes of a pattern. Names and tags are shorter.
 const PATTERN_BYTES_MAX: usize = 256;
-/// Bytes of a compiled pattern: the longest text fits, a repetition of thousands does not.
+/// Bytes of a compiled pattern. The longest literal fits; a repetition of thousands does not.
 const COMPILED_BYTES_MAX: usize = 16 * 1024;
-/// Groups inside groups; compiling walks them one inside the other.
+/// Depth of nested groups, which the compiler handles by recursion.
 const NESTING_MAX: u32 = 16;
 
-/// A pattern, searched for anywhere in a text unless it is anchored. Clones share what was compiled.
+/// A regular expression. It matches anywhere in a text unless it is anchored. Clones share the compiled form.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     source: String,
@@ -24,12 +24,12 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Takes a pattern that was accepted once; nothing is compiled yet.
+    /// Creates a pattern from the database without compiling it.
     pub fn stored(source: String) -> Self {
         Self { source, compiled: Arc::default() }
     }
 
-    /// Accepts a pattern within bounds.
+    /// Parses a pattern and checks its bounds.
     pub fn parse(source: &str) -> Result<Self, InvalidValue> {
         let pattern = Self::stored(source.to_owned());
         let fits = source.len() <= PATTERN_BYTES_MAX && pattern.compiled().is_some();
@@ -41,7 +41,7 @@ impl Pattern {
         &self.source
     }
 
-    /// A pattern that cannot be compiled, which only a damaged row can hold, matches nothing.
+    /// Whether the text matches. A pattern from a damaged row that cannot be compiled matches nothing.
     pub fn is_match(&self, text: &str) -> bool {
         self.compiled().is_some_and(|regex| regex.is_match(text))
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::Pattern;
 
     #[test]
-    fn a_pattern_is_searched_for() {
+    fn a_pattern_matches_anywhere() {
         let matches = |pattern: &str, text: &str| Pattern::parse(pattern).unwrap().is_match(text);
         assert!(matches("ear", "search") && !matches("^ear", "search") && matches("^s.*h$", "search"));
     }

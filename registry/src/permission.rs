@@ -1,16 +1,15 @@
-//! What a user may do, one name per right, as the contract spells them.
+//! The permissions, with their names in the API.
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {
-        /// One right of a user within an organisation. Displays by its wire name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        /// A permission of a user within an organisation. Displays as its name in the API.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Permission {
             $($(#[doc = $doc])* #[serde(rename = $wire)] $name,)*
         }
@@ -38,29 +37,28 @@ permissions! {
     TestTool = "Tool:TestTool",
     /// Read and search the history of runs.
     GetInvocation = "Tool:GetInvocation",
-    /// Manage users, roles and everybody's keys.
+    /// Manage users, roles and the keys of all users.
     Administer = "Organization:Admin",
-    /// One's own account and keys, and what its handler checks by itself. Everybody who is signed in has it; no role gives
-    /// or takes it.
+    /// Read and manage one's own account and keys. Every signed-in user has it; roles cannot grant it.
     OwnAccount = "User:Self",
 }
 
 impl Permission {
-    /// Reads a permission that a role can give.
+    /// Parses a permission that a role can grant.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let found = Self::grantable().find(|permission| permission.as_str() == text);
         found.ok_or(InvalidValue::new(
             "permission",
-            "must be one that docs/permissions.md lists, such as Tool:InvokeTool",
+            "must be a permission in docs/reference/permissions.md, such as Tool:InvokeTool",
         ))
     }
 
-    /// Those that roles give.
+    /// The permissions that roles can grant.
     pub fn grantable() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|permission| *permission != Self::OwnAccount)
     }
 
-    /// Whether there are operations on one tool that it opens, so that a condition on the tool can mean something.
+    /// Whether the permission covers operations on a single tool, so that a grant may have conditions.
     pub const fn can_be_conditional(self) -> bool {
         match self {
             Self::ModifyTool | Self::DeleteTool | Self::InvokeTool | Self::GetTool | Self::GetInvocation => true,
@@ -79,7 +77,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// A set of rights.
+/// A set of permissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PermissionSet(u32);
 

@@ -1,4 +1,4 @@
-//! The user on whose behalf something happens.
+//! The authenticated user of a request.
 
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
@@ -6,28 +6,28 @@ use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::tool::Tool;
 
-/// A user whose credentials were checked, with the rights that they had then.
+/// A user whose token was checked, with their grants at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     pub organization: OrganizationId,
     pub user: UserId,
     pub grants: Grants,
-    /// When the key ends that they signed in with, if it does.
+    /// Expiry of the API key that the user signed in with, if it has one.
     pub key_ends_at: Option<Timestamp>,
 }
 
 impl Principal {
-    /// Whether the permission is theirs whatever it is used on.
+    /// Whether the user has the permission without conditions.
     pub fn may(&self, permission: Permission) -> bool {
         permission == Permission::OwnAccount || self.grants.allow(permission)
     }
 
-    /// Whether the permission may be theirs for some tools, so that the tool has to be looked at.
+    /// Whether the user may have the permission for some tools, so that the tool must be checked.
     pub fn may_for_some(&self, permission: Permission) -> bool {
         self.may(permission) || self.grants.allow_some(permission)
     }
 
-    /// Whether the permission is theirs for this tool.
+    /// Whether the user has the permission for this tool.
     pub fn may_for(&self, permission: Permission, tool: &Tool) -> bool {
         self.may(permission) || self.grants.allow_for(permission, tool)
     }

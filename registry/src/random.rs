@@ -1,4 +1,4 @@
-//! The one source of randomness of this crate: the thread's generator, seeded by the operating system.
+//! Randomness: the thread's generator, seeded by the operating system.
 
 use rand::RngExt;
 use rand::distr::{Alphanumeric, SampleString};

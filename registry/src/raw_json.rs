@@ -1,9 +1,9 @@
-//! JSON that is handed on as it is.
+//! JSON that is passed on unparsed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A JSON text that was checked when it was read and not taken apart: as values it would take many times the memory.
+/// A JSON text that was validated but not parsed into values, which would take many times the memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RawJson(Box<RawValue>);

@@ -1,4 +1,4 @@
-//! Roles: named lists of grants. Four are built in; an organisation adds its own beside them.
+//! Roles: named lists of grants. Four are built in; an organisation can add its own.
 
 use crate::clock::Timestamp;
 use crate::grant::Grants;
@@ -13,16 +13,16 @@ text_type! {
 }
 
 impl RoleName {
-    /// It is a word, not a text.
+    /// A short name.
     pub const BYTES_MAX: usize = 64;
 }
 
-/// What a user may do, under a name.
+/// A named list of grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     pub name: RoleName,
     pub grants: Grants,
-    /// When an organisation made it and last changed it; nothing for those built in.
+    /// `None` for built-in roles.
     pub custom: Option<RoleTimes>,
 }
 
@@ -32,7 +32,7 @@ pub struct RoleTimes {
     pub updated_at: Timestamp,
 }
 
-/// The role of an organisation's first user.
+/// The role of the first user of an organisation.
 pub(crate) const ADMINISTRATOR: &str = "admin";
 
 const BUILT_IN: [&str; 4] = [ADMINISTRATOR, "author", "invoker", "auditor"];
@@ -51,7 +51,7 @@ const INVOKER: [Permission; 2] = [Permission::InvokeTool, Permission::GetTool];
 const AUDITOR: [Permission; 2] = [Permission::GetTool, Permission::GetInvocation];
 
 impl Role {
-    /// The roles that every organisation has.
+    /// Returns the roles that every organisation has.
     pub fn built_in() -> Vec<Self> {
         let names = BUILT_IN.iter().filter_map(|name| RoleName::parse(name).ok());
         names.filter_map(|name| Self::find_built_in(&name)).collect()

@@ -1,4 +1,4 @@
-//! Where source lies: the folder of a project within a repository, and the branch to take it from.
+//! The location of source code: the folder of a project in its repository, and the branch.
 
 use crate::text_type::{made_of, text_type};
 
@@ -13,12 +13,12 @@ text_type! {
 }
 
 impl ProjectPath {
-    /// Far beyond honest nesting.
+    /// More than any project needs.
     pub const BYTES_MAX: usize = 256;
 }
 
 impl BranchName {
-    /// Git keeps the name as a file name below the repository.
+    /// Git stores the name as a file name.
     pub const BYTES_MAX: usize = 200;
 }
 

@@ -1,20 +1,20 @@
-//! Tags: up to 20 words on a tool, each with an optional value.
+//! Tags: up to 20 labels of a tool, each with an optional value.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
-/// The tags of a tool: key to optional value, both of letters, digits, `_` and white space, trimmed.
+/// The tags of a tool: keys with optional values, both trimmed and made of letters, digits, `_` and white space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tags(BTreeMap<String, Option<String>>);
 
 impl Tags {
-    /// Tags of one tool, as the contract bounds them.
+    /// Tags of one tool.
     pub const COUNT_MAX: usize = 20;
-    /// Bytes of a key or value; a tag is a label, not a text.
+    /// Bytes of a key or a value.
     pub const TEXT_BYTES_MAX: usize = 256;
 
     pub fn parse(tags: impl IntoIterator<Item = (String, Option<String>)>) -> Result<Self, InvalidValue> {
@@ -37,7 +37,7 @@ impl Tags {
     }
 }
 
-/// A key or value as it is kept.
+/// Trims and validates a key or a value.
 pub(crate) fn tag_text(text: &str) -> Result<String, InvalidValue> {
     let trimmed = text.trim();
     let allowed = trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace());

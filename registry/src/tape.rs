@@ -1,12 +1,12 @@
-//! The tape of a run as the store keeps it: sealed bytes whose form is the runner's, and larger bodies beside them.
+//! The tape of a run, as it is stored: sealed bytes, and larger bodies beside them. The runner defines the format.
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// A tape on its way into the store, with the record of its run.
+/// A tape to be stored with the record of its run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum NewTape {
-    /// It grew over its bound.
+    /// The tape exceeded its limit and is incomplete.
     Cut,
     Whole(SealedTape),
 }
@@ -20,7 +20,7 @@ impl NewTape {
     }
 }
 
-/// What [`crate::Store::seal_tape`] made.
+/// A tape sealed by [`crate::Store::seal_tape`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SealedTape {
     pub(crate) sealed: Vec<u8>,
@@ -30,13 +30,26 @@ pub struct SealedTape {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SealedBody {
-    /// Keyed by the organisation.
+    /// Digest of the body, keyed by organisation.
     pub digest: [u8; 32],
     pub sealed: Vec<u8>,
     pub size: u64,
 }
 
-/// A body that is kept once for an organisation, whoever has it on its tape.
+/// The tape of a run before it is sealed.
+#[derive(Clone, Debug)]
+pub struct UnsealedTape {
+    pub(crate) bytes: Zeroizing<Vec<u8>>,
+    pub(crate) bodies: Vec<TapeBody>,
+}
+
+impl UnsealedTape {
+    pub fn new(bytes: Vec<u8>, bodies: Vec<TapeBody>) -> Self {
+        Self { bytes: Zeroizing::new(bytes), bodies }
+    }
+}
+
+/// A body, stored once per organisation for all tapes that contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TapeBody {
     /// SHA-256.
@@ -44,7 +57,7 @@ pub struct TapeBody {
     pub bytes: Vec<u8>,
 }
 
-/// A tape as it is kept, opened.
+/// A stored tape, opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptTape {
     Cut,

@@ -1,5 +1,5 @@
-//! The macro behind every checked text: parsed once at the border, private inside, never checked again. Whatever happens in
-//! an organisation has its name with it, so that a clone is cheap: a short text is in its place, and a long one is shared.
+//! The macro that defines validated text types. A value is validated once, when it is parsed. Clones are cheap, because ids
+//! such as that of the organisation are passed everywhere: short texts are stored inline, long texts are shared.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -10,14 +10,13 @@ use serde::de::{Error, Visitor};
 macro_rules! text_type {
     ($(#[doc = $doc:literal])+ $name:ident = $what:literal, $rule:literal, $parse:expr;) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
-        #[schemars(inline)]
-        pub struct $name(#[schemars(with = "String")] smol_str::SmolStr);
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(smol_str::SmolStr);
 
         impl $name {
-            pub fn parse(text: &str) -> Result<Self, $crate::error::InvalidValue> {
+            pub fn parse(text: &str) -> Result<Self, $crate::invalid_value::InvalidValue> {
                 let parse: fn(&str) -> Option<String> = $parse;
-                parse(text).map(|text| Self(text.into())).ok_or($crate::error::InvalidValue::new($what, $rule))
+                parse(text).map(|text| Self(text.into())).ok_or($crate::invalid_value::InvalidValue::new($what, $rule))
             }
 
             pub fn as_str(&self) -> &str {
@@ -32,7 +31,7 @@ macro_rules! text_type {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::error::InvalidValue;
+            type Err = $crate::invalid_value::InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::parse(text)
@@ -43,7 +42,7 @@ macro_rules! text_type {
     };
 }
 
-/// How a checked text is written and read, in whichever form.
+/// Serialises a validated text as a string.
 macro_rules! written_as_text {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -66,7 +65,7 @@ macro_rules! written_as_text {
     };
 }
 
-/// Checks a text where it lies.
+/// Parses a borrowed string without a copy.
 pub(crate) struct Checked<T>(PhantomData<T>);
 
 impl<T> Default for Checked<T> {
@@ -87,7 +86,7 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for Checked<T> {
     }
 }
 
-/// Keeps `text` when it is 1 to `length_max` bytes long and made of allowed characters only.
+/// Returns `text` when it has 1 to `length_max` bytes and only allowed characters.
 pub(crate) fn made_of(text: &str, length_max: usize, allowed: fn(char) -> bool) -> Option<String> {
     let fits = !text.is_empty() && text.len() <= length_max && text.chars().all(allowed);
     fits.then(|| text.to_owned())

@@ -1,4 +1,4 @@
-//! A tool: a name that versions are published under, with its description, tags and variables.
+//! A tool: a name under which versions are published, with a description, tags and variables.
 
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
@@ -7,7 +7,14 @@ use crate::names::{Description, EnvvarName, ToolName};
 use crate::page::Direction;
 use crate::tags::Tags;
 
-/// What is needed to create a tool.
+/// A tool of an organisation.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolRef<'a> {
+    pub organization: &'a OrganizationId,
+    pub tool: &'a ToolId,
+}
+
+/// The input for creating a tool.
 #[derive(Clone, Debug)]
 pub struct NewTool {
     pub name: ToolName,
@@ -15,7 +22,7 @@ pub struct NewTool {
     pub tags: Tags,
 }
 
-/// A stored tool. Of its variables only the names are here.
+/// A stored tool, with the names of its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
     pub id: ToolId,
@@ -32,33 +39,33 @@ pub struct Tool {
     pub updated_at: Timestamp,
 }
 
-/// What to change; `None` leaves the present value.
+/// Changes to a tool. `None` keeps the current value.
 #[derive(Clone, Debug, Default)]
 pub struct ToolChanges {
     pub description: Option<Description>,
     pub tags: Option<Tags>,
 }
 
-/// Which tools are listed, and in which order; the default lists all, newest first.
+/// The filter and order of a list of tools. The default lists all tools, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct ToolFilter {
-    /// Any of these; empty means all.
+    /// Lists tools with any of these ids. Empty means all tools.
     pub ids: Vec<ToolId>,
     pub deprecated: Option<bool>,
-    /// All of these.
+    /// Lists tools that have all of these tags.
     pub tags: Vec<TagFilter>,
-    /// Ties are broken by age, newest first.
+    /// Ties are ordered by age, newest first.
     pub sort: Vec<(ToolSort, Direction)>,
 }
 
-/// A tag that a tool must carry.
+/// A tag that a tool must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagFilter {
     pub key: String,
     pub value: TagValue,
 }
 
-/// What the value of a tag must be.
+/// The required value of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagValue {
     Any,
@@ -66,7 +73,7 @@ pub enum TagValue {
     Equals(String),
 }
 
-/// What tools can be sorted by.
+/// Sort keys of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolSort {
     Name,

@@ -1,8 +1,7 @@
-//! A published version of a tool. Nothing rewrites one; it can only be deprecated.
+//! A published version of a tool. A version never changes; it can only be deprecated.
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
@@ -11,78 +10,59 @@ use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::digest::Digest;
 use crate::ids::{ToolId, VersionId};
+use crate::language::Language;
 use crate::names::EnvvarName;
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
 use crate::tool_world::ToolWorld;
 use crate::version::{BumpKind, Version};
 
-/// The language that a tool is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    Python,
-    JavaScript,
-    Rust,
-}
-
-impl Language {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::JavaScript => "javascript",
-            Self::Rust => "rust",
-        }
-    }
-}
-
-/// How a version is run, from the project's manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The settings of a version, from the project's manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionSettings {
     pub language: Language,
     pub entry_point: String,
-    /// Where its requests may go; see [`crate::HostPattern`].
+    /// Patterns of the hosts that its requests may go to.
     pub allowed_hosts: Vec<String>,
-    /// What outputs match, as JSON Schema, when the author says so.
+    /// JSON Schema of the output, if the author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<serde_json::Value>,
-    /// Secrets that the host puts into requests to these hosts, and that the tool never has.
+    /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
     #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
-    /// The project's answers for simulations, among the artefacts.
+    /// Digest of the project's mocks for simulations, an artefact.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub mocks_digest: Option<Digest>,
     pub timeout_ms: u64,
     pub memory_bytes: u64,
     #[serde(default)]
     pub limits: RunBounds,
-    /// Whether runs are kept so that they can be replayed.
+    /// Whether tapes of its runs are stored, so that the runs can be replayed.
     #[serde(default = "yes")]
     pub tape: bool,
-    /// Whether simulations may have what other runs' requests were answered, which is kept for them.
+    /// Whether the answers to the requests of its runs are stored, and given to simulations.
     #[serde(default)]
     pub recorded_answers: bool,
-    /// What of the boundary to its host it was built against; versions of earlier releases do not say.
+    /// The WIT world that it was built against. Null for versions of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<ToolWorld>,
 }
 
-/// Versions of before have no word on it.
+/// The default for versions of earlier releases.
 const fn yes() -> bool {
     true
 }
 
-/// Further bounds of a run that a version sets itself. What is absent has its default, and the operator's caps hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunBounds {
-    /// Computing time, waiting left out.
+    /// CPU time, without time spent waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ms: Option<u64>,
-    /// Over all tables of a run.
+    /// Elements over all tables of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_elements: Option<u64>,
-    /// Streams, timers and the like that are open at once.
+    /// Open streams, timers and other host resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handles: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,30 +71,30 @@ pub struct RunBounds {
     pub output_characters: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_events: Option<u64>,
-    /// Of one of them.
+    /// Bytes of one status event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_event_bytes: Option<u64>,
-    /// Of what it prints.
+    /// Bytes of printed text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// Outbound requests, refused ones included.
+    /// Outbound requests, including refused requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_requests: Option<u64>,
-    /// Of these under way at once.
+    /// Concurrent outbound requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_parallel: Option<u64>,
-    /// Of a request's body.
+    /// Bytes of a request body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_request_bytes: Option<u64>,
-    /// Of an answer's body.
+    /// Bytes of a response body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_response_bytes: Option<u64>,
-    /// Sent and received over all requests.
+    /// Bytes sent and received over all requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_bytes: Option<u64>,
 }
 
-/// What a finished build knows about the version that it makes.
+/// The input for publishing a version, from a finished build.
 #[derive(Clone, Debug)]
 pub struct NewVersion {
     pub bump: BumpKind,
@@ -128,22 +108,22 @@ pub struct NewVersion {
     pub project_path: ProjectPath,
     pub settings: VersionSettings,
     pub image_digest: Digest,
-    /// `None` when the component is stored whole.
+    /// `None` for a version without an image, whose whole component is stored.
     pub bundle_digest: Option<Digest>,
     pub component_digest: Digest,
     /// The log of the build, as shown to authors.
     pub build_log: String,
-    /// What is said about it; nothing where nobody built it.
+    /// `None` for a version that was not built from source.
     pub attestation: Option<Attestation>,
 }
 
-/// What makes one publication of a tool the same as another.
+/// The inputs of a publication. Two publications with equal inputs are repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publication {
     pub commit: String,
     pub commit_branch: BranchName,
     pub project_path: ProjectPath,
-    /// Any, when none was named.
+    /// `None` when the request names no bump, which equals any bump.
     pub bump: Option<BumpKind>,
 }
 
@@ -154,7 +134,7 @@ pub struct ToolVersion {
     pub organization: OrganizationId,
     pub tool: ToolId,
     pub version: Version,
-    /// Counts the tool's versions from 1 in order of publication.
+    /// Number of the version in order of publication, from 1.
     pub ordinal: i64,
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
@@ -174,25 +154,25 @@ pub struct ToolVersion {
     pub updated_at: Timestamp,
 }
 
-/// Which versions of a tool are listed, and in which order; the default lists all, newest first.
+/// The filter and order of a list of versions. The default lists all versions, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct VersionFilter {
     pub deprecated: Option<bool>,
     pub constraint: Option<Constraint>,
-    /// Any of these; empty means all.
+    /// Lists versions by any of these users. Empty means all users.
     pub creators: Vec<Creator>,
-    /// Ties are broken by age, newest first.
+    /// Ties are ordered by age, newest first.
     pub sort: Vec<(VersionSort, Direction)>,
 }
 
-/// Who published a version: a user of an organisation, or of the tool's own when none is named.
+/// The publisher of a version. Without an organisation, a user of the tool's organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Creator {
     pub organization: Option<OrganizationId>,
     pub user: UserId,
 }
 
-/// What versions can be sorted by.
+/// Sort keys of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionSort {
     CreatedAt,

@@ -1,16 +1,15 @@
-//! The boundary between a tool and its host, as one version was built against it.
+//! The WIT world that a version was built against.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a version needs of its host, and what its host calls. Names are those of WIT, with their releases.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The interfaces between a version and the server, with their WIT names and versions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolWorld {
-    /// `lathe:tool/tool@0.1.0`.
+    /// The name of the world, such as `lathe:tool/tool@0.1.0`.
     pub name: String,
-    /// Of a component all interfaces that it imports. Of code for an interpreter all that the world has, since the
-    /// interpreter imports them for any code.
+    /// Interfaces that the component imports. For an interpreted language all imports of the world, because the interpreter
+    /// imports them for any code.
     pub imports: Vec<String>,
-    /// Functions such as `run-tool`.
+    /// Exported functions, such as `run-tool`.
     pub exports: Vec<String>,
 }

@@ -12,7 +12,7 @@ pub struct User {
     pub created_at: Timestamp,
 }
 
-/// A user to be added.
+/// The input for adding a user.
 #[derive(Clone, Debug)]
 pub struct NewUser {
     pub id: UserId,

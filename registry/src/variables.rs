@@ -1,4 +1,4 @@
-//! The variables of a tool: plain ones and secrets. Values go in and reach a run; nothing else reads them back.
+//! The variables of a tool, plain and secret. Only runs read their values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::names::EnvvarName;
 
-/// A value that must not be shown: wiped when dropped, and `[secret]` in every debug output.
+/// A secret value. It is wiped when dropped, and shown as `[secret]` in debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretValue(Zeroizing<String>);
 
@@ -16,7 +16,7 @@ impl SecretValue {
         Self(Zeroizing::new(value))
     }
 
-    /// The value itself; the name makes every reader easy to find.
+    /// Returns the value. The name makes all uses easy to find.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -34,7 +34,7 @@ impl fmt::Debug for SecretValue {
     }
 }
 
-/// A variable that does not exist yet.
+/// A variable to insert.
 #[derive(Clone, Debug)]
 pub struct EnvvarInsert {
     pub name: EnvvarName,
@@ -42,14 +42,14 @@ pub struct EnvvarInsert {
     pub is_secret: bool,
 }
 
-/// A new value for a variable that exists; whether it is secret stays.
+/// A new value for an existing variable. It stays plain or secret.
 #[derive(Clone, Debug)]
 pub struct EnvvarUpdate {
     pub name: EnvvarName,
     pub value: SecretValue,
 }
 
-/// Changes that happen together or not at all: deletes first, then updates, then inserts.
+/// Changes that are applied together or not at all: deletes first, then updates, then inserts.
 #[derive(Clone, Debug, Default)]
 pub struct EnvvarChanges {
     pub inserts: Vec<EnvvarInsert>,

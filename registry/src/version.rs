@@ -1,25 +1,24 @@
-//! Semantic versions of tools: three numbers, and how they grow.
+//! Semantic versions of tools, and how a publication raises them.
 
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::InvalidValue;
+use crate::invalid_value::InvalidValue;
 
-/// A version's part is kept in a signed 64-bit column.
+/// The parts are stored in signed 64-bit columns.
 const PART_MAX: u64 = i64::MAX as u64;
 
 /// The version of a tool. Orders by precedence; displays as `major.minor.patch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Version {
     pub major: u64,
     pub minor: u64,
     pub patch: u64,
 }
 
-/// Which part of the version a publication raises.
+/// The part of the version that a publication raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BumpKind {

@@ -1,8 +1,8 @@
-//! A fresh instance and a trivial run, in this process and in a runner process, beside a CPython process per call; and
-//! what a second runner process adds when runs compute.
+//! Measures a trivial run in a fresh instance, in this process and in a runner process, beside a CPython process per call; and
+//! the throughput that a second runner process adds.
 //!
-//! All in one run, so that the ratios hold on a noisy machine. The Rust guest
-//! is `guests/echo`, built for `wasm32-wasip2` and kept beside its source.
+//! One execution measures everything, so that the ratios hold on a noisy machine. The Rust guest is `guests/echo`, built for
+//! `wasm32-wasip2` and kept beside its source.
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 use std::io::Write;
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use registry::Digest;
 use runner::{
-    Code, Codes, Compiled, Config, Executed, Execution, Interpreter, Limits, Maker, Outcome, Pool, Ports, Project,
-    Runners, Sandbox, SourceFile, Taping, child_run_main, precompile,
+    Code, CodeCache, CodeStore, Config, Executed, Execution, Interpreter, Limits, Maker, Outcome, Ports, Project,
+    RunDocuments, RunnerPool, Runners, Sandbox, SourceFile, TapeMode, child_run_main, precompile,
 };
 
-/// What this program is told when it is to be a runner.
+/// Argument that makes this program a runner.
 const RUNNER: &str = "run";
 
 const ROUNDS: usize = 400;
@@ -29,10 +29,10 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
     send_status_event('working')
     return {'text': tool_input['text'].upper()}
 ";
-/// As esbuild writes it.
+/// Output of esbuild.
 const JAVASCRIPT_TOOL: &str = "\"use strict\";exports.runTool=async({toolInput,sendStatusEvent})=>{\
     sendStatusEvent(\"working\");return{text:toolInput.text.toUpperCase()}};";
-/// Some hundredths of a second each.
+/// Computes for some hundredths of a second.
 const COMPUTING_TOOL: &str = "
 def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables):
     total = 0
@@ -40,9 +40,9 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
         total += number % 7
     return str(total)
 ";
-/// Runs under way where runs are counted.
+/// Concurrent runs in the measurement of the rate.
 const AT_ONCE: usize = 8;
-/// Runs that compute, all begun at once.
+/// Concurrent runs that compute.
 const COMPUTING_RUNS: usize = 32;
 const COMPUTING_ROUNDS: usize = 9;
 const PYTHON_SCRIPT: &str = "
@@ -54,13 +54,13 @@ const INPUT: &str = r#"{"text": "hello"}"#;
 const RUST_GUEST: &[u8] = include_bytes!("guests/echo.wasm");
 
 fn main() {
-    // The pool starts this program again.
+    // The pool starts this program as its runners.
     if std::env::args().nth(1).as_deref() == Some(RUNNER) {
         return child_run_main().expect("a runner");
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let config = Config::new(directory.path().into(), [1; 32], "unused");
-    let compiled = Compiled::open(&config.cache_dir, config.cache_key).expect("a cache");
+    let compiled = CodeCache::open(&config.cache_dir, config.cache_key).expect("a cache");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
 
     let image = python_image::component().expect("the image");
@@ -73,7 +73,7 @@ fn main() {
     let javascript = keep(&compiled, &image, Maker::Platform);
     let script = runtime.block_on(bundle(&compiled, &javascript, &[("bundle.js", JAVASCRIPT_TOOL)]));
     let rust = keep(&compiled, RUST_GUEST, Maker::Author);
-    let sandbox = Sandbox::start(&config, Codes::new(compiled.clone())).expect("the sandbox");
+    let sandbox = Sandbox::start(&config, CodeStore::new(compiled.clone())).expect("the sandbox");
 
     let here = async |execution| sandbox.run(execution, Ports::closed()).await.expect("the sandbox runs");
     let [one, two] = [1, 2].map(|count| runtime.block_on(async { pool(&config, &compiled, count) }));
@@ -91,7 +91,7 @@ fn main() {
     let with_loop = runtime.block_on(measure(here, apart, &with_loop));
     let script = runtime.block_on(measure(here, apart, &script));
     let computing = Code { component: python, bundle: computing };
-    // In turns, since the machine may have other things to do.
+    // Alternately, so that other load of the machine affects both.
     let (mut on_one, mut on_two) = (Vec::new(), Vec::new());
     for _ in 0..COMPUTING_ROUNDS {
         on_one.push(runtime.block_on(compute(apart, &computing)));
@@ -124,13 +124,13 @@ fn main() {
     );
 }
 
-fn keep(compiled: &Compiled, component: &[u8], maker: Maker) -> Digest {
+fn keep(compiled: &CodeCache, component: &[u8], maker: Maker) -> Digest {
     let digest = Digest::of(component);
     compiled.keep(&digest, &precompile(component, maker).expect("it compiles")).expect("it is kept");
     digest
 }
 
-async fn bundle(compiled: &Compiled, image: &Digest, files: &[(&str, &str)]) -> Arc<[u8]> {
+async fn bundle(compiled: &CodeCache, image: &Digest, files: &[(&str, &str)]) -> Arc<[u8]> {
     let code = compiled.find(image).expect("it was kept");
     // SAFETY: `keep` wrote the file a moment ago.
     let interpreter = unsafe { Interpreter::load(&code) }.expect("it loads");
@@ -142,10 +142,14 @@ async fn bundle(compiled: &Compiled, image: &Digest, files: &[(&str, &str)]) -> 
     bundle.bytes.into()
 }
 
-fn pool(config: &Config, compiled: &Compiled, count: usize) -> Pool {
+fn pool(config: &Config, compiled: &CodeCache, count: usize) -> RunnerPool {
     let program = std::env::current_exe().expect("this program").to_str().expect("UTF-8").to_owned();
-    Pool::start(config, &Runners { command: vec![program, RUNNER.to_owned()], count }, Codes::new(compiled.clone()))
-        .expect("runners")
+    RunnerPool::start(
+        config,
+        &Runners { command: vec![program, RUNNER.to_owned()], count },
+        CodeStore::new(compiled.clone()),
+    )
+    .expect("runners")
 }
 
 async fn compute(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> Duration {
@@ -156,7 +160,7 @@ async fn compute(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> 
     started.elapsed()
 }
 
-/// Of one run, on average. They do not depend on what else the machine does, as times do.
+/// Returns the average page faults of a run. Unlike times, they do not depend on other load of the machine.
 async fn page_faults(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> f64 {
     let count = || getrusage(UsageWho::RUSAGE_SELF).expect("this process").minor_page_faults();
     for _ in 0..WARM_UP {
@@ -169,17 +173,18 @@ async fn page_faults(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code)
     (count() - before) as f64 / ROUNDS as f64
 }
 
-/// What runs of a tool took.
+/// Durations of a tool's runs.
 #[derive(Default)]
 struct Times {
-    /// In this process, on the thread that runs are on.
+    /// In this process.
     here: Vec<Duration>,
+    /// In a runner process.
     apart: Vec<Duration>,
-    /// In the runner process, from the instance to the answer, without the ways there and back.
+    /// Inside the runner process, from instantiation to answer, without the messages.
     run: Vec<Duration>,
 }
 
-/// Both in turns, so that whatever else the machine does slows both.
+/// Measures both alternately, so that other load of the machine affects both.
 async fn measure(
     here: impl AsyncFn(Box<Execution>) -> Executed,
     apart: impl AsyncFn(Box<Execution>) -> Executed,
@@ -197,7 +202,7 @@ async fn measure(
     times
 }
 
-/// Runs a second when some are always under way.
+/// Returns the runs per second at a constant concurrency.
 async fn rate(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> f64 {
     let one_after_the_other = async || {
         for _ in 0..ROUNDS {
@@ -210,7 +215,7 @@ async fn rate(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> f64
     (AT_ONCE * ROUNDS) as f64 / started.elapsed().as_secs_f64()
 }
 
-/// How long it took, and how long of that the run itself.
+/// Returns the duration of a call, and that of the run in it.
 async fn once(run: impl AsyncFn(Box<Execution>) -> Executed, code: &Code) -> (Duration, Duration) {
     let started = Instant::now();
     let executed = run(execution(code.clone())).await;
@@ -223,20 +228,22 @@ fn execution(code: Code) -> Box<Execution> {
     let metadata = r#"{"invocation_mode":"regular","invocation_id":"","tool_id":"","tool_name":"","version":"","organization":"","deadline_ms":0}"#;
     Box::new(Execution {
         code,
-        tool_input: INPUT.into(),
-        metadata: metadata.into(),
-        config: r#"{"envvars":{},"secrets":{}}"#.into(),
-        conversation: "null".into(),
-        user_variables: r#"{"nonsensitive":{},"sensitive":{}}"#.into(),
+        documents: RunDocuments {
+            tool_input: INPUT.into(),
+            metadata: metadata.into(),
+            config: r#"{"envvars":{},"secrets":{}}"#.into(),
+            conversation: "null".into(),
+            user_variables: r#"{"nonsensitive":{},"sensitive":{}}"#.into(),
+        },
         limits: Limits::DEFAULT,
         group: 0,
-        taping: Taping::On,
+        tape_mode: TapeMode::Record,
     })
 }
 
-/// An empty list where the machine has no Python: nothing to compare with.
+/// Measures CPython; returns an empty list when the machine has no Python.
 fn measure_subprocess() -> Vec<Duration> {
-    // The interpreter itself: what stands on the path may be a script around it.
+    // The interpreter itself, since the command on the path may be a script.
     let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
     let python = asked.map_or_else(|_| "python3".into(), |found| String::from_utf8_lossy(&found.stdout).into_owned());
     let once = || {

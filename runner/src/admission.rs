@@ -1,43 +1,38 @@
-//! How much work this process lets in at once, and how much may wait: for runs here, for builds in the crate above.
+//! Admission of work to this process: the bounds of concurrent and of waiting work. Used for runs here, and for builds
+//! by the builder.
 //!
-//! Everything has two bounds, one of the process and one of each organisation. Beyond its own an organisation is
-//! refused although the process has room; that is what keeps the room. A place that becomes free goes to the
-//! organisations in turn, whoever came first, so that a long queue of one of them delays its own work only.
+//! The process and each organisation have bounds of their own. An organisation beyond its bound is refused although the process
+//! has capacity; that keeps capacity for the others. A released permit goes to the organisations in turn, whichever of them
+//! waited first, so that a long queue of one organisation delays only its own work.
 
 mod bounds;
 mod queue;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use metrics::{counter, gauge, histogram};
+use parking_lot::Mutex;
 use registry::OrganizationId;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
-pub use bounds::Bounds;
+pub use bounds::{Bounds, QueueFull};
 use queue::Queue;
 
-/// Which bound refused; nothing was let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Full {
-    Organization,
-    Process,
-}
-
-/// Lets work in. Clones share their places.
+/// Admits work of one kind. Clones share the queue.
 #[derive(Debug, Clone)]
 pub struct Admission(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// What is let in, as a label: `runs`, `builds`.
+    /// Kind of work, as a metric label: `runs`, `builds`.
     work: &'static str,
     bounds: Bounds,
-    queue: Mutex<Queue<oneshot::Sender<Place>>>,
+    queue: Mutex<Queue<oneshot::Sender<WorkPermit>>>,
 }
 
-/// The right of some pieces of work to wait for places; given back when dropped.
+/// Admitted pieces of work, which may wait for permits. Their places in the queue are released on drop.
 #[derive(Debug)]
 pub struct Admitted {
     admission: Admission,
@@ -45,9 +40,9 @@ pub struct Admitted {
     pieces: usize,
 }
 
-/// A place, free again when dropped.
+/// Permission for one piece of work to run, released on drop.
 #[derive(Debug)]
-pub struct Place {
+pub struct WorkPermit {
     admission: Admission,
     organization: OrganizationId,
 }
@@ -58,73 +53,74 @@ impl Admission {
         Self(Arc::new(Shared { work, bounds, queue: Mutex::default() }))
     }
 
-    /// Lets pieces of work wait for places, or refuses all of them at once.
+    /// Admits all pieces of work, or refuses all of them.
     ///
     /// # Errors
-    /// Which bound is met.
-    pub fn admit(&self, organization: &OrganizationId, pieces: usize) -> Result<Admitted, Full> {
+    /// The bound that is reached.
+    pub fn admit(&self, organization: &OrganizationId, pieces: usize) -> Result<Admitted, QueueFull> {
         let entered = self.change(|queue| queue.enter(&self.0.bounds, organization, pieces));
         entered.inspect_err(|full| {
             let bound = match full {
-                Full::Organization => "organization",
-                Full::Process => "process",
+                QueueFull::Organization => "organization",
+                QueueFull::Process => "process",
             };
             counter!(REFUSED, "work" => self.0.work, "bound" => bound).increment(1);
         })?;
         Ok(Admitted { admission: self.clone(), organization: organization.clone(), pieces })
     }
 
-    /// Changes the queue, and gives what is free then to whoever has the turn.
-    fn hand_out(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<Place>>)) {
+    /// Changes the queue, then issues the permits that are free to the waiters whose turn it is.
+    fn issue_after(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<WorkPermit>>)) {
         let next = |queue: &mut Queue<_>| queue.next(&self.0.bounds, oneshot::Sender::is_closed);
-        let mut given = self.change(|queue| {
+        let mut issued = self.change(|queue| {
             change(queue);
             next(queue)
         });
-        // The lock must not be held here: a place that nobody takes is dropped, and comes back.
-        while let Some((organization, waiter)) = given {
-            drop(waiter.send(Place { admission: self.clone(), organization }));
-            given = self.change(next);
+        // Without the lock: dropping a permit whose waiter is gone calls this method again.
+        while let Some((organization, waiter)) = issued {
+            drop(waiter.send(WorkPermit { admission: self.clone(), organization }));
+            issued = self.change(next);
         }
     }
 
-    /// Changes the queue, and tells its lengths while nobody else can.
-    fn change<T>(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<Place>>) -> T) -> T {
-        let mut queue = self.queue();
+    /// Changes the queue and updates its metrics under the lock.
+    fn change<T>(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<WorkPermit>>) -> T) -> T {
+        let mut queue = self.0.queue.lock();
         let changed = change(&mut queue);
         gauge!(RUNNING, "work" => self.0.work).set(number(queue.running()));
         gauge!(WAITING, "work" => self.0.work).set(number(queue.waiting()));
         changed
     }
-
-    fn queue(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Place>>> {
-        // A panic while the lock was held cannot have left the queue half written.
-        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Admitted {
-    /// Waits for a place; nothing only when the process ends.
-    pub async fn place(&self) -> Option<Place> {
+    /// Organisation of the work.
+    #[must_use]
+    pub const fn organization(&self) -> &OrganizationId {
+        &self.organization
+    }
+
+    /// Waits for a permit; `None` only when the process ends.
+    pub async fn permit(&self) -> Option<WorkPermit> {
         let began = Instant::now();
-        let place = match self.at_once() {
-            Some(place) => Some(place),
-            None => self.in_turn().await,
+        let permit = match self.free_permit() {
+            Some(permit) => Some(permit),
+            None => self.queued_permit().await,
         };
         histogram!(WAIT_SECONDS, "work" => self.admission.0.work).record(began.elapsed());
-        place
+        permit
     }
 
-    fn at_once(&self) -> Option<Place> {
+    fn free_permit(&self) -> Option<WorkPermit> {
         let Self { admission, organization, .. } = self;
         let is_taken = admission.change(|queue| queue.take(&admission.0.bounds, organization));
-        is_taken.then(|| Place { admission: admission.clone(), organization: organization.clone() })
+        is_taken.then(|| WorkPermit { admission: admission.clone(), organization: organization.clone() })
     }
 
-    async fn in_turn(&self) -> Option<Place> {
-        let (waiter, place) = oneshot::channel();
-        self.admission.hand_out(|queue| queue.wait(&self.organization, waiter));
-        place.await.ok()
+    async fn queued_permit(&self) -> Option<WorkPermit> {
+        let (waiter, permit) = oneshot::channel();
+        self.admission.issue_after(|queue| queue.wait(&self.organization, waiter));
+        permit.await.ok()
     }
 }
 
@@ -134,9 +130,9 @@ impl Drop for Admitted {
     }
 }
 
-impl Drop for Place {
+impl Drop for WorkPermit {
     fn drop(&mut self) {
-        self.admission.hand_out(|queue| queue.free(&self.organization));
+        self.admission.issue_after(|queue| queue.free(&self.organization));
     }
 }
 
@@ -156,22 +152,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_beyond_the_queue_is_refused_and_leaves_no_trace() {
+    async fn work_beyond_the_queue_is_refused() {
         let (admission, acme) = (admission(2, 1), organization("acme"));
         let first = admission.admit(&acme, 3).unwrap();
-        let place = first.place().await.unwrap();
-        assert_eq!(admission.admit(&acme, 1).unwrap_err(), Full::Process);
-        drop((place, first));
+        let permit = first.permit().await.unwrap();
+        assert_eq!(admission.admit(&acme, 1).unwrap_err(), QueueFull::Process);
+        drop((permit, first));
         assert!(admission.admit(&acme, 3).is_ok());
-        assert!(admission.queue().is_empty());
+        assert!(admission.0.queue.lock().is_empty());
     }
 
     #[tokio::test]
-    async fn who_waits_gets_the_place_that_becomes_free() {
+    async fn waiters_get_released_permits() {
         let (admission, acme) = (admission(1, 9), organization("acme"));
         let admitted = admission.admit(&acme, 3).unwrap();
-        let first = admitted.place().await.unwrap();
-        let (mut second, mut third) = (Box::pin(admitted.place()), Box::pin(admitted.place()));
+        let first = admitted.permit().await.unwrap();
+        let (mut second, mut third) = (Box::pin(admitted.permit()), Box::pin(admitted.permit()));
         assert!(second.as_mut().now_or_never().is_none() && third.as_mut().now_or_never().is_none());
         drop(first);
         let second = second.now_or_never().flatten().unwrap();
@@ -181,25 +177,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_gave_up_waiting_takes_no_place() {
+    async fn cancelled_waiters_take_no_permit() {
         let (admission, acme) = (admission(1, 9), organization("acme"));
         let admitted = admission.admit(&acme, 3).unwrap();
-        let first = admitted.place().await.unwrap();
-        let mut gone = Box::pin(admitted.place());
+        let first = admitted.permit().await.unwrap();
+        let mut gone = Box::pin(admitted.permit());
         assert!(gone.as_mut().now_or_never().is_none());
-        let mut stays = Box::pin(admitted.place());
+        let mut stays = Box::pin(admitted.permit());
         assert!(stays.as_mut().now_or_never().is_none());
         drop(gone);
         drop(first);
         drop(stays.now_or_never().flatten().unwrap());
-        // One that goes after it was given a place gives it back.
-        let first = admitted.place().await.unwrap();
-        let mut gone = Box::pin(admitted.place());
+        // A waiter that is dropped after it was sent a permit returns the permit.
+        let first = admitted.permit().await.unwrap();
+        let mut gone = Box::pin(admitted.permit());
         assert!(gone.as_mut().now_or_never().is_none());
         drop(first);
         drop(gone);
-        assert!(admitted.place().now_or_never().flatten().is_some());
+        assert!(admitted.permit().now_or_never().flatten().is_some());
         drop(admitted);
-        assert!(admission.queue().is_empty());
+        assert!(admission.0.queue.lock().is_empty());
     }
 }

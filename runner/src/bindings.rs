@@ -5,7 +5,7 @@ pub mod tool {
         path: "../scaffold/wit",
         world: "lathe:tool/tool",
         imports: {
-            // A replay ends where it leaves its tape.
+            // These functions may trap, since a replay stops where it differs from its tape.
             "lathe:tool/status.send": async | trappable,
             "lathe:tool/http.start": async | trappable,
             "lathe:tool/http.wait": async | trappable,

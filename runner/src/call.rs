@@ -1,25 +1,30 @@
-//! What a caller asks of the runner, and what it gets: plain data.
+//! Calls of tools and their results, as plain data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
-    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, VersionSettings,
+    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, Version,
+    VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::{Code, Depth, InputSchema, Outcome, Standins};
+use crate::depth::Depth;
+use crate::egress::CompiledMocks;
+use crate::execution::Code;
+use crate::outcome::Outcome;
+use crate::schema::InputSchema;
 
 pub use registry::InvocationMode;
 
-/// A longer output fails its input. A character is a Unicode scalar value.
-pub const OUTPUT_CHARACTERS_MAX: usize = 20_000;
-/// A longer output is not kept in a conversation's log.
+/// The version of a branch that is not published.
+pub(crate) const UNPUBLISHED: Version = Version { major: 0, minor: 0, patch: 0 };
+/// Unicode scalar values of the longest output that belongs in a conversation's log.
 pub const PERSISTED_CHARACTERS_MAX: usize = 5_000;
-/// Inputs of one call, which run in parallel.
+/// Inputs of one call. They run in parallel.
 pub const INPUTS_MAX: usize = 10;
 
 /// One call of a tool with up to ten inputs.
@@ -31,30 +36,30 @@ pub struct Call {
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
     pub depth: Depth,
-    /// The runs are recorded as those of this operation.
+    /// The operation to which the runs are recorded.
     pub operation: Option<OperationId>,
 }
 
-/// What is called.
+/// The code that a call runs.
 #[derive(Debug)]
 pub enum Subject {
-    /// The highest live version of a tool that the constraint admits.
+    /// The highest live version of a tool that matches the constraint.
     Version { tool: ToolId, constraint: Constraint },
-    /// A branch's tip, built for a test and not published.
+    /// The tip of a branch, built for a test and not published.
     Candidate(Box<Candidate>),
 }
 
-/// A built tool that is no version.
+/// A built tool that is not published.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The live tool of the same name, when there is one.
+    /// The live tool of the same name, if any.
     pub tool: Option<ToolId>,
     pub tool_name: String,
     pub code: Code,
     pub input_schema: InputSchema,
-    pub mocks: Arc<Standins>,
+    pub mocks: Arc<CompiledMocks>,
     pub settings: VersionSettings,
-    /// What the manifest asks for.
+    /// Variables that the manifest requires.
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
     pub variables: Variables,
@@ -78,7 +83,7 @@ pub enum ResultPersistence {
     Persisted,
 }
 
-/// Where in a conversation the call stands.
+/// The conversation to which a call belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conversation {
@@ -95,7 +100,7 @@ pub struct RunResult {
     pub persisted: bool,
 }
 
-/// A tool's word on its progress.
+/// A tool's report of its progress.
 #[derive(Debug, Clone)]
 pub struct StatusEvent {
     pub invocation_id: InvocationId,
@@ -107,19 +112,18 @@ pub struct StatusEvent {
     pub data: Option<Value>,
 }
 
-/// Events that wait for a slow listener; what comes beyond is dropped and
-/// counted, since a listener must never hold up a run.
+/// Events queued for a slow listener. Further events are dropped and counted, since a listener must never delay a run.
 const EVENTS_WAITING_MAX: usize = 256;
 
-/// Where status events go. A listener that is gone, or slow, costs nothing.
+/// Sends status events to a listener. A slow or closed listener never delays a run.
 #[derive(Debug, Clone, Default)]
 pub struct EventSender {
     sender: Option<mpsc::Sender<StatusEvent>>,
-    left_out: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
 }
 
 impl EventSender {
-    /// Nobody listens.
+    /// A sender without a listener.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -128,19 +132,19 @@ impl EventSender {
     #[must_use]
     pub fn channel() -> (Self, mpsc::Receiver<StatusEvent>) {
         let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
-        (Self { sender: Some(sender), left_out: Arc::default() }, receiver)
+        (Self { sender: Some(sender), dropped: Arc::default() }, receiver)
     }
 
-    /// How many events its listener did not get, of all clones together.
+    /// Number of events that the listener did not receive, over all clones.
     #[must_use]
-    pub fn left_out(&self) -> u64 {
-        self.left_out.load(Ordering::Relaxed)
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Never waits.
+    /// Sends an event without waiting.
     pub fn send(&self, event: StatusEvent) {
         if self.sender.as_ref().is_some_and(|sender| sender.try_send(event).is_err()) {
-            self.left_out.fetch_add(1, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

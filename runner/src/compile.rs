@@ -1,6 +1,4 @@
-//! Compiling a component ahead of time, in a child that can be killed.
-
-mod twin;
+//! Compiles components ahead of time, in a child process that can be killed.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,71 +16,74 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::cache::Compiled;
-use crate::codes::{Codes, NativeCode};
-use crate::engine::{self, Room};
-use crate::{Config, Error, packed, split, structure};
+use crate::code_cache::CodeCache;
+use crate::code_store::{CodeStore, NativeCode};
+use crate::component_memory::{AUTHOR_MEMORY_BYTES_MAX, PLATFORM_MEMORY_BYTES_MAX};
+use crate::memory_reuse::{self, SharedCode};
+use crate::{Config, Error, structure};
 
-/// The Python image takes about 12 CPU seconds on a slow core, in a debug build 60.
+/// CPU time for an image. The Python image takes about 12 s on a slow core, and 60 s in a debug build.
 const IMAGE_CPU_SECONDS_MAX: u64 = 240;
-/// The Python image takes about 450 MB.
+/// Memory for an image. The Python image takes about 450 MB.
 const IMAGE_MEMORY_BYTES_MAX: u64 = 2 << 30;
-/// A tool of a megabyte takes less than two.
+/// CPU time for an author's component. A tool of a megabyte takes less than two seconds.
 const TOOL_CPU_SECONDS_MAX: u64 = 30;
+/// Memory for an author's component.
 const TOOL_MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// Time limit of a child process.
 const WALL_MAX: Duration = Duration::from_secs(300);
-/// A component that was refused is not tried again for so long: each try may take all of its time, one after the other.
-const REFUSAL_KEPT: Duration = Duration::from_secs(600);
-/// Beyond so many the refusals are forgotten.
+/// Time for which a refused component is not compiled again. Each attempt may take all of its time, and there is one at a time.
+const REFUSAL_TTL: Duration = Duration::from_secs(600);
+/// Refusals kept. Beyond it all are forgotten.
 const REFUSALS_MAX: usize = 1_000;
-/// The largest component that is compiled: the image with room to grow.
+/// Size of a component; images are smaller, and can grow.
 pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
 
-/// Whose component it is, which tells how much compiling it may cost.
+/// Maker of a component, which determines what compiling it may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
-    /// A language's image.
+    /// The platform, for a language's image.
     Platform,
-    /// A tool of its own.
+    /// The author of a tool.
     Author,
 }
 
-/// Compiles what is missing in the cache, one component at a time.
+/// Compiles components that the cache lacks, one at a time. Clones share the state.
 #[derive(Clone)]
 pub struct Compiler {
     command: Arc<[String]>,
-    codes: Codes,
-    /// Until when, and why.
+    codes: CodeStore,
+    /// Refused components, with the end and the reason of the refusal.
     refused: Arc<DashMap<Digest, (Instant, String)>>,
-    one_reads: Arc<Mutex<()>>,
-    one_compiles: Arc<Mutex<()>>,
+    read_lock: Arc<Mutex<()>>,
+    compile_lock: Arc<Mutex<()>>,
 }
 
 impl Compiler {
-    pub(crate) fn new(command: &[String], codes: Codes) -> Self {
-        let (one_reads, one_compiles) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
-        Self { command: command.into(), codes, refused: Arc::default(), one_reads, one_compiles }
+    pub(crate) fn new(command: &[String], codes: CodeStore) -> Self {
+        let (read_lock, compile_lock) = <(Arc<Mutex<()>>, Arc<Mutex<()>>)>::default();
+        Self { command: command.into(), codes, refused: Arc::default(), read_lock, compile_lock }
     }
 
-    /// That of a process that runs nothing.
+    /// Makes a compiler for a process that runs no components.
     ///
     /// # Errors
     /// When the cache cannot be used.
     pub fn open(config: &Config) -> Result<Self, Error> {
-        let codes = Codes::new(Compiled::open(&config.cache_dir, config.cache_key)?);
+        let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key)?);
         Ok(Self::new(&config.compiler, codes))
     }
 
-    /// Whether this process has the component's code.
-    pub(crate) fn has(&self, digest: &Digest) -> bool {
+    /// Returns whether this process holds the component's code.
+    pub(crate) fn holds(&self, digest: &Digest) -> bool {
         self.codes.holds(digest)
     }
 
-    /// A component's code. It is compiled when it is not in the cache, or is damaged there, or does not load on this
-    /// machine; only then `component` is asked for its bytes.
+    /// Returns a component's code. Compiles it when the cache lacks it, or holds a file that is damaged or does not load on this
+    /// machine. Only then `component` is awaited.
     ///
     /// # Errors
-    /// `Rejected` when the component is no component or too costly to compile; and what `component` says.
+    /// `Rejected` when the bytes are not a component or cost too much to compile; and the error of `component`.
     pub async fn ready<E: From<Error>>(
         &self,
         digest: &Digest,
@@ -95,16 +96,16 @@ impl Compiler {
         if let Some(code) = self.cached(digest).await {
             return Ok(code);
         }
-        let _turn = self.one_compiles.lock().await;
+        let _locked = self.compile_lock.lock().await;
         if let Some(code) = self.codes.held(digest) {
-            return Ok(code); // the one before us compiled it
+            return Ok(code); // compiled while this call waited
         }
         if let Some(reason) = self.refusal(digest) {
-            return Err(Error::rejected(reason).into()); // or was refused
+            return Err(Error::rejected(reason).into()); // refused while this call waited
         }
         let component = component.await?;
-        let kin = self.kin(&component, maker).await;
-        let code = match kin.as_ref().and_then(|kin| self.codes.of_kin(kin)) {
+        let shared = shared_code(&component, maker).await;
+        let code = match shared.as_ref().and_then(|shared| shared.find(&self.codes)) {
             Some(code) => code,
             None => {
                 tracing::info!(%digest, "a component is compiled");
@@ -112,34 +113,34 @@ impl Compiler {
             }
         };
         let native = self.codes.keep(digest, &code)?;
-        if let Some(kin) = kin {
-            self.codes.keep_kin(digest, &kin);
+        if let Some(shared) = shared {
+            shared.remember(&self.codes, digest);
         }
         Ok(native)
     }
 
-    /// A directory for what else this node keeps and has to find as it was.
+    /// Opens another authenticated cache under the same key.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn shelf(&self, directory: &Path) -> Result<Compiled, Error> {
-        self.codes.shelf(directory)
+    /// When the directory cannot be made.
+    pub fn cache_at(&self, directory: &Path) -> Result<CodeCache, Error> {
+        self.codes.cache_at(directory)
     }
 
-    /// Takes code out of the cache. Who has it keeps it, and it is made again when it is wanted.
+    /// Removes code from the cache. Holders of the code keep it, and it is compiled again when needed.
     pub fn forget(&self, digest: &Digest) {
         self.codes.forget(digest);
     }
 
-    /// What is in the cache, if it is of use here.
+    /// Returns code from the cache, when it loads on this machine.
     async fn cached(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
-        let _turn = self.one_reads.lock().await;
+        let _locked = self.read_lock.lock().await;
         let codes = self.codes.clone();
         if let Some(code) = codes.held(digest) {
-            return Some(code); // the one before us read it
+            return Some(code); // read while this call waited
         }
-        let of = *digest;
-        let code = tokio::task::spawn_blocking(move || codes.read(&of)).await.ok()??;
+        let name = *digest;
+        let code = tokio::task::spawn_blocking(move || codes.read(&name)).await.ok()??;
         match self.check(&code).await {
             Ok(()) => Some(self.codes.hold(digest, code)),
             Err(problem) => {
@@ -149,8 +150,8 @@ impl Compiler {
         }
     }
 
-    /// Whether code that verifies can be loaded: another release may have made it, or a processor that can do more. A
-    /// child looks, since no guest's code is loaded into this process.
+    /// Checks that verified code can be loaded: another release may have made it, or a processor with more features. A child
+    /// process loads it, since this process loads no guest's code.
     async fn check(&self, code: &NativeCode) -> Result<(), String> {
         let [program, arguments @ ..] = &*self.command else { return Err("no compiler is configured".into()) };
         let stdin = code.descriptor().map_err(|error| error.to_string())?;
@@ -163,9 +164,9 @@ impl Compiler {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .output();
-        let output = tokio::time::timeout(WALL_MAX, checked).await.map_err(|_| "it takes too long".to_owned())?;
+        let output = tokio::time::timeout(WALL_MAX, checked).await.map_err(|_| "the check took too long".to_owned())?;
         let output = output.map_err(|error| error.to_string())?;
-        if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, said(&output))) }
+        if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, stderr_text(&output))) }
     }
 
     fn refusal(&self, digest: &Digest) -> Option<String> {
@@ -179,7 +180,7 @@ impl Compiler {
             if self.refused.len() >= REFUSALS_MAX {
                 self.refused.clear();
             }
-            self.refused.insert(*digest, (Instant::now() + REFUSAL_KEPT, reason.clone()));
+            self.refused.insert(*digest, (Instant::now() + REFUSAL_TTL, reason.clone()));
         }
     }
 
@@ -211,33 +212,42 @@ impl Compiler {
     }
 }
 
-/// What the child says, or that it was killed before it could.
+/// The child's error message, or the reason for which it was killed.
 fn reason(output: &Output) -> String {
     if output.status.code().is_none() {
         tracing::warn!(status = %output.status, "a compiling child was killed");
-        return "compiling it takes more time or memory than it may".to_owned();
+        return "compiling the component takes more time or memory than the limit".to_owned();
     }
-    said(output)
+    stderr_text(output)
 }
 
-fn said(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.trim();
-    said.strip_prefix("error: ").unwrap_or(said).to_owned()
+fn stderr_text(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let text = text.trim();
+    text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 
-/// The child that looks at code: the open file is its standard input.
+/// Describes the code that an image shares with its snapshots. Reads some megabytes, on a blocking thread.
+async fn shared_code(component: &[u8], maker: Maker) -> Option<SharedCode> {
+    if maker != Maker::Platform {
+        return None;
+    }
+    let component = component.to_vec();
+    tokio::task::spawn_blocking(move || SharedCode::of(&component)).await.ok()?
+}
+
+/// Main of the child that checks compiled code, whose open file is its standard input.
 ///
 /// # Errors
-/// When this release cannot load it on this machine.
+/// When this release cannot load the code on this machine.
 pub fn child_check_main() -> io::Result<()> {
     limit_self(IMAGE_CPU_SECONDS_MAX, IMAGE_MEMORY_BYTES_MAX)?;
     let code = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // SAFETY: the parent has verified the file, and nothing of it is run.
-    unsafe { engine::check(&code) }.map_err(io::Error::other)
+    // SAFETY: the parent has verified the file, and its code is not executed.
+    unsafe { memory_reuse::check(&code) }.map_err(io::Error::other)
 }
 
-/// The child: a component on standard input, its code on standard output.
+/// Main of the child that compiles: reads a component from standard input, writes its code to standard output.
 ///
 /// # Errors
 /// When the component does not compile within the child's limits.
@@ -249,31 +259,28 @@ pub fn child_compile_main(maker: Maker) -> io::Result<()> {
     let mut component = Vec::new();
     io::stdin().lock().take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut component)?;
     if component.len() > COMPONENT_BYTES_MAX {
-        return Err(io::Error::other("the component is too large to compile"));
+        return Err(io::Error::other(format!(
+            "the component has more than {COMPONENT_BYTES_MAX} bytes, which is the limit"
+        )));
     }
     structure::check(&component).map_err(io::Error::other)?;
     let code = precompile(&component, maker).map_err(io::Error::other)?;
     io::stdout().lock().write_all(&code)
 }
 
-/// Compiles in this process: for components that are trusted. What its memory begins with is kept beside the code, where that
-/// is known.
+/// Compiles a trusted component in this process.
 ///
 /// # Errors
-/// When the component is invalid or uses a feature that is switched off.
+/// When the component is invalid or uses a disabled feature.
 pub fn precompile(component: &[u8], maker: Maker) -> Result<Vec<u8>, Error> {
-    let engine = engine::engine(Room::new(1)).map_err(Error::engine)?;
-    let bytes_max = match maker {
-        Maker::Platform => split::PLATFORM_BYTES_MAX,
-        Maker::Author => split::AUTHOR_BYTES_MAX,
+    let memory_bytes_max = match maker {
+        Maker::Platform => PLATFORM_MEMORY_BYTES_MAX,
+        Maker::Author => AUTHOR_MEMORY_BYTES_MAX,
     };
-    let split = split::split(component, bytes_max).map_err(|error| Error::rejected(error.to_string()))?;
-    let (component, image) = split.as_ref().map_or((component, &[][..]), |split| (&split.component, &split.image));
-    let code = engine.precompile_component(component).map_err(|error| Error::rejected(format!("{error:#}")))?;
-    Ok(packed::pack(code, image))
+    memory_reuse::compile(component, memory_bytes_max)
 }
 
-/// Bounds this process and everything it starts.
+/// Limits CPU time and memory of this process and its children.
 pub(crate) fn limit_self(cpu_seconds: u64, memory_bytes: u64) -> io::Result<()> {
     setrlimit(Resource::RLIMIT_CPU, cpu_seconds, cpu_seconds)?;
     setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
@@ -287,7 +294,7 @@ mod tests {
 
     fn compiler(directory: &Path, script: &str) -> Compiler {
         let command = ["/bin/sh", "-c", script].map(str::to_owned);
-        Compiler::new(&command, Codes::new(Compiled::open(directory, [7; 32]).unwrap()))
+        Compiler::new(&command, CodeStore::new(CodeCache::open(directory, [7; 32]).unwrap()))
     }
 
     async fn ready(compiler: &Compiler, component: &[u8], maker: Maker) -> Result<Arc<NativeCode>, Error> {
@@ -295,11 +302,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_child_that_takes_too_much_is_killed() {
+    async fn a_child_beyond_its_limits_is_killed() {
         let directory = tempfile::tempdir().unwrap();
         let compiler = compiler(directory.path(), "ulimit -t 1; while :; do :; done");
         let error = ready(&compiler, b"bomb", Maker::Author).await.unwrap_err();
-        assert!(error.to_string().ends_with("takes more time or memory than it may"), "{error}");
+        assert!(error.to_string().ends_with("takes more time or memory than the limit"), "{error}");
     }
 
     #[tokio::test]
@@ -318,7 +325,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n");
     }
 
-    /// A process that comes later, with what the first one compiled.
+    /// Later processes find code that the first one compiled.
     #[tokio::test]
     async fn code_that_does_not_load_is_compiled_again() {
         let directory = tempfile::tempdir().unwrap();

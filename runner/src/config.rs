@@ -1,25 +1,26 @@
-//! What an operator may set of the runner.
+//! Settings of the runner.
 //!
 //! | field | meaning | default |
 //! |---|---|---|
-//! | `cache_dir` | compiled code, node-local, made again when lost | `<data>/cache` |
-//! | `cache_key` | authenticates the compiled code | derived from the node's key |
-//! | `compiler` | program and arguments of the compiling child | this binary |
-//! | `runners` | runner processes; without them runs are on one thread of this process | none |
-//! | `runs` | runs at once and runs that wait, in the process and of one organisation | 32 and 256, of one 24 and 192 |
-//! | `egress` | where tools may send requests | nowhere |
-//! | `limits_max` | no version may ask for more | see [`Limits`] |
+//! | `cache_dir` | compiled code of this node, compiled again when lost | `<data>/cache` |
+//! | `cache_key` | key that authenticates the compiled code | derived from the node's key |
+//! | `compiler` | program and arguments of the child that compiles | this binary |
+//! | `runners` | runner processes; without them, runs share one thread of this process | none |
+//! | `schema_worker` | program and arguments of the processes for costly schema matching; without it, threads of this process match | none |
+//! | `runs` | concurrent and waiting runs, in the process and of one organisation | 32 and 256, of one organisation 24 and 192 |
+//! | `egress` | destinations of tools' requests | none |
+//! | `limits_max` | upper bounds of every version's limits | see [`Limits`] |
 
 use std::path::PathBuf;
 
 use crate::{Bounds, EgressConfig, Limits};
 
-/// One thread interleaves this many runs; each holds up to 256 MiB.
+/// Concurrent runs. One thread interleaves them; each has up to 256 MiB.
 const PARALLEL_RUNS_MAX: usize = 32;
-/// About a second of work for one thread; longer waits help nobody.
+/// Waiting runs: about a second of work for one thread. Clients gain nothing from longer waits.
 const QUEUED_RUNS_MAX: usize = 256;
 
-/// Runner processes.
+/// Settings of the runner processes.
 #[derive(Debug, Clone)]
 pub struct Runners {
     /// Program and arguments.
@@ -28,7 +29,7 @@ pub struct Runners {
 }
 
 impl Runners {
-    /// One for each core, with this program as their program.
+    /// One runner for each core, all of them this program.
     #[must_use]
     pub fn new(program: &str) -> Self {
         Self {
@@ -44,9 +45,16 @@ pub struct Config {
     pub cache_key: [u8; 32],
     pub compiler: Vec<String>,
     pub runners: Option<Runners>,
+    pub schema_worker: Option<Vec<String>>,
     pub runs: Bounds,
     pub egress: EgressConfig,
     pub limits_max: Limits,
+}
+
+/// Command of schema workers, with this program as their program.
+#[must_use]
+pub fn schema_worker(program: &str) -> Vec<String> {
+    vec![program.into(), "internal".into(), "schema".into()]
 }
 
 impl Config {
@@ -58,6 +66,7 @@ impl Config {
             cache_key,
             compiler: vec![program.into(), "internal".into(), "compile".into()],
             runners: None,
+            schema_worker: None,
             runs: Bounds::shared(PARALLEL_RUNS_MAX, QUEUED_RUNS_MAX),
             egress: EgressConfig::default(),
             limits_max: Limits::MAX,

@@ -1,90 +1,60 @@
-//! The engine: which features guests get, and how instances are allocated.
+//! Settings of the engine: the features that guests get, and the allocation of instances.
 
-use std::fs::File;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Result, Strategy};
+use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
 
-use crate::mapped::{self, Native};
-use crate::slots::{STACK_BYTES_KEPT, Slots, Stacks};
-use crate::{Error, Limits};
+use crate::Limits;
 
-/// A run deeper than this traps; the host keeps the rest of the fiber's stack.
+/// Stack of a guest, beyond which it traps. The host has the rest of the fiber's stack.
 const WASM_STACK_BYTES: usize = 512 << 10;
 const ASYNC_STACK_BYTES: usize = 2 << 20;
-/// An interpreter's stack trace is deep and tells an author little.
+/// Frames of a WebAssembly backtrace. Those of an interpreter are deep and tell an author little.
 const BACKTRACE_FRAMES: usize = 32;
 
-/// Core instances of one component: the Python image has about thirty.
+/// Core instances of one component; the Python image has about thirty.
 const CORE_INSTANCES_PER_COMPONENT: u32 = 64;
 const TABLES_PER_COMPONENT: u32 = 16;
 const MEMORIES_PER_COMPONENT: u32 = 4;
-/// The Python image's shared table has about 6,000 elements.
+/// Elements of a table; the Python image's shared table has about 6,000.
 const TABLE_ELEMENTS: usize = 20_000;
 const INSTANCE_BYTES: usize = 1 << 20;
-/// Slots whose memory image stays mapped for the next run of the same component.
+/// Pool slots whose memory image stays mapped for the next run of the same component.
 const WARM_SLOTS: u32 = 16;
+/// Bytes of a stack that are zeroed after a run. The rest is returned to the system, and costs the next run page faults.
+pub const STACK_BYTES_KEPT: usize = 32 << 10;
 
-/// How much an engine has to give.
+/// Number and size of what an engine allocates.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// At once.
+pub struct EngineCapacity {
+    /// Concurrent runs.
     pub runs: u32,
-    /// Of each memory.
+    /// Size of each memory.
     pub memory_bytes: usize,
 }
 
-impl Room {
-    /// For so many runs at once, with as much memory as a version may ask for.
+impl EngineCapacity {
+    /// Capacity for concurrent runs with the largest memory that a version may ask for.
     pub fn new(runs: u32) -> Self {
         Self { runs, memory_bytes: usize::try_from(Limits::MAX.memory_bytes).unwrap_or(usize::MAX) }
     }
 }
 
-/// Makes the engine of all components but images: there is one in a process.
-///
-/// # Errors
-/// When the settings do not fit the machine.
-pub fn engine(room: Room) -> Result<Engine> {
+/// Settings of an engine that allocates instances from a pool.
+pub fn pool_config(capacity: EngineCapacity) -> Config {
     let mut config = settings();
-    mapped::configure(&mut config);
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(room)));
-    Engine::new(&config)
-}
-
-/// Makes the engine of one image: all memories of its instances begin with what the image's slots hold. Code fits both
-/// kinds of engine.
-///
-/// # Errors
-/// When the settings do not fit the machine.
-pub fn of_image(slots: Slots, stacks: Stacks) -> Result<Engine> {
-    let mut config = settings();
-    mapped::configure(&mut config);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(capacity)));
     config
-        .allocation_strategy(InstanceAllocationStrategy::OnDemand)
-        .with_host_memory(Arc::new(slots))
-        .with_host_stack(Arc::new(stacks));
-    Engine::new(&config)
 }
 
-/// Looks whether a file is code that this release can load on this machine, whatever a pool has room for.
-///
-/// # Errors
-/// When another release made it, or it wants of the processor what this one cannot do.
-///
-/// # Safety
-/// The file must be code that some release's compiler made.
-pub unsafe fn check(code: &File) -> Result<(), Error> {
-    let bytes = code.metadata().map_err(|error| Error::internal(error.to_string()))?.len();
+/// Settings of an engine that allocates each instance on its own. Compiled code fits both kinds of engine.
+pub fn on_demand_config() -> Config {
     let mut config = settings();
-    mapped::configure(&mut config);
-    let engine = Engine::new(&config).map_err(Error::engine)?;
-    // SAFETY: the caller's promise.
-    unsafe { Native::map(code, bytes) }?.component(&engine).map(drop)
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    config
 }
 
-/// Everything that compiled code depends on.
+/// Settings that compiled code depends on.
 fn settings() -> Config {
     let mut config = Config::new();
     config
@@ -107,7 +77,7 @@ fn settings() -> Config {
     config
 }
 
-fn pool(Room { runs, memory_bytes }: Room) -> PoolingAllocationConfig {
+fn pool(EngineCapacity { runs, memory_bytes }: EngineCapacity) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(runs)
         .total_core_instances(runs * CORE_INSTANCES_PER_COMPONENT)

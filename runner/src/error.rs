@@ -1,4 +1,4 @@
-//! What goes wrong beside the tool's own failures.
+//! Errors of the runner: refusals of a call and faults of the host. A tool's own failure is an outcome.
 
 use std::fmt;
 use std::path::Path;
@@ -6,9 +6,15 @@ use std::time::Duration;
 
 use registry::Digest;
 
-/// One input that misses the tool's schema.
+use crate::admission::QueueFull;
+
+/// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
+/// second.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// A place in which an input does not match the tool's schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct SchemaViolation {
     /// Position among the inputs, from zero.
     pub input_index: usize,
     /// JSON pointer into `input_parameters`.
@@ -16,59 +22,61 @@ pub struct Misfit {
     pub message: String,
 }
 
-/// In the request's own words, such as `inputs[2].input_parameters/text: …`.
-impl fmt::Display for Misfit {
+/// Writes the path within the request, such as `inputs[2].input_parameters/text: …`.
+impl fmt::Display for SchemaViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { input_index, pointer, message } = self;
         write!(formatter, "inputs[{input_index}].input_parameters{pointer}: {message}")
     }
 }
 
-/// A version's stored code that cannot be had back.
+/// Stored code of a version that is missing, damaged or unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the stored code of this version {problem}: {} in the data directory. Publishing its commit again stores it anew; or \
-     its operator puts the file back from a backup", file(.artifact)
+    "the stored code of this version {problem}: {} in the data directory. Publish its commit again, or ask the operator to \
+     restore the file from a backup", file(.artifact)
 )]
-pub struct Damage {
+pub struct DamagedArtifact {
     pub artifact: Digest,
-    /// As the rest of a sentence.
+    /// The predicate of the message, such as "is missing".
     pub problem: String,
 }
 
-/// Where artefacts lie.
+/// The path of an artefact in the data directory.
 fn file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])
 }
 
-/// The caller's fault, the moment's, or ours.
+/// A refusal of a call, or a fault of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("no live version {constraint} of this tool")]
+    #[error("this tool has no live version that matches {constraint}")]
     VersionNotFound { constraint: String },
-    #[error("{}", misfits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    InvalidInput { misfits: Vec<Misfit> },
-    #[error("invocation of between 1 and 10 inputs, not {count}")]
+    #[error("{}", violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    InvalidInput { violations: Vec<SchemaViolation> },
+    #[error("a call has between 1 and 10 inputs, not {count}")]
     InputCount { count: usize },
-    #[error("the variable {name} is declared by the version and not set on the tool")]
+    #[error("the version requires the variable {name}, which is not set on the tool")]
     VariableMissing { name: String },
     #[error("too many runs are waiting; try again in {} s", retry_after.as_secs())]
     Overloaded { retry_after: Duration },
     #[error("too many runs of this organization are waiting; try again in {} s", retry_after.as_secs())]
     TooManyRuns { retry_after: Duration },
-    #[error("tools call one another in a circle, or more than three deep")]
+    #[error("tools call each other in a cycle, or more than three deep")]
     LoopDetected,
-    #[error("the run has no tape: it goes on, or its tape has expired, was switched off or is older than tapes are")]
+    #[error(
+        "the run has no tape: it has not ended, its runner process died, recording was turned off, or the tape has expired"
+    )]
     TapeMissing,
-    #[error("the run did more than a tape holds, so that it cannot be replayed")]
+    #[error("the run cannot be replayed: its tape exceeded the size limit")]
     TapeCut,
-    #[error("the run's tape is damaged")]
+    #[error("the tape of the run is damaged")]
     TapeDamaged,
-    #[error("the code of this run is no version of a tool any more: replay it against {wanted}")]
+    #[error("the code of this run is not stored as a version of a tool: replay the run against {wanted}")]
     ReplaySubject { wanted: &'static str },
     #[error(transparent)]
-    Damaged(#[from] Damage),
+    Damaged(#[from] DamagedArtifact),
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
@@ -77,15 +85,24 @@ pub enum Error {
     Internal { message: String },
 }
 
-/// What a caller can do about it.
+/// Classes of errors by what a caller can do about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     NotFound,
     Invalid,
-    /// The caller's organisation has had its share for now.
+    /// The caller's organisation has reached its limit for now.
     TooMany,
     Unavailable,
     Internal,
+}
+
+impl From<QueueFull> for Error {
+    fn from(full: QueueFull) -> Self {
+        match full {
+            QueueFull::Organization => Self::TooManyRuns { retry_after: RETRY_AFTER },
+            QueueFull::Process => Self::Overloaded { retry_after: RETRY_AFTER },
+        }
+    }
 }
 
 impl Error {
@@ -125,7 +142,7 @@ impl Error {
         }
     }
 
-    /// Stable, for machines.
+    /// The stable code for programs.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

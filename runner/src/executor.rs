@@ -1,43 +1,43 @@
-//! Where runs are: in processes of their own, or on one thread of this one.
+//! Executes runs in runner processes, or on one thread of this process.
 
 use registry::Digest;
 use tokio::sync::watch;
 
-use crate::codes::Codes;
-use crate::{Config, Error, Executed, Execution, Pool, Ports, Sandbox};
+use crate::code_store::CodeStore;
+use crate::{Config, Error, Executed, Execution, Ports, RunnerPool, Sandbox};
 
 #[derive(Clone)]
 pub(crate) enum Executor {
-    Here(Sandbox),
-    Apart(Pool),
+    InProcess(Sandbox),
+    RunnerProcesses(RunnerPool),
 }
 
 impl Executor {
-    pub fn start(config: &Config, codes: Codes) -> Result<Self, Error> {
+    pub fn start(config: &Config, codes: CodeStore) -> Result<Self, Error> {
         match &config.runners {
-            None => Sandbox::start(config, codes).map(Self::Here),
-            Some(runners) => Pool::start(config, runners, codes).map(Self::Apart),
+            None => Sandbox::start(config, codes).map(Self::InProcess),
+            Some(runners) => RunnerPool::start(config, runners, codes).map(Self::RunnerProcesses),
         }
     }
 
     pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         match self {
-            Self::Here(sandbox) => sandbox.run(execution, ports).await,
-            Self::Apart(pool) => pool.run(execution, ports).await,
+            Self::InProcess(sandbox) => sandbox.run(execution, ports).await,
+            Self::RunnerProcesses(pool) => pool.run(execution, ports).await,
         }
     }
 
-    /// Has a component loaded before a run of it comes, where that takes time.
+    /// Loads a component into the runner processes, before its first run.
     pub fn load(&self, component: &Digest) {
-        if let Self::Apart(pool) = self {
+        if let Self::RunnerProcesses(pool) = self {
             pool.load(component);
         }
     }
 
     pub fn alive(&self) -> Option<watch::Receiver<usize>> {
         match self {
-            Self::Here(_) => None,
-            Self::Apart(pool) => Some(pool.alive()),
+            Self::InProcess(_) => None,
+            Self::RunnerProcesses(pool) => Some(pool.alive()),
         }
     }
 }

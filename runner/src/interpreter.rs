@@ -1,9 +1,8 @@
-//! A language's image as a compiler: sources in, bundle out.
+//! Compiles an author's sources to a bundle, by running a language's image.
 //!
-//! The author's top-level code runs here, inside the sandbox's limits, in
-//! whichever process calls this: the builder's confined child.
+//! The author's top-level code runs here, inside the sandbox's limits, in the calling process: the builder's confined child.
 
-mod picture;
+mod memory_capture;
 
 use std::fs::File;
 use std::io;
@@ -16,20 +15,19 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::image::Image;
 use crate::bindings::image::lathe::tool::compiler as wire;
-use crate::engine::{self, Room};
-use crate::host::{self, Host};
+use crate::engine::EngineCapacity;
+use crate::host::{self, Host, HostSettings};
 use crate::limits::Limits;
-use crate::mapped::Native;
-use crate::outcome::cut;
-use crate::slots::{Idle, Slots, Stacks};
-use crate::{Error, Ports, Taping, stopped, ticker::Ticker};
+use crate::memory_reuse::{self, ImageEngine, MappedCode, MemoryReuse, SlotAllocator};
+use crate::text::cut;
+use crate::{Error, Ports, TapeMode, run_end, ticker::Ticker};
 
-/// Sources in, a bundle out: bounded by what the builder lets in.
+/// Bytes that pass between host and guest: sources and a bundle, which the builder bounds.
 const HOSTCALL_BYTES: usize = 192 << 20;
-/// Of a failed check's message, which goes into answers, rows and logs.
+/// Size of a failed check's message, which is part of responses, records and logs.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 const NAME_BYTES_MAX: usize = 1 << 10;
-/// What the world `described-tool` exports.
+/// Export of the world `described-tool`.
 const INPUT_SCHEMA: &str = "input-schema";
 
 /// A source file, relative to its project or package directory.
@@ -39,7 +37,7 @@ pub struct SourceFile {
     pub contents: Vec<u8>,
 }
 
-/// What an image compiles.
+/// Sources of a tool and of its dependencies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Project {
     pub entry_point: String,
@@ -56,7 +54,7 @@ pub struct CompileFailure {
     pub line: Option<u32>,
 }
 
-/// What it made of it.
+/// A compiled project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Bundle {
     pub bytes: Vec<u8>,
@@ -68,42 +66,39 @@ pub struct Interpreter {
     engine: Engine,
     component: Component,
     linker: Linker<Host>,
-    /// Where the memory of an image is.
-    slots: Option<Slots>,
+    /// Memories of the image; `None` when the component is not an image.
+    memories: Option<SlotAllocator>,
 }
 
 impl Interpreter {
     /// Loads compiled code that the caller has verified.
     ///
     /// # Errors
-    /// When the file is no code of this engine.
+    /// When the file is not code of this engine.
     ///
     /// # Safety
-    /// The file must be code that this release's compiler made: it is executed.
+    /// This release's compiler must have made the file: its code is executed.
     pub unsafe fn load(code: &Path) -> Result<Self, Error> {
         let unreadable = |error: io::Error| Error::internal(format!("compiled code cannot be read: {error}"));
         let file = File::open(code).map_err(unreadable)?;
         // SAFETY: the caller's promise.
-        let mut native = unsafe { Native::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
-        let room = Room::new(1);
-        // Few instances come and go here: nothing is gained by finding out what they wrote to.
-        let slots = native.image().map(|image| Slots::new(image, room, None, Idle::default()));
-        let engine = match slots.clone() {
-            Some(slots) => engine::of_image(slots, Stacks::default()),
-            None => engine::engine(room),
+        let mut code = unsafe { MappedCode::map(&file, file.metadata().map_err(unreadable)?.len()) }?;
+        let capacity = EngineCapacity::new(1);
+        // Without a page map: for a few instances, tracking written pages gains nothing.
+        let (engine, memories) = match MemoryReuse::new(capacity, None).engine(&mut code)? {
+            Some(ImageEngine { engine, memories }) => (engine, Some(memories)),
+            None => (memory_reuse::pool_engine(capacity)?, None),
         };
-        let engine = engine.map_err(Error::engine)?;
-        let component = native.component(&engine)?;
+        let component = code.component(&engine)?;
         let linker = host::linker(&engine).map_err(Error::engine)?;
-        Ok(Self { engine, component, linker, slots })
+        Ok(Self { engine, component, linker, memories })
     }
 
-    /// Compiles a project within the limits, and checks what came of it in a
-    /// second instance: the author's code runs only there, when the bundle is
-    /// already out of its reach. `Ok(Err(_))` is the author's failure.
+    /// Compiles a project within the limits, and checks the bundle in a second instance. The author's code runs only there, and
+    /// can no longer change the bundle. `Ok(Err(_))` is the author's failure.
     ///
     /// # Errors
-    /// When the host has no thread to give.
+    /// When the system has no thread for the ticker.
     pub async fn compile(
         &self,
         project: Project,
@@ -127,19 +122,19 @@ impl Interpreter {
         Ok(Bundle { bytes, input_schema })
     }
 
-    /// Asks a tool of its own for the JSON Schema of its input; nothing when it does not tell. `Ok(Err(_))` is the author's
-    /// failure.
+    /// Asks a compiled tool for the JSON Schema of its input; `None` when the tool does not export one. `Ok(Err(_))` is the
+    /// author's failure.
     ///
     /// # Errors
-    /// When the host has no thread to give.
+    /// When the system has no thread for the ticker.
     pub async fn input_schema(&self, limits: Limits) -> Result<Result<Option<String>, CompileFailure>, Error> {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
-        let mut store = self.store(limits, Taping::Off);
+        let mut store = self.store(limits, TapeMode::Off);
         Ok(match tokio::time::timeout(limits.wall(), self.ask(&mut store)).await {
             Ok(Ok(schema)) => Ok(schema),
-            Ok(Err(error)) => Err(untold(stopped::message(&error), &store)),
-            Err(_) => Err(untold(format!("it took longer than {} s", limits.wall().as_secs()), &store)),
+            Ok(Err(error)) => Err(undescribed(run_end::message(&error), &store)),
+            Err(_) => Err(undescribed(format!("the call took longer than {} s", limits.wall().as_secs()), &store)),
         })
     }
 
@@ -150,13 +145,13 @@ impl Interpreter {
         Ok(Some(schema))
     }
 
-    /// One call in an instance of its own.
+    /// Calls an export in a fresh instance.
     async fn call<T>(
         &self,
         limits: Limits,
         call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
     ) -> Result<T, CompileFailure> {
-        let mut store = self.store(limits, Taping::Off);
+        let mut store = self.store(limits, TapeMode::Off);
         let call = async {
             let image = Image::instantiate_async(&mut store, &self.component, &self.linker).await?;
             call(image, &mut store).await
@@ -168,8 +163,9 @@ impl Interpreter {
         }
     }
 
-    fn store(&self, limits: Limits, taping: Taping) -> Store<Host> {
-        let mut store = Store::new(&self.engine, Host::new([].into(), &limits, taping, Ports::closed()));
+    fn store(&self, limits: Limits, tape_mode: TapeMode) -> Store<Host> {
+        let settings = HostSettings { bundle: [].into(), limits: &limits, tape_mode };
+        let mut store = Store::new(&self.engine, Host::new(settings, Ports::closed()));
         store.limiter(|host| &mut host.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_epoch_deadline(1);
@@ -179,12 +175,12 @@ impl Interpreter {
 }
 
 fn stopped(error: &wasmtime::Error) -> CompileFailure {
-    let message = stopped::message(error);
+    let message = run_end::message(error);
     failure("import", format!("importing the tool stopped the interpreter: {message}"))
 }
 
-/// With what the tool printed, which may say why.
-fn untold(problem: String, store: &Store<Host>) -> CompileFailure {
+/// Failure to describe the input, with the tool's output, which may tell the cause.
+fn undescribed(problem: String, store: &Store<Host>) -> CompileFailure {
     let message = format!("the tool does not tell what its input is: {problem}\n{}", store.data().log.text());
     failure("input-schema", cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX))
 }

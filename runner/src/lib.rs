@@ -1,81 +1,86 @@
-//! Runs a component under limits.
+//! Runs WebAssembly components under limits.
 //!
-//! [`Invoker::invoke`] is the one function that every run of every tool
-//! passes; [`Trials`] are runs of code that is no version, which leave no record. Below it, a [`Pool`] of processes, or [`Sandbox`] in this one, runs
-//! one input at a time and knows no store: it takes an [`Execution`] and gives
-//! an [`Executed`], both plain data.
+//! [`Invoker::invoke`] runs tools and records every run. [`TrialRunner`] runs code without a record. Both execute runs in a
+//! [`RunnerPool`] of processes, or in a [`Sandbox`] on a thread of this process. These know no store: they take an
+//! [`Execution`] and return an [`Executed`], both plain data.
 
 mod admission;
 mod bindings;
-mod cache;
 mod call;
-mod codes;
+mod code_cache;
+mod code_store;
 mod compile;
+mod component_memory;
 mod config;
 mod depth;
-mod documents;
 mod egress;
 mod engine;
 mod error;
+mod executed;
 mod execution;
 mod executor;
-mod guest;
+mod fair_scheduler;
+mod frames;
 mod host;
+mod input_documents;
 mod interpreter;
 mod invoke;
 mod limits;
-mod mapped;
+mod loaded_components;
+mod memory_reuse;
 mod metrics;
 mod outcome;
-mod packed;
+mod output;
 mod ports;
 mod process;
 mod redact;
+mod run_documents;
+mod run_end;
 mod sandbox;
 mod schema;
-mod shape;
-mod slots;
 mod snapshot;
-mod split;
-mod stopped;
 mod structure;
 mod tape;
-mod taped;
+mod tape_documents;
+mod text;
 mod ticker;
 mod trial;
-mod turns;
 mod versions;
+mod wiping;
 
-pub use admission::{Admission, Admitted, Bounds, Full, Place};
-pub use cache::Compiled;
+pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, OUTPUT_CHARACTERS_MAX,
-    PERSISTED_CHARACTERS_MAX, ResultPersistence, RunResult, StatusEvent, Subject,
+    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, PERSISTED_CHARACTERS_MAX,
+    ResultPersistence, RunResult, StatusEvent, Subject,
 };
-pub use codes::{Codes, NativeCode};
+pub use code_cache::CodeCache;
+pub use code_store::{CodeStore, NativeCode};
 pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_compile_main, precompile};
-pub use config::{Config, Runners};
+pub use config::{Config, Runners, schema_worker};
 pub use depth::{DEPTH_HEADER, Depth};
-pub use egress::{
-    Egress, EgressBudget, EgressConfig, Gate, HostSecret, MOCKS_MAX, Mock, Mocks, Pass, Secrets, Simulation, Standins,
-};
-pub(crate) use egress::{Heard, Recall};
-pub use error::{Damage, Error, ErrorKind, Misfit};
-pub use execution::{Code, Execution};
-pub use host::StatusDocument;
+pub use egress::{CompiledMocks, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
+pub use error::{DamagedArtifact, Error, ErrorKind, SchemaViolation};
+pub use executed::{Executed, Printed};
+pub use execution::{Code, Execution, RunDocuments};
+pub use frames::{FrameError, FramedSocket};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
-pub use invoke::{Against, Invoker, Rehearsal, Rehearsed, Replay, Replayed};
-pub use limits::Limits;
+pub use invoke::{DifferingRun, Invoker, LastRuns, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage};
+pub use limits::{Limits, OUTPUT_CHARACTERS_MAX};
 pub use metrics::describe_metrics;
-pub use outcome::{Executed, Outcome};
-pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Ports};
-pub use process::{Attempt, Confinement, Drill, Layer, Pool, child_run_main, drill};
-pub use sandbox::Sandbox;
-pub use schema::InputSchema;
-pub use snapshot::{memory_of, with_memory};
-pub use structure::{Unsound, check as check_structure};
-pub use tape::{
-    Bodies, Body, Counts, Difference, Effect, End, Entry, Readings, Tape, Taped, TapedAnswer, TapedRequest,
-    TapedResponse, Taping, What,
+pub use outcome::Outcome;
+pub use ports::{
+    EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Ports, StatusDocument,
 };
-pub use trial::{Trial, Trials, Tried};
+pub use process::{
+    Attempt, Confinement, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test,
+};
+pub use sandbox::Sandbox;
+pub use schema::{InputSchema, Price, SchemaMatcher, child_schema_main};
+pub use snapshot::{memory_of, with_memory};
+pub use structure::{StructureError, check as check_structure};
+pub use tape::{
+    Bodies, Body, Counts, Difference, DifferenceKind, Effect, End, Entry, Readings, Tape, TapeMode, TapeResult,
+    TapedAnswer, TapedRequest, TapedResponse,
+};
+pub use trial::{Trial, TrialResult, TrialRunner};
+pub use wiping::{WipingAllocator, wipe_freed_memory};

@@ -1,4 +1,4 @@
-//! What one run may use, and the limiter that sums memory over the run.
+//! Limits of one run, and the limiter that sums memory over the run.
 
 use std::time::Duration;
 
@@ -6,47 +6,48 @@ use registry::{RunBounds, VersionSettings};
 use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
 
-use crate::call::OUTPUT_CHARACTERS_MAX;
+/// Unicode scalar values of the longest output. A longer output fails its run.
+pub const OUTPUT_CHARACTERS_MAX: usize = 20_000;
 
-/// Bounds of one run. A version's settings lie below an operator's caps.
+/// Limits of one run. The operator's caps bound the settings of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// From the start of the run to its end, waiting included.
+    /// Time from the start of the run to its end, waiting included.
     pub wall_ms: u64,
-    /// While the guest computes, and the host for it; looked at once a millisecond.
+    /// Computing time of the guest and of the host for it, checked once a millisecond.
     pub cpu_ms: u64,
-    /// Summed over all linear memories of the run.
+    /// Bytes of all linear memories of the run together.
     pub memory_bytes: u64,
-    /// Summed over all tables of the run.
+    /// Elements of all tables of the run together.
     pub table_elements: usize,
-    /// Of streams, timers and the like that are open at once.
+    /// Open handles (streams, timers, pollables).
     pub handles: usize,
-    /// Calls of any function of the host.
+    /// Calls of host functions.
     pub host_calls: u64,
-    /// Bytes that the guest may hand over in one of them.
+    /// Bytes that the guest may pass in one host call.
     pub hostcall_bytes: usize,
-    /// Unicode scalar values.
+    /// Unicode scalar values of the output.
     pub output_characters: usize,
-    /// Bytes of output that the host copies; characters are counted later.
+    /// Bytes of output that the host copies before it counts characters.
     pub output_bytes: usize,
-    /// Of stdout and stderr together; what follows is dropped.
+    /// Bytes kept of stdout and stderr together. Later bytes are dropped.
     pub stdio_bytes: usize,
     pub status_events: u32,
     pub status_event_bytes: usize,
-    /// Requests that a run makes, refused ones included.
+    /// HTTP requests, refused ones included.
     pub http_requests: u32,
-    /// Requests under way at once; what comes beyond waits.
+    /// HTTP requests in flight. Further requests wait.
     pub http_parallel: usize,
-    /// A request's body.
+    /// Bytes of one request body.
     pub http_request_bytes: u64,
-    /// An answer's body.
+    /// Bytes of one response body.
     pub http_response_bytes: u64,
-    /// Of all bodies of a run; answers that are under way together may pass it.
+    /// Bytes of all bodies of a run. Responses in flight at the same time may exceed it together.
     pub http_bytes: u64,
 }
 
 impl Limits {
-    /// What a version gets that asks for nothing.
+    /// Limits of a version that sets none.
     pub const DEFAULT: Self = Self {
         wall_ms: 30_000,
         cpu_ms: 10_000,
@@ -55,13 +56,13 @@ impl Limits {
         table_elements: 20_000,
         // An interpreter holds about twenty.
         handles: 1_000,
-        // About a second of nothing but asking for the time.
+        // About a second of calls that read the clock.
         host_calls: 1_000_000,
-        // The largest output that is looked at, all of it of characters of four bytes. What the host hands over, such
-        // as a bundle, is not counted.
+        // The largest output that is read, with four bytes for each character. Bytes that the host passes to the guest,
+        // such as a bundle, are not counted.
         hostcall_bytes: (4 << 20) + 4,
         output_characters: OUTPUT_CHARACTERS_MAX,
-        // 20,000 characters are at most 80,000 bytes; one more is enough to refuse.
+        // 20,000 characters are at most 80,000 bytes.
         output_bytes: 1 << 20,
         stdio_bytes: 64 << 10,
         status_events: 100,
@@ -73,54 +74,55 @@ impl Limits {
         http_bytes: 16 << 20,
     };
 
-    /// What an author may ask for at most, unless the operator allows less.
+    /// The highest limits that an author may set, unless the operator allows less.
     pub const MAX: Self = Self {
         wall_ms: 300_000,
         cpu_ms: 60_000,
         memory_bytes: 256 << 20,
-        // Of one table no more than the engine's pool has room for.
+        // The size of one table in the engine's pool.
         table_elements: 100_000,
         handles: 10_000,
         host_calls: 10_000_000,
         stdio_bytes: 1 << 20,
         status_events: 1_000,
-        // With as many events as this a record has 4 MiB of them.
+        // 1,000 events of this size are 4 MiB of a record.
         status_event_bytes: 4 << 10,
-        // About a fifth of what an organisation sends in a minute.
+        // About a fifth of the requests that an organisation may send in a minute.
         http_requests: 256,
-        // Half of what its organisation has at once.
+        // Half of the requests that an organisation may have in flight.
         http_parallel: 32,
-        // With its head it fits into what an interpreter hands over, 2 MiB, and the host takes, 4 MiB.
+        // A request with its head fits into the 2 MiB that an interpreter passes and the 4 MiB that the host accepts.
         http_request_bytes: 3 << 19,
-        // Each lies in the server until its runner has it, in the runner until the guest takes it, and on the tape.
+        // A body is held in the server until the runner receives it, in the runner until the guest takes it, and on the
+        // tape.
         http_response_bytes: 8 << 20,
-        // What one run can make the server hold, once as what waits to leave and once as what came. Also below a frame
-        // on the way between server and runner.
+        // Bytes that one run can make the server hold, once for bodies to send and once for received bodies. They also
+        // fit into a frame between server and runner.
         http_bytes: 32 << 20,
         ..Self::DEFAULT
     };
 
-    /// Those of a version's runs, capped.
+    /// The limits of a version's runs, capped.
     #[must_use]
     pub fn of(settings: &VersionSettings, cap: &Self) -> Self {
         let limits = Self::DEFAULT.with(Some(settings.timeout_ms), Some(settings.memory_bytes), cap);
         limits.bounded(&settings.limits, cap)
     }
 
-    /// The same limits with the version's own settings, capped.
+    /// The same limits with a version's wall time and memory, capped.
     #[must_use]
     pub fn with(self, wall_ms: Option<u64>, memory_bytes: Option<u64>, cap: &Self) -> Self {
         let wall_ms = wall_ms.unwrap_or(self.wall_ms).min(cap.wall_ms);
         Self {
             wall_ms,
-            // Whoever asks for more time than usual means to compute in it.
+            // A version with more wall time than usual gets as much CPU time.
             cpu_ms: if wall_ms > self.wall_ms { wall_ms } else { self.cpu_ms }.min(cap.cpu_ms),
             memory_bytes: memory_bytes.unwrap_or(self.memory_bytes).min(cap.memory_bytes),
             ..self
         }
     }
 
-    /// The same limits with the bounds that a version sets itself, capped.
+    /// The same limits with the bounds that a version sets, capped.
     #[must_use]
     pub fn bounded(self, asked: &RunBounds, cap: &Self) -> Self {
         Self {
@@ -147,22 +149,22 @@ impl Limits {
     }
 }
 
-/// What is asked for, or else the default, as far as the cap goes.
+/// The requested value, or else the default, up to the cap.
 fn below<T: TryFrom<u64> + Ord>(asked: Option<u64>, default: T, cap: T) -> T {
     match asked.map(T::try_from) {
         None => default.min(cap),
         Some(Ok(asked)) => asked.min(cap),
-        Some(Err(_)) => cap, // more than the type has room for
+        Some(Err(_)) => cap, // larger than the type
     }
 }
 
-/// Refuses growth beyond the run's memory; the guest sees a failed allocation.
+/// Refuses memory growth beyond the run's limit. The guest sees a failed allocation.
 #[derive(Debug)]
 pub struct Limiter {
     memory_left: u64,
     table_left: usize,
     pub memory_peak: u64,
-    /// Whether the guest was refused memory at any time.
+    /// Whether the guest was ever refused memory.
     pub memory_refused: bool,
 }
 
@@ -190,7 +192,7 @@ impl ResourceLimiter for Limiter {
         Ok(true)
     }
 
-    /// Granted here and refused further in, such as beyond what one memory can have.
+    /// Called when the engine refuses growth that this limiter granted, such as beyond the maximum of one memory.
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
         self.memory_refused = true;
         Ok(())
@@ -210,13 +212,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_version_asks_for_lies_below_the_cap() {
+    fn bounds_of_a_version_are_capped() {
         let asked = RunBounds { cpu_ms: Some(100), handles: Some(u64::MAX), ..RunBounds::default() };
         let limits = Limits::DEFAULT.bounded(&asked, &Limits::MAX);
         assert_eq!(limits, Limits { cpu_ms: 100, handles: Limits::MAX.handles, ..Limits::DEFAULT });
         let cap = Limits { cpu_ms: 50, host_calls: 7, ..Limits::MAX };
         let limits = Limits::DEFAULT.bounded(&asked, &cap);
-        assert_eq!((limits.cpu_ms, limits.host_calls), (50, 7), "a cap holds for what is not asked for, too");
+        assert_eq!(
+            (limits.cpu_ms, limits.host_calls),
+            (50, 7),
+            "a cap also applies to a bound that the version does not set"
+        );
     }
 
     #[test]

@@ -1,117 +1,74 @@
-//! What came of a run, whichever way it ended.
+//! The outcome of a run: the tool's output, the tool's failure, or a failure that the host names.
+//!
+//! A fault of the host is an [`Error`](crate::Error), and not an outcome of the sandbox.
 
 use std::time::Duration;
 
-use registry::Ledger;
-use serde::{Deserialize, Serialize};
+pub use registry::InvocationOutcome as Outcome;
 
-use crate::Taped;
 use crate::bindings::tool::lathe::tool::types::ToolError;
+use crate::text::{CUT, begin, begin_lines, cut, lines_within};
 
-/// The longest stack trace that is kept; Python repeats recursion as one line.
-const STACK_TRACE_BYTES_MAX: usize = 64 << 10;
+/// The longest stack trace that is kept. Python prints recursion as one repeated line.
+pub(crate) const STACK_TRACE_BYTES_MAX: usize = 64 << 10;
 /// The longest message and type name that are kept.
-const MESSAGE_BYTES_MAX: usize = 16 << 10;
-pub(crate) const CUT: &str = "[truncated]";
+pub(crate) const MESSAGE_BYTES_MAX: usize = 16 << 10;
+/// Bytes that a runner sends of a text beyond its bound, so that the server finds a secret that crosses the bound. They
+/// hold some characters of a secret in any encoding; a character takes at most 12 bytes.
+pub(crate) const LOOKAHEAD_BYTES: usize = 256;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
-    Succeeded { output: String },
-    Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
-}
-
-/// The end of one run. `logs` is what the tool printed, `ledger` what the host counted.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Executed {
-    pub outcome: Outcome,
-    pub duration: Duration,
-    /// Whether the tool was called, and so handed its documents. Of a run that was lost nobody knows, and it counts.
-    pub is_called: bool,
-    pub logs: String,
-    pub ledger: Ledger,
-    pub taped: Taped,
-}
-
-impl Executed {
-    /// A run whose code is no tool.
-    pub(crate) fn rejected(reason: &str) -> Self {
-        Self { is_called: false, ..Self::failed("instantiate_failed", reason) }
-    }
-
-    /// A run that the host ended, or never began.
-    pub(crate) fn failed(kind: &str, message: &str) -> Self {
-        Self::ended(Outcome::failed(kind, message))
-    }
-
-    /// A run of which nothing else is known.
-    pub(crate) fn ended(outcome: Outcome) -> Self {
-        let (duration, logs, ledger) = (Duration::ZERO, String::new(), Ledger::default());
-        Self { outcome, duration, is_called: true, logs, ledger, taped: Taped::default() }
+/// A failure that the host names, such as `timeout_wall`.
+#[must_use]
+pub fn failed(kind: &str, message: impl Into<String>) -> Outcome {
+    Outcome::Failed {
+        exception_type: kind.into(),
+        exception_message: message.into(),
+        exception_stack_trace: Vec::new(),
     }
 }
 
-impl Outcome {
-    /// A failure that the host names, such as `timeout_wall`.
-    #[must_use]
-    pub fn failed(kind: &str, message: impl Into<String>) -> Self {
-        Self::Failed {
-            exception_type: kind.into(),
-            exception_message: message.into(),
-            exception_stack_trace: Vec::new(),
+/// An exceeded wall time limit.
+pub(crate) fn wall_timeout(limit: Duration) -> Outcome {
+    failed("timeout_wall", format!("the tool ran longer than {} s", limit.as_secs_f64()))
+}
+
+/// An exceeded CPU time limit.
+pub(crate) fn cpu_timeout(limit: Duration) -> Outcome {
+    failed("timeout_cpu", format!("the tool computed longer than {} s", limit.as_secs_f64()))
+}
+
+/// A failure that the tool reported, up to [`LOOKAHEAD_BYTES`] beyond the bounds.
+pub(crate) fn raised(error: ToolError) -> Outcome {
+    let message_bytes = MESSAGE_BYTES_MAX + LOOKAHEAD_BYTES;
+    Outcome::Failed {
+        exception_type: begin(error.kind, message_bytes),
+        exception_message: begin(error.message, message_bytes),
+        exception_stack_trace: begin_lines(error.stack_trace, STACK_TRACE_BYTES_MAX + LOOKAHEAD_BYTES),
+    }
+}
+
+/// The bytes of all texts of an outcome.
+pub(crate) fn bytes(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Succeeded { output } => output.len(),
+        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+            let lines: usize = exception_stack_trace.iter().map(String::len).sum();
+            exception_type.len() + exception_message.len() + lines
         }
     }
-
-    pub(crate) fn raised(error: ToolError) -> Self {
-        Self::Failed {
-            exception_type: cut(error.kind, MESSAGE_BYTES_MAX),
-            exception_message: cut(error.message, MESSAGE_BYTES_MAX),
-            exception_stack_trace: cut_lines(error.stack_trace),
-        }
-    }
-
-    /// A limit of time, which the host names.
-    pub(crate) fn timed_out(kind: &str, limit: Duration) -> Self {
-        let what = if kind == "timeout_cpu" { "computed" } else { "ran" };
-        Self::failed(kind, format!("the tool {what} longer than {} s", limit.as_secs_f64()))
-    }
 }
 
-pub(crate) fn cut(mut text: String, bytes_max: usize) -> String {
-    if text.len() > bytes_max {
-        text.truncate(text.floor_char_boundary(bytes_max));
-        text.push_str(CUT);
-    }
-    text
-}
-
-fn cut_lines(lines: Vec<String>) -> Vec<String> {
-    let mut left = STACK_TRACE_BYTES_MAX;
-    let mut kept = Vec::with_capacity(lines.len());
-    for line in lines {
-        if line.len() > left {
-            kept.push(CUT.into());
-            break;
-        }
-        left -= line.len();
-        kept.push(line);
-    }
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_trace_is_cut_and_says_so() {
-        let lines = cut_lines(vec!["x".repeat(1000); 100]);
-        assert_eq!(lines.len(), 66);
-        assert_eq!(lines.last().map(String::as_str), Some(CUT));
-    }
-
-    #[test]
-    fn a_message_is_cut_between_characters() {
-        let text = cut("é".repeat(10), 3);
-        assert_eq!(text, format!("é{CUT}"));
+/// The outcome with its texts cut at their bounds, secrets included.
+pub(crate) fn bounded(outcome: Outcome) -> Outcome {
+    let Outcome::Failed { exception_type, exception_message, mut exception_stack_trace } = outcome else {
+        return outcome;
+    };
+    let (kept, is_cut) = lines_within(&exception_stack_trace, STACK_TRACE_BYTES_MAX);
+    exception_stack_trace.truncate(kept);
+    exception_stack_trace.extend(is_cut.then(|| CUT.to_owned()));
+    Outcome::Failed {
+        exception_type: cut(exception_type, MESSAGE_BYTES_MAX),
+        exception_message: cut(exception_message, MESSAGE_BYTES_MAX),
+        exception_stack_trace,
     }
 }

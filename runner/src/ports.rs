@@ -1,35 +1,46 @@
-//! What a run reaches beyond its sandbox: plain messages, so that a process
-//! boundary can lie between.
+//! Messages between a run and its host. They are plain data, so that they can cross a process boundary.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::host::StatusDocument;
+use crate::text::cut;
 
-/// Takes a run's status events, at once and without waiting.
+/// Receives a run's status events. It must not block.
 pub type EventSink = Box<dyn Fn(StatusDocument) + Send + Sync>;
 
 pub type HttpAnswer = Result<HttpResponse, HttpError>;
 
-/// Admits a run's requests, makes them and counts them. Dropping the future
-/// gives the request up.
+/// Admits, sends and counts a run's HTTP requests. Dropping the future cancels the request.
 pub type HttpSender = Arc<dyn Fn(HttpRequest) -> Pin<Box<dyn Future<Output = HttpAnswer> + Send>> + Send + Sync>;
 
-/// The host's side of one run.
+/// The capabilities that the host gives one run.
 pub struct Ports {
     pub events: EventSink,
     pub http: HttpSender,
 }
 
 impl Ports {
-    /// For what may only compute: events go nowhere and every request is refused.
+    /// Drops every status event and refuses every HTTP request.
     #[must_use]
     pub fn closed() -> Self {
-        let refused = || HttpError::new(HttpErrorCode::Denied, "nothing is reached from here");
+        let refused = || HttpError::new(HttpErrorCode::Denied, "outbound HTTP is not available here");
         Self { events: Box::new(drop), http: Arc::new(move |_| Box::pin(std::future::ready(Err(refused())))) }
     }
+}
+
+/// The status event of a tool. Other members of its JSON document are ignored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StatusDocument {
+    pub message: String,
+    #[serde(default)]
+    pub progress: Option<f64>,
+    #[serde(default)]
+    pub total: Option<f64>,
+    #[serde(default)]
+    pub data: Option<Value>,
 }
 
 /// A request as the tool made it.
@@ -48,23 +59,23 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Why a request has no answer; the run goes on.
+/// The reason why a request has no response. The run continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpError {
     pub code: HttpErrorCode,
     pub message: String,
 }
 
-/// Enough for a sentence with a host or a URL in it; a run may have many unread.
+/// Longest message: a sentence with a host or a URL in it. A run may hold many unread errors.
 const MESSAGE_BYTES_MAX: usize = 512;
 
 impl HttpError {
     pub fn new(code: HttpErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: crate::outcome::cut(message.into(), MESSAGE_BYTES_MAX) }
+        Self { code, message: cut(message.into(), MESSAGE_BYTES_MAX) }
     }
 }
 
-/// The codes of `scaffold/wit`, which says what they mean.
+/// The error codes of `scaffold/wit`, which documents them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpErrorCode {
@@ -81,7 +92,7 @@ pub enum HttpErrorCode {
 }
 
 impl HttpErrorCode {
-    /// A name that never changes, for records.
+    /// The stable name of the code in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -98,7 +109,7 @@ impl HttpErrorCode {
         }
     }
 
-    /// Whether nothing was sent, because the host would not.
+    /// Whether the host refused to send the request.
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         matches!(self, Self::Denied | Self::Budget | Self::InvalidRequest | Self::RequestTooLarge | Self::Simulated)

@@ -1,29 +1,30 @@
-//! Runner processes: guests apart from the server and from one another.
+//! Runner processes, which separate guests from the server and from one another.
 //!
-//! A [`Pool`] has one [`keeper`] task per runner. It starts the process (`lathe internal run`, whose main is
-//! [`child_run_main`]), feeds it over a Unix socket with plain [`messages`], watches it from outside, and replaces it.
-//! Before its first message the child takes from itself what a guest must not reach ([`confinement`]); the [`drill`]
-//! tries to reach it.
+//! A [`RunnerPool`] has one [`supervisor`] task per runner. It starts the process (`lathe internal run`, whose main is
+//! [`child_run_main`]), exchanges [`messages`] with it over a Unix socket, watches it, and replaces it when it dies. Before its
+//! first message the child confines itself ([`confinement`]); the [`self_test`] tries to escape.
 
-mod arrived;
 mod child;
 mod confinement;
 mod conversation;
-mod drill;
-mod exchanges;
 mod file_access;
-mod flight;
-mod frames;
-mod given;
-mod keeper;
+mod http_exchanges;
+mod in_flight_run;
+mod layer;
+mod mailbox;
 mod messages;
 mod namespaces;
 mod pool;
-mod started;
-mod starter;
+mod runner_process;
+mod self_test;
+mod sent_artifacts;
+mod spawner;
+mod supervisor;
 mod system_calls;
 
 pub use child::child_run_main;
-pub use confinement::{Confinement, Layer};
-pub use drill::{Attempt, Drill, drill};
-pub use pool::Pool;
+pub(crate) use confinement::{close_inherited, confine, ignore_stops};
+pub use layer::{Confinement, Layer};
+pub use pool::RunnerPool;
+pub use self_test::{Attempt, ConfinementSelfTest, confinement_self_test};
+pub(crate) use spawner::ProcessSpawner;

@@ -1,41 +1,53 @@
-//! Takes secrets out of what a run said, before it is stored, indexed or sent.
+//! Redacts secrets from the texts of a run, before they are stored, indexed or sent.
 //!
-//! A secret is found as it is, and in the forms that programs give texts on their way: JSON and Python literals, base64 at
-//! any alignment and base64url, hexadecimal, percent-encoding, UTF-16. This is a net for accidents: whoever may change a
-//! tool's code can always write a secret in a form of their own.
+//! A secret is found in plain form and in the encodings that `docs/explanation/secrets.md` lists. Redaction protects
+//! against accidents: a user who may change a tool's code can always write a secret in another encoding.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `forms` | the byte strings to find: the secret, base64 at any alignment, hexadecimal, UTF-16 |
+//! | `reading` | the decoded texts to search: plain, without escapes, without percent-encoding, without line breaks |
+//! | `search` | searches all readings with one automaton of all forms, and finds prefixes of secrets before a cut |
+//! | `spans` | found ranges, and the text without them |
 
 mod forms;
+mod reading;
+mod search;
+mod spans;
 
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use registry::{REDACTED, SecretValue};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::Outcome;
-use crate::host::StatusDocument;
-use crate::outcome::CUT;
+use crate::error::Error;
+use crate::executed::Printed;
+use crate::outcome::{self, MESSAGE_BYTES_MAX, Outcome, STACK_TRACE_BYTES_MAX};
+use crate::ports::StatusDocument;
+use crate::text::{CUT, lines_within};
+use forms::SECRET_BYTES_MIN;
+use search::Forms;
 
-/// Shorter secrets are not looked for, since they would be found in every other word.
-const SECRET_BYTES_MIN: usize = 8;
-/// So much of a form that the end of a text cut off may tell.
-const REMNANT_BYTES_MAX: usize = 3;
-/// The longest beginning of a form that is looked for there.
-const REMNANT_LOOKED_FOR_MAX: usize = 1_024;
-/// Secrets of a run together that are looked for in all forms. Their automaton takes some ten megabytes while it runs.
+/// Bytes of all secrets of a run up to which all forms are searched. Their automaton takes some ten megabytes.
 const ALL_FORMS_BYTES_MAX: usize = 8 * 1024;
-const PLENTY: usize = ALL_FORMS_BYTES_MAX + 1;
-/// Beyond this much of secrets nothing is looked for, and nothing that the run said is told.
+const LIKELY_FORMS_BYTES_MIN: usize = ALL_FORMS_BYTES_MAX + 1;
+/// Bytes of all secrets beyond which nothing is searched, and all texts of the run are redacted as a whole.
 const SECRETS_BYTES_MAX: usize = 64 * 1024;
 
-/// What is taken out of the runs of a call.
+/// Bytes of texts up to which they are searched on the calling thread. 64 KiB of escapes take some milliseconds, a
+/// megabyte a tenth of a second.
+const INLINE_BYTES_MAX: usize = 16 * 1024;
+
+/// The secrets that are redacted from the runs of a call.
 pub(crate) struct Redaction {
     secrets: Vec<SecretValue>,
-    of_answers: bool,
+    /// Whether answers to callers are redacted too.
+    redacts_answers: bool,
 }
 
-/// What is taken out of one run: sensitive user variables too of what is stored; their sender has them.
+/// The redactors of one run. Stored texts are also redacted of sensitive user variables; answers are not, since the
+/// caller sent them.
 #[derive(Clone, Default)]
 pub(crate) struct Redactors {
     pub stored: Redactor,
@@ -43,21 +55,21 @@ pub(crate) struct Redactors {
 }
 
 impl Redaction {
-    pub const fn of(secrets: Vec<SecretValue>, of_answers: bool) -> Self {
-        Self { secrets, of_answers }
+    pub const fn of(secrets: Vec<SecretValue>, redacts_answers: bool) -> Self {
+        Self { secrets, redacts_answers }
     }
 
-    /// For hosts, which are in lower case.
+    /// A redactor for host names, which are in lower case.
     pub fn of_hosts(&self, sensitive: &[SecretValue]) -> Redactor {
         let lower: Vec<_> =
             self.secrets.iter().chain(sensitive).map(|secret| Zeroizing::new(secret.expose().to_lowercase())).collect();
         Redactor::of(lower.iter().map(|secret| secret.as_str()))
     }
 
-    /// Made when a run begins, since many may wait.
+    /// The redactors of one run. They are made when the run starts, since many runs may wait.
     pub fn with(&self, sensitive: &[SecretValue]) -> Redactors {
         let stored = Redactor::of(self.secrets.iter().chain(sensitive).map(SecretValue::expose));
-        let answered = match (self.of_answers, sensitive.is_empty()) {
+        let answered = match (self.redacts_answers, sensitive.is_empty()) {
             (false, _) => Redactor::default(),
             (true, true) => stored.clone(),
             (true, false) => Redactor::of(self.secrets.iter().map(SecretValue::expose)),
@@ -66,64 +78,118 @@ impl Redaction {
     }
 }
 
-/// Knows the forms of some secrets. Clones share them.
+/// The outcome and logs of a run, redacted for its record and for its caller.
+pub(crate) struct RedactedEnd {
+    pub stored: Outcome,
+    pub answered: Outcome,
+    pub logs: String,
+}
+
+impl Redactors {
+    /// # Errors
+    /// When the process cannot start a thread.
+    pub async fn redact_end(self, outcome: Outcome, printed: Printed) -> Result<RedactedEnd, Error> {
+        let has_secrets = !matches!(self.stored, Redactor::Nothing);
+        if !has_secrets || outcome::bytes(&outcome) + printed.bytes() <= INLINE_BYTES_MAX {
+            return Ok(self.end(outcome, printed));
+        }
+        let redacted = tokio::task::spawn_blocking(move || self.end(outcome, printed)).await;
+        redacted.map_err(|error| Error::internal(format!("the texts of a run could not be redacted: {error}")))
+    }
+
+    fn end(&self, outcome: Outcome, printed: Printed) -> RedactedEnd {
+        RedactedEnd {
+            stored: self.stored.outcome(outcome.clone()),
+            answered: self.answered.outcome(outcome),
+            logs: self.stored.logs(printed),
+        }
+    }
+}
+
+/// Redacts some secrets. Clones share their forms.
 #[derive(Clone, Default)]
 pub(crate) enum Redactor {
-    /// There is no secret.
+    /// There are no secrets.
     #[default]
     Nothing,
     Forms(Arc<Forms>),
-    /// There are too many, or too long ones, to look for.
+    /// There are too many or too long secrets to search for. Texts are redacted as a whole.
     Everything,
-}
-
-pub(crate) struct Forms {
-    automaton: AhoCorasick,
-    texts: Vec<String>,
 }
 
 impl Redactor {
     pub fn of<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {
         let secrets: Vec<&str> = secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).collect();
-        let mut texts: Vec<String> = match secrets.iter().map(|secret| secret.len()).sum() {
+        let numbers = secrets.iter().filter_map(|secret| number(secret)).collect();
+        let texts = match secrets.iter().map(|secret| secret.len()).sum() {
             0 => return Self::Nothing,
             1..=ALL_FORMS_BYTES_MAX => secrets.into_iter().flat_map(forms::of).collect(),
-            PLENTY..=SECRETS_BYTES_MAX => secrets.into_iter().flat_map(forms::most_likely).collect(),
+            LIKELY_FORMS_BYTES_MIN..=SECRETS_BYTES_MAX => secrets.into_iter().flat_map(forms::most_likely).collect(),
             _ => return Self::Everything,
         };
-        texts.sort_unstable();
-        texts.dedup();
-        // Made for one call: the kind that is made fastest.
-        let builder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .build(&texts);
-        builder.map_or(Self::Everything, |automaton| Self::Forms(Arc::new(Forms { automaton, texts })))
+        Forms::new(texts, numbers).map_or(Self::Everything, |forms| Self::Forms(Arc::new(forms)))
     }
 
     pub fn text(&self, text: String) -> String {
-        let forms = match self {
-            Self::Nothing => return text,
-            Self::Forms(forms) => forms,
-            Self::Everything if text.is_empty() => return text,
-            Self::Everything => return REDACTED.to_owned(),
-        };
-        let text = match forms.automaton.is_match(&text) {
-            true => forms.replaced(&text),
-            false => text,
-        };
-        forms.without_remnant(text)
+        let Self::Forms(forms) = self else { return self.unsearched(text) };
+        let spans = forms.find(&text, false);
+        if spans.is_empty() { text } else { spans.redacted(&text, 0..text.len()) }
     }
 
+    /// The first bytes of a text, with a mark when it is cut. Secrets are redacted before the text is cut.
+    fn within(&self, text: String, bytes_max: usize, mark: &str) -> String {
+        if text.len() <= bytes_max {
+            return self.text(text);
+        }
+        let shown = text.floor_char_boundary(bytes_max);
+        let shown = match self {
+            Self::Forms(forms) => forms.find(&text, true).redacted(&text, 0..shown),
+            _ => self.unsearched(text.get(..shown).unwrap_or_default().to_owned()),
+        };
+        shown + mark
+    }
+
+    /// A text that is not searched.
+    fn unsearched(&self, text: String) -> String {
+        let is_hidden = matches!(self, Self::Everything) && !text.is_empty();
+        if is_hidden { REDACTED.to_owned() } else { text }
+    }
+
+    /// Redacts an outcome, and cuts its texts at their bounds.
     pub fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Succeeded { output } => Outcome::Succeeded { output: self.text(output) },
             Outcome::Failed { exception_type, exception_message, exception_stack_trace } => Outcome::Failed {
-                exception_type: self.text(exception_type),
-                exception_message: self.text(exception_message),
-                exception_stack_trace: exception_stack_trace.into_iter().map(|line| self.text(line)).collect(),
+                exception_type: self.within(exception_type, MESSAGE_BYTES_MAX, CUT),
+                exception_message: self.within(exception_message, MESSAGE_BYTES_MAX, CUT),
+                exception_stack_trace: self.trace(exception_stack_trace),
             },
         }
+    }
+
+    /// Redacts the lines of a stack trace. A secret may span several lines.
+    fn trace(&self, lines: Vec<String>) -> Vec<String> {
+        let (kept, is_cut) = lines_within(&lines, STACK_TRACE_BYTES_MAX);
+        let mark = is_cut.then(|| CUT.to_owned());
+        let Self::Forms(forms) = self else {
+            return lines.into_iter().take(kept).map(|line| self.unsearched(line)).chain(mark).collect();
+        };
+        let text = lines.join("\n");
+        let spans = forms.find(&text, is_cut);
+        let mut end = 0;
+        let parts = lines.iter().take(kept).map(|line| {
+            let start = end;
+            end += line.len() + 1;
+            start..start + line.len()
+        });
+        let redacted = parts.filter(|part| !spans.hide(part)).map(|part| spans.redacted(&text, part));
+        redacted.chain(mark).collect()
+    }
+
+    /// Redacts printed text, and cuts it at its bound.
+    pub fn logs(&self, printed: Printed) -> String {
+        let Printed { text, shown, refusals } = printed;
+        self.within(text, shown, Printed::CUT) + &refusals
     }
 
     pub fn document(&self, document: StatusDocument) -> StatusDocument {
@@ -131,7 +197,13 @@ impl Redactor {
             return document;
         }
         let StatusDocument { message, progress, total, data } = document;
-        StatusDocument { message: self.text(message), progress, total, data: data.map(|data| self.value(data)) }
+        let is_kept = |number: &f64| !self.is_secret(*number, &number.to_string());
+        StatusDocument {
+            message: self.text(message),
+            progress: progress.filter(is_kept),
+            total: total.filter(is_kept),
+            data: data.map(|data| self.value(data)),
+        }
     }
 
     pub fn value(&self, value: Value) -> Value {
@@ -142,165 +214,27 @@ impl Redactor {
                 let members = members.into_iter().map(|(name, value)| (self.text(name), self.value(value)));
                 Value::Object(members.collect::<Map<_, _>>())
             }
+            Value::Number(number) if self.is_secret(number.as_f64().unwrap_or_default(), &number.to_string()) => {
+                Value::String(REDACTED.to_owned())
+            }
             other => other,
         }
     }
+
+    fn is_secret(&self, number: f64, digits: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Forms(forms) => forms.has_number(number, digits),
+            Self::Everything => true,
+        }
+    }
 }
 
-impl Forms {
-    fn replaced(&self, text: &str) -> String {
-        let (mut redacted, mut end) = (String::with_capacity(text.len()), 0);
-        for found in self.automaton.find_iter(text) {
-            redacted.push_str(text.get(end..found.start()).unwrap_or_default());
-            redacted.push_str(REDACTED);
-            end = found.end();
-        }
-        redacted.push_str(text.get(end..).unwrap_or_default());
-        redacted
-    }
-
-    /// A text may have been cut in the middle of a secret.
-    fn without_remnant(&self, text: String) -> String {
-        let Some(before) = text.strip_suffix(CUT) else { return text };
-        let kept = before.trim_end_matches('\n');
-        let remnant = |form: &String| {
-            let begins = |length: &usize| form.get(..*length).is_some_and(|part| kept.ends_with(part));
-            (REMNANT_BYTES_MAX + 1..form.len().min(REMNANT_LOOKED_FOR_MAX)).rev().find(begins)
-        };
-        match self.texts.iter().filter_map(remnant).max() {
-            Some(length) => format!("{}{REDACTED}{}{CUT}", &kept[..kept.len() - length], &before[kept.len()..]),
-            None => text,
-        }
-    }
+/// The numeric value of a secret, if a program could read it as a number. Leading zeros do not matter.
+fn number(secret: &str) -> Option<f64> {
+    let is_decimal = secret.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    secret.parse::<f64>().ok().filter(|number| is_decimal && *number > 0.0)
 }
 
 #[cfg(test)]
-mod tests {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn redactor(secret: &str) -> Redactor {
-        Redactor::of(std::iter::once(secret))
-    }
-
-    /// Everything that the documentation says is found, with the secret somewhere in a longer text.
-    fn encoded(before: &str, secret: &str, after: &str) -> Vec<String> {
-        let text = format!("{before}{secret}{after}");
-        vec![
-            text.clone(),
-            json!(text).to_string(),
-            json!({"a": [text]}).to_string(),
-            STANDARD.encode(&text),
-            STANDARD_NO_PAD.encode(&text),
-            URL_SAFE.encode(&text),
-            URL_SAFE_NO_PAD.encode(&text),
-            hex::encode(&text),
-            hex::encode_upper(&text),
-            percent_encoding::utf8_percent_encode(&text, percent_encoding::NON_ALPHANUMERIC).to_string(),
-            text.chars().flat_map(|character| [character, '\0']).collect(),
-        ]
-    }
-
-    /// What of an encoded secret would tell it: the middle, whatever stands beside it.
-    fn tells(text: &str, secret: &str) -> bool {
-        let codes = [secret.to_owned(), hex::encode(secret), hex::encode_upper(secret)];
-        let plain = codes.iter().any(|code| text.contains(code.as_str()));
-        let decoded = |engine: &base64::engine::GeneralPurpose| {
-            engine
-                .decode(text.trim_end_matches('='))
-                .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(secret))
-        };
-        plain || decoded(&STANDARD_NO_PAD) || decoded(&URL_SAFE_NO_PAD)
-    }
-
-    proptest! {
-        #[test]
-        fn no_listed_form_stays(before in "[ -~]{0,9}", secret in "[!-~é😀]{8,40}", after in "[ -~]{0,9}") {
-            let redactor = redactor(&secret);
-            for text in encoded(&before, &secret, &after) {
-                let redacted = redactor.text(text.clone());
-                prop_assert!(!tells(&redacted, &secret), "{text:?} -> {redacted:?}");
-                prop_assert!(redacted.contains(REDACTED), "{text:?} -> {redacted:?}");
-            }
-        }
-
-        #[test]
-        fn other_texts_stay_as_they_are(secret in "[A-Z]{8,20}", text in "[a-z0-9 ]{0,200}") {
-            prop_assert_eq!(redactor(&secret).text(text.clone()), text);
-        }
-
-        #[test]
-        fn a_secret_that_was_cut_leaves_at_most_three_bytes(secret in "[A-Za-z]{8,40}", length in 0_usize..40) {
-            let told = &secret[..length.min(secret.len() - 1)];
-            let redacted = redactor(&secret).text(format!("key {told}{CUT}"));
-            prop_assert!(redacted.len() <= "key ".len() + 3 + REDACTED.len() + CUT.len(), "{redacted}");
-            prop_assert!(told.len() <= 3 || !redacted.contains(told), "{redacted}");
-        }
-    }
-
-    #[test]
-    fn forms_that_other_languages_write_are_found() {
-        let redactor = redactor("pä\"ss\nwörd\\1'");
-        for text in [
-            r#"'pä"ss\nwörd\\1\''"#,
-            r#""p\u00e4\"ss\nw\u00f6rd\\1'""#,
-            r#"p\u00E4\"ss\nw\u00F6rd\\1'"#,
-            "p%C3%A4%22ss%0Aw%C3%B6rd%5C1%27",
-            "p%c3%a4%22ss%0aw%c3%b6rd%5c1'",
-        ] {
-            assert!(redactor.text(text.to_owned()).contains(REDACTED), "{text}");
-        }
-        let form = self::redactor("two words & more").text("q=two+words+%26+more&x=1".to_owned());
-        assert_eq!(form, format!("q={REDACTED}&x=1"));
-    }
-
-    #[test]
-    fn lines_of_a_long_secret_are_found_alone() {
-        let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END KEY-----";
-        let redacted = redactor(key).text("trace: MIIEvQIBADANBgkqhkiG9w0BAQEF".to_owned());
-        assert_eq!(redacted, format!("trace: {REDACTED}"));
-    }
-
-    #[test]
-    fn long_secrets_are_found_as_they_are_and_longer_ones_end_all_talk() {
-        let long = "0123456789abcdef".repeat(1_000);
-        let redacted = redactor(&long).text(format!("is {long}!"));
-        assert_eq!(redacted, format!("is {REDACTED}!"));
-        assert_eq!(redactor(&long).text(format!("is {}!", json!(long))), format!("is \"{REDACTED}\"!"));
-        let longer = long.repeat(5);
-        assert_eq!(redactor(&longer).text("harmless".into()), REDACTED);
-        assert_eq!(redactor(&longer).text(String::new()), "");
-        let many: Vec<String> = (0..9_000).map(|number| format!("secret{number:04}")).collect();
-        assert!(matches!(Redactor::of(many.iter().map(String::as_str)), Redactor::Everything));
-    }
-
-    #[test]
-    fn every_part_of_what_a_run_says_is_looked_at() {
-        let redactor = redactor("swordfish");
-        let document = StatusDocument {
-            message: "is swordfish".into(),
-            progress: None,
-            total: None,
-            data: Some(json!({"a swordfish": [1, "swordfish!"]})),
-        };
-        let document = redactor.document(document);
-        assert_eq!(document.message, format!("is {REDACTED}"));
-        assert_eq!(document.data, Some(json!({format!("a {REDACTED}"): [1, format!("{REDACTED}!")]})));
-        let failed = Outcome::Failed {
-            exception_type: "swordfish".into(),
-            exception_message: "swordfish".into(),
-            exception_stack_trace: vec!["a".into(), "swordfish".into()],
-        };
-        let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = redactor.outcome(failed)
-        else {
-            panic!("it failed")
-        };
-        assert_eq!([exception_type.as_str(), &exception_message, &exception_stack_trace[1]], [REDACTED; 3]);
-        assert_eq!(redactor.text("swordfis".into()), "swordfis");
-        assert_eq!(self::redactor("short").text("short".into()), "short");
-    }
-}
+mod tests;

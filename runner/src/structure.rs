@@ -1,38 +1,38 @@
-//! The shape of a component, looked at before it is compiled.
+//! Bounds on the structure of a component, checked before it is compiled.
 //!
-//! A few kilobytes can keep a compiler busy for minutes: deep loops, many locals, long tables of branches. Each of these
-//! has a bound here, well above what compilers make of honest sources, and each costs one pass over the bytes.
+//! A few kilobytes can keep a compiler busy for minutes: deep loops, many locals, long branch tables. Each of these has a bound
+//! here, well above what compilers make of ordinary sources. One pass over the bytes checks them all.
 
 use wasmparser::{
     BinaryReaderError, ComponentInstance, FunctionBody, Instance, Operator, Parser, Payload, SectionLimited,
 };
 
-/// What components may import: an instance is linked for each of them. The file system is empty, and there for
-/// languages whose runtime names it when it starts.
+/// Prefixes of the imports that components may have. The file system is empty; the runtimes of some languages import it when
+/// they start.
 const GRANTED: [&str; 6] = ["lathe:tool/", "wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/"];
-/// What a shared interpreter may import besides, which names sockets when it starts; the host refuses every use.
+/// Prefix of the imports that interpreters may have besides: they import sockets when they start. The host refuses every use.
 const GRANTED_TO_INTERPRETERS: &str = "wasi:sockets/";
-/// What tells an interpreter from a tool.
+/// Import that distinguishes an interpreter from a tool.
 const INTERPRETER_IMPORT: &str = "lathe:tool/bundle";
 
-/// Modules and components, at any depth: linking a language's runtime takes some twenty.
+/// Modules and components at any depth. Linking a language's runtime takes about twenty.
 const MODULES_MAX: u32 = 64;
-/// Components within components; the component model's own adapters take two.
+/// Levels of components within components. The component model's own adapters take two.
 const NESTING_MAX: u32 = 8;
-/// Instances that are made, as many as the engine's pool has room for.
+/// Instances; the engine's pool has capacity for as many.
 const INSTANTIATIONS_MAX: u32 = 64;
-/// Entries of all other sections of a component: types, aliases, functions that are lifted and lowered.
+/// Entries of all other sections of a component: types, aliases, lifted and lowered functions.
 const COMPONENT_ENTRIES_MAX: u32 = 20_000;
-/// The Python image has about 12,000.
+/// Functions of a component. The Python image has about 12,000.
 const FUNCTIONS_MAX: u32 = 30_000;
-/// The longest function of the Python image, the loop of the interpreter, has about 160 KiB.
+/// Size of a function. The longest of the Python image, the interpreter's loop, has about 160 KiB.
 const BODY_BYTES_MAX: usize = 256 << 10;
 const LOCALS_MAX: u32 = 2_000;
-/// The work of the register allocator grows with the depth's square and more.
+/// Nested loops. The work of the register allocator grows at least with the square of the depth.
 const LOOP_DEPTH_MAX: usize = 64;
 const BLOCK_DEPTH_MAX: usize = 2_000;
 const BRANCH_TARGETS_MAX: u32 = 16_000;
-/// The Python image has about 34,000, since it is a picture of memory; each costs little.
+/// Data segments. The Python image has about 34,000, since they hold a whole memory; each costs little.
 const DATA_SEGMENTS_MAX: u32 = 100_000;
 const ELEMENT_SEGMENTS_MAX: u32 = 5_000;
 const TYPES_MAX: u32 = 10_000;
@@ -41,9 +41,9 @@ const IMPORTS_MAX: u32 = 5_000;
 const EXPORTS_MAX: u32 = 10_000;
 const TABLES_MAX: u32 = 64;
 
-/// Why a component is not compiled.
+/// Reason for which a component is not compiled.
 #[derive(Debug, thiserror::Error)]
-pub enum Unsound {
+pub enum StructureError {
     #[error("the component has {found} {what}; {max} are the limit")]
     TooMuch { what: &'static str, found: u64, max: u64 },
     #[error("the component imports what the platform does not grant: {}", names.join(", "))]
@@ -52,13 +52,13 @@ pub enum Unsound {
     Malformed(#[from] BinaryReaderError),
 }
 
-/// Looks at a component's imports and at its size in every direction that costs a compiler time. Whether it is valid
-/// is the compiler's matter. Gives the names of its imports.
+/// Checks a component's imports, and every size that costs a compiler time. Returns the names of the imports. The compiler
+/// checks whether the component is valid.
 ///
 /// # Errors
-/// The first bound that it is beyond, all imports that are not granted, or bytes that are no WebAssembly.
-pub fn check(component: &[u8]) -> Result<Vec<String>, Unsound> {
-    let mut found = Found::default();
+/// The first bound that is exceeded, all imports that are not granted, or malformed WebAssembly.
+pub fn check(component: &[u8]) -> Result<Vec<String>, StructureError> {
+    let mut found = Counts::default();
     for payload in Parser::new(0).parse_all(component) {
         found.add(&payload?)?;
     }
@@ -66,9 +66,9 @@ pub fn check(component: &[u8]) -> Result<Vec<String>, Unsound> {
     Ok(found.imported)
 }
 
-/// Sums over the whole component, nested ones included.
+/// Counts over the whole component, nested ones included.
 #[derive(Default)]
-struct Found {
+struct Counts {
     depth: u32,
     modules: u32,
     instantiations: u32,
@@ -81,42 +81,42 @@ struct Found {
     imports: u32,
     exports: u32,
     tables: u32,
-    /// Of the outermost component.
+    /// Imports of the outermost component.
     imported: Vec<String>,
 }
 
-impl Found {
-    fn add(&mut self, payload: &Payload<'_>) -> Result<(), Unsound> {
+impl Counts {
+    fn add(&mut self, payload: &Payload<'_>) -> Result<(), StructureError> {
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 self.depth += 1;
                 bounded("levels of nesting", self.depth, NESTING_MAX)?;
-                count("modules and components", &mut self.modules, 1, MODULES_MAX)
+                count(&mut self.modules, 1, ("modules and components", MODULES_MAX))
             }
             Payload::End(_) => {
                 self.depth = self.depth.saturating_sub(1);
                 Ok(())
             }
             Payload::CodeSectionEntry(body) => {
-                count("functions", &mut self.functions, 1, FUNCTIONS_MAX)?;
+                count(&mut self.functions, 1, ("functions", FUNCTIONS_MAX))?;
                 check_body(body)
             }
             Payload::DataSection(section) => {
-                count("data segments", &mut self.data_segments, section.count(), DATA_SEGMENTS_MAX)
+                count(&mut self.data_segments, section.count(), ("data segments", DATA_SEGMENTS_MAX))
             }
             Payload::ElementSection(section) => {
-                count("element segments", &mut self.element_segments, section.count(), ELEMENT_SEGMENTS_MAX)
+                count(&mut self.element_segments, section.count(), ("element segments", ELEMENT_SEGMENTS_MAX))
             }
-            Payload::TypeSection(section) => count("types", &mut self.types, section.count(), TYPES_MAX),
-            Payload::GlobalSection(section) => count("globals", &mut self.globals, section.count(), GLOBALS_MAX),
-            Payload::ImportSection(section) => count("imports", &mut self.imports, section.count(), IMPORTS_MAX),
-            Payload::ExportSection(section) => count("exports", &mut self.exports, section.count(), EXPORTS_MAX),
-            Payload::TableSection(section) => count("tables", &mut self.tables, section.count(), TABLES_MAX),
+            Payload::TypeSection(section) => count(&mut self.types, section.count(), ("types", TYPES_MAX)),
+            Payload::GlobalSection(section) => count(&mut self.globals, section.count(), ("globals", GLOBALS_MAX)),
+            Payload::ImportSection(section) => count(&mut self.imports, section.count(), ("imports", IMPORTS_MAX)),
+            Payload::ExportSection(section) => count(&mut self.exports, section.count(), ("exports", EXPORTS_MAX)),
+            Payload::TableSection(section) => count(&mut self.tables, section.count(), ("tables", TABLES_MAX)),
             other => self.add_of_component(other),
         }
     }
 
-    fn add_of_component(&mut self, payload: &Payload<'_>) -> Result<(), Unsound> {
+    fn add_of_component(&mut self, payload: &Payload<'_>) -> Result<(), StructureError> {
         match payload {
             Payload::InstanceSection(section) => {
                 self.instantiate(section, |instance| matches!(instance, Instance::Instantiate { .. }))
@@ -144,20 +144,20 @@ impl Found {
         &mut self,
         section: &SectionLimited<'a, T>,
         is_made: impl Fn(&T) -> bool,
-    ) -> Result<(), Unsound> {
+    ) -> Result<(), StructureError> {
         self.enter(section.count())?;
         for instance in section.clone() {
             let made = u32::from(is_made(&instance?));
-            count("instances", &mut self.instantiations, made, INSTANTIATIONS_MAX)?;
+            count(&mut self.instantiations, made, ("instances", INSTANTIATIONS_MAX))?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, entries: u32) -> Result<(), Unsound> {
-        count("types, aliases and functions", &mut self.entries, entries, COMPONENT_ENTRIES_MAX)
+    fn enter(&mut self, entries: u32) -> Result<(), StructureError> {
+        count(&mut self.entries, entries, ("types, aliases and functions", COMPONENT_ENTRIES_MAX))
     }
 
-    fn check_imports(&self) -> Result<(), Unsound> {
+    fn check_imports(&self) -> Result<(), StructureError> {
         let interpreter = self.imported.iter().any(|name| name.starts_with(INTERPRETER_IMPORT));
         let is_granted = |name: &str| {
             // A type used from an interface is imported under its own name.
@@ -166,17 +166,17 @@ impl Found {
                 || interpreter && name.starts_with(GRANTED_TO_INTERPRETERS)
         };
         let names: Vec<_> = self.imported.iter().filter(|name| !is_granted(name)).cloned().collect();
-        if names.is_empty() { Ok(()) } else { Err(Unsound::Imports { names }) }
+        if names.is_empty() { Ok(()) } else { Err(StructureError::Imports { names }) }
     }
 }
 
-fn check_body(body: &FunctionBody<'_>) -> Result<(), Unsound> {
+fn check_body(body: &FunctionBody<'_>) -> Result<(), StructureError> {
     bounded("bytes in one function", body.as_bytes().len(), BODY_BYTES_MAX)?;
     let mut locals = 0;
     for group in body.get_locals_reader()? {
-        count("locals in one function", &mut locals, group?.0, LOCALS_MAX)?;
+        count(&mut locals, group?.0, ("locals in one function", LOCALS_MAX))?;
     }
-    // Whether each open block is a loop.
+    // One entry for each open block: whether it is a loop.
     let (mut open, mut loops) = (Vec::new(), 0);
     for operator in body.get_operators_reader()? {
         match operator? {
@@ -199,15 +199,16 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), Unsound> {
     Ok(())
 }
 
-fn count(what: &'static str, sum: &mut u32, more: u32, max: u32) -> Result<(), Unsound> {
+/// Adds to a sum, which the bound names and limits.
+fn count(sum: &mut u32, more: u32, (what, max): (&'static str, u32)) -> Result<(), StructureError> {
     *sum = sum.saturating_add(more);
     bounded(what, *sum, max)
 }
 
-fn bounded<T: TryInto<u64>>(what: &'static str, found: T, max: T) -> Result<(), Unsound> {
+fn bounded<T: TryInto<u64>>(what: &'static str, found: T, max: T) -> Result<(), StructureError> {
     let number = |value: T| value.try_into().unwrap_or(u64::MAX);
     let (found, max) = (number(found), number(max));
-    if found > max { Err(Unsound::TooMuch { what, found, max }) } else { Ok(()) }
+    if found > max { Err(StructureError::TooMuch { what, found, max }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -218,7 +219,7 @@ mod tests {
         wat::parse_str(format!("(component (core module {module}))")).unwrap()
     }
 
-    /// A bomb of its kind is refused when it is too large by one, and let through when it is not.
+    /// Checks that a bomb is refused when it exceeds its bound by one, and accepted when it does not.
     fn check_bomb(what: &str, max: usize, bomb: impl Fn(usize) -> Vec<u8>) {
         check(&bomb(max)).unwrap_or_else(|error| panic!("{what}: {error}"));
         let error = check(&bomb(max + 1)).expect_err(what).to_string();
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_no_larger_than_the_pool() {
+    fn components_larger_than_the_pool_are_refused() {
         let parse = |text: String| wat::parse_str(text).unwrap();
         check_bomb("instances", INSTANTIATIONS_MAX as usize, |count| {
             parse(format!("(component (core module $m) {})", "(core instance (instantiate $m))".repeat(count)))
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_that_are_not_granted_are_named_all_of_them() {
+    fn all_imports_that_are_not_granted_are_named() {
         let importing = |names: &[&str]| {
             let imports: String = names.iter().map(|name| format!("(import \"{name}\" (instance))")).collect();
             check(&wat::parse_str(format!("(component {imports})")).unwrap())
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_component_are_refused_and_the_image_is_not() {
+    fn other_bytes_are_refused_and_the_image_is_not() {
         for bytes in [&b""[..], b"\0asm", b"no component at all"] {
             assert!(check(bytes).is_err(), "{bytes:?}");
         }

@@ -1,20 +1,20 @@
-//! Advances the engines' epochs once a millisecond while something runs.
+//! Advances the epochs of all engines once a millisecond while guests run.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use wasmtime::{Engine, EngineWeak};
 
-/// The grain of CPU accounting and of yielding between runs.
+/// Granularity of CPU accounting, and of yields between runs.
 pub const TICK: Duration = Duration::from_millis(1);
 
-/// So long the thread goes on when nothing runs any more: to wake it for each of many short runs would cost them more than
-/// its ticks do.
+/// Ticks after the last run until the thread sleeps. Waking it for each of many short runs would cost more than these ticks.
 const IDLE_TICKS_MAX: u32 = 16;
 
-/// Sleeps when nothing has run for a while, so that an idle server wakes no core.
+/// A ticking thread. It sleeps when nothing has run for a while, so that an idle server wakes no core.
 #[derive(Clone)]
 pub struct Ticker {
     running: Arc<AtomicUsize>,
@@ -23,10 +23,10 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    /// Starts the thread; it ends when nobody has the ticker any more.
+    /// Starts the thread, which ends when the last clone of the ticker is dropped.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// When the system has no thread for it.
     pub fn start(engine: &Engine) -> std::io::Result<Self> {
         let running = Arc::new(AtomicUsize::new(0));
         let engines = Arc::new(Mutex::new(vec![engine.weak()]));
@@ -40,7 +40,7 @@ impl Ticker {
                     idle_ticks = IDLE_TICKS_MAX;
                     thread::park_timeout(Duration::from_secs(1));
                 } else {
-                    // Who has just woken it has a tick before it gives way.
+                    // The run that woke this thread computes for a tick before it yields.
                     thread::sleep(TICK);
                     tick(&ticked);
                 }
@@ -49,12 +49,12 @@ impl Ticker {
         Ok(Self { running, engines, thread: handle.thread().clone() })
     }
 
-    /// Ticks for another engine, too, as long as somebody has it.
+    /// Adds an engine, which ticks until it is dropped.
     pub fn add(&self, engine: &Engine) {
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.weak());
+        self.engines.lock().push(engine.weak());
     }
 
-    /// Ticks for as long as the guard lives.
+    /// Keeps the ticker going while the guard lives.
     pub fn run(&self) -> Running<'_> {
         if self.running.fetch_add(1, Ordering::SeqCst) == 0 {
             self.thread.unpark();
@@ -63,10 +63,10 @@ impl Ticker {
     }
 }
 
-/// Advances the epochs of those engines that somebody still has.
+/// Advances the epochs of the engines that still exist, and forgets the others.
 fn tick(engines: &Mutex<Vec<EngineWeak>>) {
     let advance = |engine: &EngineWeak| engine.upgrade().map(|engine| engine.increment_epoch()).is_some();
-    engines.lock().unwrap_or_else(PoisonError::into_inner).retain(advance);
+    engines.lock().retain(advance);
 }
 
 pub struct Running<'a>(&'a Ticker);

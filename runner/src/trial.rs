@@ -1,47 +1,60 @@
-//! A run that nobody recorded and that reaches nothing: how checks and local tests run a tool.
+//! Trial runs: runs without a record and without network, for checks and local tests.
 //!
-//! It passes what every run passes beside its record: the schema, the sandbox in its process, the host's rules for
-//! requests, the bounds and the rule of outputs. Requests are answered by mocks alone.
+//! A trial passes the schema, the sandbox, the egress rules, the limits and the output rules like every run. Only mocks
+//! answer its requests.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use registry::{Clock, InvocationId, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings};
 use serde_json::Value;
 
 use crate::admission::Admission;
-use crate::cache::Compiled;
-use crate::call::ResultPersistence;
-use crate::codes::Codes;
-use crate::documents::Documents;
-use crate::execution::group_of;
+use crate::call::{Conversation, Input, ResultPersistence, UNPUBLISHED};
+use crate::code_cache::CodeCache;
+use crate::code_store::CodeStore;
+use crate::compile::Compiler;
+use crate::config::Config;
+use crate::depth::Depth;
+use crate::egress::{CompiledMocks, Egress, EgressPolicy, EgressRules, Mocks, Simulation};
+use crate::error::{Error, SchemaViolation};
+use crate::execution::{Code, Execution, RunDocuments, group_of};
 use crate::executor::Executor;
-use crate::host::variables::{self, Metadata};
-use crate::invoke::outlet::Outlet;
-use crate::invoke::{UNPUBLISHED, compiled, refused};
-use crate::outcome::cut;
+use crate::input_documents::InputDocuments;
+use crate::limits::Limits;
+use crate::outcome::{self, Outcome};
+use crate::output::{self, OutputCheck};
+use crate::ports::{EventSink, HttpErrorCode, HttpSender, Ports};
 use crate::redact::Redactor;
-use crate::{
-    Code, Compiler, Config, Conversation, Depth, Egress, Error, EventSink, Execution, Gate, HttpErrorCode, HttpSender,
-    Input, InputSchema, InvocationMode, Limits, Mocks, Outcome, Pass, Ports, Simulation, Standins, Taping, shape,
-};
+use crate::run_documents::{self, Metadata};
+use crate::schema::{self, InputSchema, SchemaMatcher};
+use crate::tape::TapeMode;
+use crate::text::cut;
 
-/// Requests without a mock that are named; their author mends one after the other.
+/// Requests without a mock that are listed.
 const UNANSWERED_MAX: usize = 5;
 const UNANSWERED_BYTES_MAX: usize = 500;
 
-/// Runs trials. Clones share processes and places.
+/// Runs trials. Clones share the queue and the processes.
 #[derive(Clone)]
-pub struct Trials {
-    executor: Executor,
-    admission: Admission,
-    compiler: Compiler,
+pub struct TrialRunner {
+    services: TrialServices,
     egress: Egress,
-    limits_max: Limits,
-    clock: Clock,
 }
 
-/// A tool, and all that one run of it is given.
+/// Services that trials share with the other runs of a process.
+#[derive(Clone)]
+pub(crate) struct TrialServices {
+    pub executor: Executor,
+    pub admission: Admission,
+    pub schemas: SchemaMatcher,
+    pub compiler: Compiler,
+    pub limits_max: Limits,
+    pub clock: Clock,
+}
+
+/// A tool, and the input and settings of one run.
 pub struct Trial<'a> {
     pub organization: &'a OrganizationId,
     pub tool_name: &'a str,
@@ -49,189 +62,188 @@ pub struct Trial<'a> {
     pub settings: &'a VersionSettings,
     pub input_schema: &'a InputSchema,
     pub input: Input,
-    /// Those that the version declares.
+    /// Variables that the version requires.
     pub variables: Variables,
     pub mocks: &'a Mocks,
-    /// Where its time of day begins; at the world's when nothing is said.
+    /// Start of the wall clock; the real time when it is `None`.
     pub clock: Option<Timestamp>,
     pub conversation: Option<Conversation>,
     pub events: EventSink,
 }
 
-/// How a trial ended.
-pub struct Tried {
-    /// An input that misses the schema failed as `input_schema`.
+/// The result of a trial.
+pub struct TrialResult {
+    /// The outcome. An input that violates the schema fails as `input_schema`.
     pub outcome: Outcome,
     pub duration: Duration,
-    /// What the tool printed.
+    /// Text that the tool printed.
     pub logs: String,
-    /// Requests for which no mock stood, such as `GET https://api.example.com/`; the first few, redacted.
+    /// Requests that no mock answered, such as `GET https://api.example.com/`: the first ones, redacted.
     pub unanswered: Vec<String>,
+    redacted: Redacted,
     redactor: Redactor,
 }
 
-impl Tried {
+/// Outcome and logs without secrets. They are redacted before they are cut at their bounds.
+struct Redacted {
+    outcome: Outcome,
+    logs: String,
+}
+
+impl TrialResult {
     /// A text without the run's secrets and sensitive user variables.
     #[must_use]
     pub fn redacted(&self, text: String) -> String {
         self.redactor.text(text)
     }
 
-    /// A value without them, in its texts and names.
+    /// A value without secrets in its texts and names.
     #[must_use]
     pub fn redacted_value(&self, value: Value) -> Value {
         self.redactor.value(value)
     }
 
-    /// How it ended, without them.
+    /// The outcome without secrets.
     #[must_use]
     pub fn redacted_outcome(&self) -> Outcome {
-        self.redactor.outcome(self.outcome.clone())
+        self.redacted.outcome.clone()
+    }
+
+    /// The printed text without secrets.
+    #[must_use]
+    pub fn redacted_logs(&self) -> String {
+        self.redacted.logs.clone()
     }
 }
 
-impl Trials {
-    /// Trials of a process that has no invoker.
+impl TrialRunner {
+    /// A trial runner for a process without an invoker.
     ///
     /// # Errors
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, clock: Clock) -> Result<Self, Error> {
-        let codes = Codes::new(Compiled::open(&config.cache_dir, config.cache_key)?);
+        let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key)?);
         let executor = Executor::start(config, codes.clone())?;
-        let compiler = Compiler::new(&config.compiler, codes);
-        Self::new(executor, Admission::new("runs", config.runs), compiler, config.limits_max, clock)
+        Self::new(TrialServices {
+            executor,
+            admission: Admission::new("runs", config.runs),
+            schemas: SchemaMatcher::start(config)?,
+            compiler: Compiler::new(&config.compiler, codes),
+            limits_max: config.limits_max,
+            clock,
+        })
     }
 
-    pub(crate) fn new(
-        executor: Executor,
-        admission: Admission,
-        compiler: Compiler,
-        limits_max: Limits,
-        clock: Clock,
-    ) -> Result<Self, Error> {
-        Ok(Self { executor, admission, compiler, egress: Egress::sealed(clock.clone())?, limits_max, clock })
+    pub(crate) fn new(services: TrialServices) -> Result<Self, Error> {
+        Ok(Self { egress: Egress::sealed(services.clock.clone())?, services })
     }
 
-    /// What makes components ready for trials.
+    /// The compiler that prepares components for trials.
     #[must_use]
     pub const fn compiler(&self) -> &Compiler {
-        &self.compiler
+        &self.services.compiler
     }
 
-    /// Runs one input. The component's code must have been made ready.
+    /// The schema matcher, which builds use too.
+    #[must_use]
+    pub const fn schemas(&self) -> &SchemaMatcher {
+        &self.services.schemas
+    }
+
+    /// Runs one input. The component must have been compiled.
     ///
     /// # Errors
-    /// When too much waits, or the run fails on the host's side.
-    pub async fn run(&self, trial: Trial<'_>) -> Result<Tried, Error> {
+    /// When the queue is full, or the run fails because of a fault of the host.
+    pub async fn run(&self, trial: Trial<'_>) -> Result<TrialResult, Error> {
         let redactor = redactor(&trial);
-        if let Err(error) = trial.input_schema.validate(vec![trial.input.input_parameters.clone()]).await {
-            let Error::InvalidInput { misfits } = error else { return Err(error) };
-            let said: Vec<_> = misfits.iter().map(|misfit| format!("{}: {}", misfit.pointer, misfit.message)).collect();
-            return Ok(Tried::without_run(Outcome::failed("input_schema", said.join("; ")), redactor));
+        let TrialServices { executor, admission, schemas, limits_max, .. } = &self.services;
+        let (organization, inputs) = (trial.organization, vec![trial.input.input_parameters.clone()]);
+        if let Err(error) = schemas.validate(organization, trial.input_schema, inputs).await {
+            let Error::InvalidInput { violations } = error else { return Err(error) };
+            return Ok(TrialResult::without_run(&violations, redactor));
         }
-        let output = compiled(trial.settings.output_schema.as_ref()).await?;
-        let limits = Limits::of(trial.settings, &self.limits_max);
-        let admitted = self.admission.admit(trial.organization, 1).map_err(refused)?;
-        let _place = admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
+        let output_schema = schema::compile(trial.settings.output_schema.as_ref()).await?;
+        let limits = Limits::of(trial.settings, limits_max);
+        let admitted = admission.admit(organization, 1)?;
+        let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let unanswered = Arc::<Mutex<Vec<String>>>::default();
         let (execution, mut ports) = self.prepare(trial, limits)?;
-        ports.http = noting(ports.http, redactor.clone(), unanswered.clone());
-        let executed = self.executor.run(Box::new(execution), ports).await?;
-        let unanswered = std::mem::take(&mut *unanswered.lock().unwrap_or_else(PoisonError::into_inner));
-        let outcome = shape::promised(executed.outcome, output.as_ref()).await?;
-        let (outcome, _) = shape::shape(outcome, ResultPersistence::Ephemeral, limits.output_characters);
-        Ok(Tried { outcome, duration: executed.duration, logs: executed.logs, unanswered, redactor })
+        ports.http = noting_unanswered(ports.http, redactor.clone(), unanswered.clone());
+        let executed = executor.run(Box::new(execution), ports).await?;
+        let unanswered = std::mem::take(&mut *unanswered.lock());
+        let check = OutputCheck { schemas, organization, schema: output_schema.as_ref() };
+        let outcome = check.apply(executed.outcome).await;
+        let (outcome, _) = output::apply_limits(outcome, ResultPersistence::Ephemeral, limits.output_characters);
+        let (duration, printed) = (executed.duration, executed.logs);
+        let redacted = Redacted { outcome: redactor.outcome(outcome.clone()), logs: redactor.logs(printed.clone()) };
+        let (outcome, logs) = (outcome::bounded(outcome), Redactor::Nothing.logs(printed));
+        Ok(TrialResult { outcome, duration, logs, unanswered, redacted, redactor })
     }
 
     fn prepare(&self, trial: Trial<'_>, limits: Limits) -> Result<(Execution, Ports), Error> {
-        let Trial {
-            organization,
-            tool_name,
-            code,
-            settings,
-            mut variables,
-            mocks,
-            clock,
-            conversation,
-            events,
-            input,
-            ..
-        } = trial;
-        let now = clock.unwrap_or_else(|| self.clock.now());
-        let outlet = Outlet::take(settings, &mut variables);
-        let gate = self.gate(organization, outlet, limits, Standins::new(mocks));
-        let Documents { mode, tool_input, user_variables, .. } = Documents::of(&input)?;
-        let execution = Execution {
-            code,
-            tool_input,
-            metadata: self.metadata(organization, tool_name, mode, deadline(now, &limits)),
-            config: variables::config(&variables),
-            conversation: variables::conversation(conversation.as_ref()),
-            user_variables,
-            limits,
-            group: group_of(organization),
-            taping: clock.map_or(Taping::Off, set_to),
-        };
-        Ok((execution, Ports { events, http: gate.sender() }))
-    }
-
-    fn gate(&self, organization: &OrganizationId, outlet: Outlet, limits: Limits, standins: Standins) -> Gate {
-        self.egress.gate(Pass {
+        let Trial { organization, tool_name, code, mut variables, clock, conversation, events, input, .. } = trial;
+        let now = clock.unwrap_or_else(|| self.services.clock.now());
+        let session = self.egress.session(EgressRules {
             organization: organization.clone(),
-            declared: outlet.declared,
-            secrets: outlet.secrets,
+            policy: EgressPolicy::take(trial.settings, &mut variables),
             limits,
             depth: Depth::default(),
-            simulation: Some(Simulation { standins: standins.into(), recall: None, is_sealed: true }),
-            is_heard: false,
-        })
-    }
-
-    fn metadata(
-        &self,
-        organization: &OrganizationId,
-        tool_name: &str,
-        mode: InvocationMode,
-        deadline: Timestamp,
-    ) -> String {
-        variables::metadata(&Metadata {
+            simulation: Some(Simulation {
+                mocks: CompiledMocks::new(trial.mocks).into(),
+                lookup: None,
+                is_sealed: true,
+            }),
+            records_responses: false,
+        });
+        let InputDocuments { mode, tool_input, user_variables, .. } = InputDocuments::of(&input)?;
+        let metadata = Metadata {
             organization,
             invocation_mode: mode.as_str(),
-            invocation_id: &InvocationId::new(&self.clock),
+            invocation_id: &InvocationId::new(&self.services.clock),
             tool_id: "",
             tool_name,
             version: UNPUBLISHED.to_string(),
-            deadline_ms: deadline.as_milliseconds(),
-        })
+            deadline_ms: now.after(limits.wall()).as_milliseconds(),
+        };
+        let documents = RunDocuments {
+            tool_input,
+            metadata: run_documents::metadata(&metadata),
+            config: run_documents::config(&variables),
+            conversation: run_documents::conversation(conversation.as_ref()),
+            user_variables,
+        };
+        let tape_mode = clock.map_or(TapeMode::Off, starting_at);
+        let execution = Execution { code, documents, limits, group: group_of(organization), tape_mode };
+        Ok((execution, Ports { events, http: session.sender() }))
     }
 }
 
-fn deadline(now: Timestamp, limits: &Limits) -> Timestamp {
-    now.after(Duration::from_millis(limits.wall_ms))
+/// Sets the wall clock of a run. Guests cannot represent a time before 1970.
+fn starting_at(clock: Timestamp) -> TapeMode {
+    TapeMode::SetClock { clock_ms: u64::try_from(clock.as_milliseconds()).unwrap_or_default() }
 }
 
-/// Guests know no time before 1970.
-fn set_to(clock: Timestamp) -> Taping {
-    Taping::Set { clock_ms: u64::try_from(clock.as_milliseconds()).unwrap_or_default() }
-}
-
-impl Tried {
-    fn without_run(outcome: Outcome, redactor: Redactor) -> Self {
-        Self { outcome, duration: Duration::ZERO, logs: String::new(), unanswered: Vec::new(), redactor }
+impl TrialResult {
+    fn without_run(violations: &[SchemaViolation], redactor: Redactor) -> Self {
+        let line = |violation: &SchemaViolation| format!("{}: {}", violation.pointer, violation.message);
+        let message = violations.iter().map(line).collect::<Vec<_>>().join("; ");
+        let outcome = outcome::failed("input_schema", message);
+        let redacted = Redacted { outcome: redactor.outcome(outcome.clone()), logs: String::new() };
+        Self { outcome, duration: Duration::ZERO, logs: String::new(), unanswered: Vec::new(), redacted, redactor }
     }
 }
 
-/// Notes the requests that no mock answered.
-fn noting(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<String>>>) -> HttpSender {
+/// Lists the requests that no mock answers.
+fn noting_unanswered(sender: HttpSender, redactor: Redactor, unanswered: Arc<Mutex<Vec<String>>>) -> HttpSender {
     Arc::new(move |request| {
-        // Before it is cut, since half a secret would not be found.
+        // Redacted before it is cut, since a part of a secret would not be found.
         let name = redactor.text(format!("{} {}", request.method, request.url));
         let name = cut(name, UNANSWERED_BYTES_MAX);
         let (answer, unanswered) = (sender(request), unanswered.clone());
         Box::pin(async move {
             let answer = answer.await;
             if answer.as_ref().is_err_and(|error| error.code == HttpErrorCode::Simulated) {
-                let mut unanswered = unanswered.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut unanswered = unanswered.lock();
                 if unanswered.len() < UNANSWERED_MAX {
                     unanswered.push(name);
                 }

@@ -1,67 +1,72 @@
-//! What never changes about a version, kept in memory for the next call.
+//! Keeps the immutable parts of versions in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use registry::VersionId;
 
-use crate::{Code, Damage, InputSchema, Standins};
+use crate::egress::CompiledMocks;
+use crate::error::DamagedArtifact;
+use crate::execution::Code;
+use crate::schema::InputSchema;
 
-/// Versions whose schema and bundle stay in memory.
+/// Versions that stay in memory.
 const VERSIONS_MAX: usize = 1_024;
-/// All their bundles and mocks together. Most have some kilobytes; the largest allowed, of 8 MiB, would be 8 GiB otherwise.
+/// Bytes of all bundles and mocks together. Most have some kilobytes; 1,024 of the largest, 8 MiB each, would take 8
+/// GiB.
 const BUNDLE_BYTES_MAX: usize = 256 << 20;
 
-/// One version.
+/// The code and schemas of one version.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    /// Or why its runs fail. That is looked at anew each time.
-    pub(crate) code: Result<Code, Damage>,
+pub(crate) struct LoadedVersion {
+    /// The code, or the damage for which every run fails. A damaged version is not cached.
+    pub(crate) code: Result<Code, DamagedArtifact>,
     pub(crate) schema: InputSchema,
-    /// Of outputs.
+    /// Schema of outputs.
     pub(crate) output: Option<InputSchema>,
-    pub(crate) mocks: Arc<Standins>,
+    pub(crate) mocks: Arc<CompiledMocks>,
 }
 
-impl Loaded {
-    /// What grows with what an author wrote.
+impl LoadedVersion {
+    /// Bytes that depend on the size of the author's files.
     fn bytes(&self) -> usize {
         self.code.as_ref().map_or(0, |code| code.bundle.len()) + self.mocks.bytes()
     }
 }
 
-/// At a bound everything is forgotten: what is in use comes back at once, and nobody has to count uses.
+/// A cache of versions. At a bound it is emptied, which needs no bookkeeping; versions in use are loaded again
+/// immediately.
 #[derive(Debug, Default)]
-pub(crate) struct Versions(RwLock<Held>);
+pub(crate) struct VersionCache(RwLock<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
-    versions: HashMap<VersionId, Arc<Loaded>>,
+    versions: HashMap<VersionId, Arc<LoadedVersion>>,
     bundle_bytes: usize,
 }
 
-impl Versions {
-    pub(crate) fn get(&self, id: &VersionId) -> Option<Arc<Loaded>> {
-        // A panic while the lock was held cannot have left the table half written.
-        self.0.read().unwrap_or_else(PoisonError::into_inner).versions.get(id).cloned()
+impl VersionCache {
+    pub(crate) fn get(&self, id: &VersionId) -> Option<Arc<LoadedVersion>> {
+        self.0.read().versions.get(id).cloned()
     }
 
-    pub(crate) fn keep(&self, id: VersionId, loaded: Arc<Loaded>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).keep(id, loaded);
+    pub(crate) fn keep(&self, id: VersionId, loaded: Arc<LoadedVersion>) {
+        self.0.write().keep(id, loaded);
     }
 }
 
 impl Held {
-    fn keep(&mut self, id: VersionId, loaded: Arc<Loaded>) {
+    fn keep(&mut self, id: VersionId, loaded: Arc<LoadedVersion>) {
         let bytes = loaded.bytes();
         if self.versions.len() >= VERSIONS_MAX || self.bundle_bytes + bytes > BUNDLE_BYTES_MAX {
             self.versions.clear();
             self.bundle_bytes = 0;
         }
         self.bundle_bytes += bytes;
-        // Two calls may have loaded it at the same time.
-        if let Some(twin) = self.versions.insert(id, loaded) {
-            self.bundle_bytes -= twin.bytes();
+        // Two calls may load a version at the same time.
+        if let Some(replaced) = self.versions.insert(id, loaded) {
+            self.bundle_bytes -= replaced.bytes();
         }
     }
 }
@@ -72,10 +77,10 @@ mod tests {
 
     use super::*;
 
-    fn loaded(bundle: &Arc<[u8]>) -> Arc<Loaded> {
+    fn loaded(bundle: &Arc<[u8]>) -> Arc<LoadedVersion> {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
         let schema = InputSchema::compile(&serde_json::json!({})).unwrap();
-        Arc::new(Loaded { code: Ok(code), schema, output: None, mocks: Arc::default() })
+        Arc::new(LoadedVersion { code: Ok(code), schema, output: None, mocks: Arc::default() })
     }
 
     fn bundle(bytes: usize) -> Arc<[u8]> {
@@ -105,11 +110,11 @@ mod tests {
 
     #[test]
     fn a_version_loaded_twice_counts_once() {
-        let (versions, id) = (Versions::default(), VersionId::new(&Clock::system()));
+        let (versions, id) = (VersionCache::default(), VersionId::new(&Clock::system()));
         for _ in 0..2 {
             versions.keep(id.clone(), loaded(&bundle(10)));
         }
-        assert_eq!(versions.0.read().unwrap().bundle_bytes, 10);
+        assert_eq!(versions.0.read().bundle_bytes, 10);
         assert_eq!(versions.get(&id).unwrap().code.as_ref().unwrap().bundle.len(), 10);
         assert!(versions.get(&VersionId::new(&Clock::system())).is_none());
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// One file: a relative path with `/` between its parts, and what it holds.
+/// A file: its relative path, separated by `/`, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     pub path: String,
@@ -14,6 +14,8 @@ impl File {
         Self { path: format!("{directory}/{}", self.path), ..self }
     }
 }
+
+const NAME_MARKER: &str = "{{tool_name}}";
 
 type Embedded = (&'static str, &'static [u8]);
 
@@ -61,7 +63,7 @@ pub fn python_package() -> Vec<File> {
     files(PACKAGE)
 }
 
-/// The package with what it takes to build it: the content of its source archive but for `PKG-INFO`.
+/// The package with its build files: the contents of its source archive without `PKG-INFO`.
 pub(crate) fn distribution() -> Vec<File> {
     files(DISTRIBUTION).into_iter().chain(python_package()).collect()
 }
@@ -71,9 +73,14 @@ pub(crate) fn template() -> Vec<File> {
     files(TEMPLATE)
 }
 
-/// What lies on `main` besides the scaffold and the example.
+/// Files of `main` besides the scaffold and the example.
 pub(crate) fn main_branch_pages() -> Vec<File> {
     files(MAIN_BRANCH)
+}
+
+/// Replaces the placeholder for the tool's name in a template's file.
+pub(crate) fn rendered(bytes: &[u8], name: &str) -> Cow<'static, [u8]> {
+    String::from_utf8_lossy(bytes).replace(NAME_MARKER, name).into_bytes().into()
 }
 
 fn files(table: &[Embedded]) -> Vec<File> {

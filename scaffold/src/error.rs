@@ -1,4 +1,4 @@
-//! What can go wrong here, which is little: everything but the project's name is embedded.
+//! Errors of this crate. There are few, because everything except the project's name is embedded.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub enum Error {
     },
 }
 
-/// Whose fault an error is.
+/// The kind of an error: a fault of the caller or of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Invalid,
@@ -28,7 +28,7 @@ impl Error {
         }
     }
 
-    /// A stable word for programs.
+    /// The stable code of the error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::BadProjectName { .. } => "bad_project_name",

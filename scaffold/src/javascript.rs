@@ -1,6 +1,6 @@
-//! A new project in TypeScript or JavaScript: what both have, and what one has alone.
+//! A new project in TypeScript or JavaScript: the shared files, and those of each language.
 
-use crate::project::rendered;
+use crate::embedded::rendered;
 use crate::{File, ProjectName};
 
 macro_rules! embedded {

@@ -1,5 +1,5 @@
-//! What an author starts from: the Python package of types, the project templates, and the `main` branch of a hosted
-//! repository. All of it is embedded, so that the binary needs no files beside it.
+//! Files for authors: the Python package of types, the project templates, and the `main` branch of a hosted repository.
+//! All of them are embedded, so that the binary needs no other files.
 
 mod embedded;
 mod error;
@@ -14,7 +14,7 @@ pub use embedded::{File, python_package};
 pub use error::{Error, Kind};
 pub use main_branch::main_branch;
 pub use pack::{ARCHIVE_NAME, pack};
-pub use project::{TemplateLanguage, new_project};
+pub use project::{TEMPLATES, Template};
 pub use project_name::ProjectName;
 
 /// The version of the Python package, which is the version of this workspace.

@@ -1,4 +1,4 @@
-//! What `main` of a hosted repository holds: a page that explains, the scaffold's sources, and a working example.
+//! The files of `main` in a hosted repository: a README, the scaffold's sources, and a complete example.
 
 use crate::embedded::{distribution, main_branch_pages};
 use crate::project::python;
@@ -6,7 +6,7 @@ use crate::{Error, File, ProjectName};
 
 const EXAMPLE: &str = "example_tool";
 
-/// The whole tree, sorted by path, the same for every organisation of one release.
+/// Returns the whole tree, sorted by path. It is the same for every organisation of a release.
 pub fn main_branch() -> Result<Vec<File>, Error> {
     let name = ProjectName::parse(EXAMPLE)?;
     let scaffold = distribution().into_iter().map(|file| file.below("scaffold"));

@@ -9,13 +9,13 @@ use tar::{Builder, EntryType, Header};
 use crate::embedded::distribution;
 use crate::{Error, File, VERSION};
 
-/// The name under which the archive is served. Installers tell an archive by its ending.
+/// The file name of the archive. Installers recognise an archive by its extension.
 pub const ARCHIVE_NAME: &str = "amigo_tool_scaffold.tar.gz";
 
-/// 1980-01-01, the earliest date that a wheel (a zip archive) can hold; no clock takes part.
+/// 1980-01-01, the earliest date that a wheel (a zip archive) can hold. The current time is not used.
 const MODIFIED_SECONDS: u64 = 315_532_800;
 
-/// Builds the `.tar.gz` that `pip install URL` and `uv add "amigo_tool_scaffold @ URL"` take.
+/// Builds the `.tar.gz` that `pip install URL` and `uv add "amigo_tool_scaffold @ URL"` install.
 pub fn pack() -> Result<Vec<u8>, Error> {
     let top = format!("amigo_tool_scaffold-{VERSION}");
     let mut files = distribution();
@@ -45,7 +45,7 @@ fn compressed(archive: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(encoder.finish()?)
 }
 
-/// The metadata that the package's own build backend writes too. No dependency is dynamic, so uv need not build it.
+/// The metadata, the same as from the package's own build backend. No dependency is dynamic, so uv need not build it.
 fn package_information() -> String {
     format!(
         "Metadata-Version: 2.2\n\

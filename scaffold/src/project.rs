@@ -1,41 +1,52 @@
 //! A new tool project from a template.
 
-use std::borrow::Cow;
-
-use crate::embedded::template;
+use crate::embedded::{rendered, template};
 use crate::{Error, File, ProjectName, javascript, rust};
 
-const NAME_MARKER: &str = "{{tool_name}}";
-
-/// What a new project is written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TemplateLanguage {
-    #[default]
-    Python,
-    TypeScript,
-    JavaScript,
-    Rust,
+/// A kind of project that an author can start from.
+#[derive(Debug)]
+pub struct Template {
+    /// The name of the template on the command line.
+    pub name: &'static str,
+    /// The file to edit first, relative to the project's directory.
+    pub entry: &'static str,
+    files: fn(&ProjectName) -> Result<Vec<File>, Error>,
 }
 
-/// The files of a working project, with paths relative to the project's own directory (`tool.py`).
-///
-/// # Errors
-/// When the language takes no project of that name.
-pub fn new_project(name: &ProjectName, language: TemplateLanguage) -> Result<Vec<File>, Error> {
-    match language {
-        TemplateLanguage::Python => Ok(python(name)),
-        TemplateLanguage::TypeScript => Ok(javascript::project(name, javascript::TYPESCRIPT)),
-        TemplateLanguage::JavaScript => Ok(javascript::project(name, javascript::JAVASCRIPT)),
-        TemplateLanguage::Rust => rust::project(name),
+/// The templates, the default one first.
+pub static TEMPLATES: [Template; 4] = [
+    Template { name: "python", entry: "tool.py", files: |name| Ok(python(name)) },
+    Template {
+        name: "typescript",
+        entry: "index.ts",
+        files: |name| Ok(javascript::project(name, javascript::TYPESCRIPT)),
+    },
+    Template {
+        name: "javascript",
+        entry: "index.js",
+        files: |name| Ok(javascript::project(name, javascript::JAVASCRIPT)),
+    },
+    Template { name: "rust", entry: "src/lib.rs", files: rust::project },
+];
+
+impl Template {
+    /// Returns the template of that name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TEMPLATES.iter().find(|template| template.name == name)
+    }
+
+    /// Returns the files of a working project, with paths relative to the project's own directory (`tool.py`).
+    ///
+    /// # Errors
+    /// When the language reserves the name.
+    pub fn project(&self, name: &ProjectName) -> Result<Vec<File>, Error> {
+        (self.files)(name)
     }
 }
 
 pub(crate) fn python(name: &ProjectName) -> Vec<File> {
     template().into_iter().map(|file| File { bytes: rendered(&file.bytes, name.as_str()), path: file.path }).collect()
-}
-
-pub(crate) fn rendered(bytes: &[u8], name: &str) -> Cow<'static, [u8]> {
-    String::from_utf8_lossy(bytes).replace(NAME_MARKER, name).into_bytes().into()
 }
 
 #[cfg(test)]
@@ -74,5 +85,15 @@ mod tests {
                 "tool.py"
             ]
         );
+    }
+
+    #[test]
+    fn every_template_has_its_entry_file() {
+        let name = ProjectName::parse("look_up_order").expect("a good name");
+        for template in &TEMPLATES {
+            let files = template.project(&name).expect("a project");
+            assert!(files.iter().any(|file| file.path == template.entry), "{}", template.name);
+            assert!(std::ptr::eq(Template::find(template.name).expect("found"), template));
+        }
     }
 }

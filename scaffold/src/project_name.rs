@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Error;
 
-/// As long as a tool's name may be.
+/// Length limit, which is that of a tool's name.
 const LENGTH_MAX: usize = 64;
 
 /// `a-z`, `0-9` and `_` inside; a letter or digit at both ends, as Python projects are named.
@@ -23,7 +23,7 @@ impl ProjectName {
         &self.0
     }
 
-    /// Where the project lies in a repository: `tools/<name>`.
+    /// The path of the project in a repository: `tools/<name>`.
     pub fn project_path(&self) -> String {
         format!("tools/{}", self.0)
     }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_the_rest_and_says_why() {
+    fn refuses_the_rest_with_the_reason() {
         for (name, reason) in [
             ("", "empty"),
             ("_a", "begin and end"),

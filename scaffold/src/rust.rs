@@ -1,12 +1,12 @@
-//! A new project in Rust: the template, and the package that tools are written against as a folder of it. So a commit holds
-//! all that is built of it but for public crates, and builds the same under a later release.
+//! A new project in Rust: the template, and the package for tools as a directory of it. So a commit contains all of its
+//! sources except public crates, and builds the same with a later release.
 
 use std::borrow::Cow;
 
-use crate::project::rendered;
+use crate::embedded::rendered;
 use crate::{Error, File, ProjectName};
 
-/// Where the package lies in a project.
+/// The directory of the package in a project.
 const PACKAGE_DIRECTORY: &str = "lathe";
 const LOCK_FILE: &str = "Cargo.lock";
 const PACKAGE_HEAD: &str = "[[package]]\n";
@@ -48,7 +48,7 @@ pub(crate) fn project(name: &ProjectName) -> Result<Vec<File>, Error> {
     Ok(TEMPLATE.iter().map(from_template).chain(PACKAGE.iter().map(of_package)).collect())
 }
 
-/// Cargo asks more of a name than other languages do, and two crates of a project cannot have the same.
+/// Checks the rules of Cargo for names. A project cannot contain two crates with the same name.
 fn crate_name(name: &ProjectName) -> Result<&str, Error> {
     let refuse = |reason| Err(Error::BadProjectName { name: name.to_string(), reason });
     let lock = TEMPLATE.iter().find(|(path, _)| *path == LOCK_FILE).map_or(&[][..], |(_, bytes)| *bytes);
@@ -62,7 +62,7 @@ fn crate_name(name: &ProjectName) -> Result<&str, Error> {
     Ok(name.as_str())
 }
 
-/// Cargo takes a lock file for changed when its packages are in another order than by name.
+/// Sorts the packages of a lock file by name. Cargo treats a lock file with another order as changed.
 fn sorted(lock: &[u8]) -> Cow<'static, [u8]> {
     let text = String::from_utf8_lossy(lock).into_owned();
     let mut parts = text.split(PACKAGE_HEAD);
@@ -101,7 +101,7 @@ mod tests {
         for (directory, table) in [("template", TEMPLATE), ("sdk", PACKAGE)] {
             let mut expected = BTreeSet::new();
             on_disk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rust").join(directory), "", &mut expected);
-            // What one's own cargo leaves behind in a library.
+            // A local cargo command may have created it.
             expected.retain(|path| directory != "sdk" || path != LOCK_FILE);
             assert_eq!(table.iter().map(|(path, _)| (*path).to_owned()).collect::<BTreeSet<_>>(), expected);
         }

@@ -1,5 +1,5 @@
-//! The bindings in the Rust package are what a generator makes of the world. They are checked in, so that no tool has to
-//! build the generator; `INSTA_UPDATE=always cargo test -p scaffold` writes them anew.
+//! The bindings in the Rust package match the WIT world. They are checked in, so that no tool has to build the
+//! generator. `INSTA_UPDATE=always cargo test -p scaffold` generates them again.
 
 use std::path::Path;
 

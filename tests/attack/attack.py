@@ -1,11 +1,11 @@
-"""Attacks a server of its own with requests made from its OpenAPI document, valid and spoilt, alone and in sequence.
+"""Attacks a new server with requests generated from its OpenAPI document, valid and invalid, single and in sequence.
 
     python3 -m venv target/attack && target/attack/bin/pip install -r tests/attack/requirements.txt
     target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 180
 
-Fails when the document breaks the rules of OpenAPI 3.1, when an answer is not one that the document describes, when a
-request is wrongly refused or wrongly accepted, at any 5xx, panic or fault, and when the server's memory grows beyond a
-bound. What schemathesis is told stands in `schemathesis.toml`, which also says which checks are off and why.
+Fails when the document violates OpenAPI 3.1, when the document does not describe a response, when a request is wrongly
+refused or wrongly accepted, at any 5xx, panic or internal error, and when the server's memory grows beyond a bound.
+`schemathesis.toml` has the configuration of schemathesis, with the checks that are off and the reasons.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from target import Server, seed
 
 HERE = Path(__file__).parent
 
-# What the server may hold more after the attack than before: caches of tools and tokens fill up, and the allocator
-# keeps what it once had. A leak of a kilobyte a request is found with 200,000 of them.
+# Growth of the server's memory that is allowed: caches fill up, and the allocator keeps freed memory. A leak of a
+# kilobyte per request is found with 200,000 of them.
 GROWTH_BYTES_MAX = 200 * 2**20
 
 
 def main() -> int:
     arguments = parsed_arguments()
-    # Told to stop, it takes its server along.
+    # SIGTERM also stops the server.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as directory:
         server = Server(arguments.lathe, Path(directory))
@@ -70,7 +70,7 @@ def attack(server: Server, arguments: argparse.Namespace) -> int:
 def schemathesis(server: Server, seeded: dict[str, str], arguments: argparse.Namespace) -> bool:
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml"), "run"]
     command += [f"{server.url}/v1/openapi.json", "--max-examples", str(arguments.examples)]
-    # Some forms are narrow; that many drawn values are thrown away is no fault of the server.
+    # Some patterns are narrow, so that many generated values are discarded.
     command += ["--suppress-health-check", "filter_too_much"]
     if arguments.seconds is not None:
         command += ["--max-time", str(arguments.seconds)]

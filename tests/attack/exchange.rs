@@ -1,4 +1,4 @@
-//! Sends bytes over a connection of their own, and judges what comes back.
+//! Sends bytes over a new connection, and checks the response.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -6,16 +6,28 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// A server that says nothing for so long may be waiting for more; it is told that there is no more.
-const PAUSE: Duration = Duration::from_millis(400);
-/// So often it may say nothing in all. Beyond it the connection hangs.
-const PAUSES_MAX: usize = 100;
+use crate::harness::PATIENCE;
 
-/// Everything that the server sends until it closes.
+/// Time without data after which the client ends its side, since the server may be waiting for more bytes.
+const PAUSE: Duration = Duration::from_millis(400);
+/// Most such pauses of a connection, five minutes in all. Beyond them the connection counts as hanging.
+const PAUSES_MAX: usize = 750;
+
+/// Returns the response to a valid request, up to the end of the connection. The client keeps its side open, since the
+/// server does not answer a client that has gone.
+pub fn of_proper(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    exchanged(address, bytes, PATIENCE)
+}
+
+/// Returns everything that the server sends before it closes the connection.
 pub fn of(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    exchanged(address, bytes, PAUSE)
+}
+
+fn exchanged(address: SocketAddr, bytes: &[u8], pause: Duration) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).expect("a connection");
-    stream.set_read_timeout(Some(PAUSE)).expect("a limit");
-    // It may refuse and close before it has read all.
+    stream.set_read_timeout(Some(pause)).expect("a limit");
+    // The server may refuse the request and close the connection before it has read everything.
     let mut writing = stream.try_clone().expect("a second handle");
     std::thread::scope(|scope| {
         scope.spawn(move || writing.write_all(bytes));
@@ -31,23 +43,23 @@ fn answer(stream: &mut TcpStream) -> Vec<u8> {
                 Ok(0) => return answer,
                 Ok(length) => answer.extend_from_slice(&piece[..length]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => break,
-                // Closed with bytes of ours unread.
+                // A reset: the server closed the connection with unread bytes.
                 Err(_) => return answer,
             }
         }
-        // Gone already is as good.
+        // The connection may be closed already.
         let _ = stream.shutdown(Shutdown::Write);
     }
     answer.extend_from_slice(b"HTTP/1.1 599 the connection was left open");
     answer
 }
 
-/// The status of the first answer.
+/// Returns the status of the first response.
 pub fn status(answer: &[u8]) -> String {
     answer.get(9..12).map_or_else(|| "closed".to_owned(), |status| String::from_utf8_lossy(status).into_owned())
 }
 
-/// What is wrong with an answer, if anything is.
+/// Returns the error in a response, if there is one.
 pub fn wrong(answer: &[u8]) -> Option<&'static str> {
     let is_head = |at: &usize| answer.get(at + 8) == Some(&b' ') && answer.get(at + 9).is_some_and(u8::is_ascii_digit);
     let heads: Vec<usize> = positions(answer, b"HTTP/1.").filter(is_head).collect();
@@ -64,7 +76,7 @@ pub fn wrong(answer: &[u8]) -> Option<&'static str> {
     if positions(answer, b"\r\nx-request-id: ").next().is_none() && !answer.starts_with(b"HTTP/1.1 100") {
         return Some("the answer has no request id");
     }
-    // What only asked for a head gets no body.
+    // Responses to HEAD have no body.
     (refused && !body.is_empty() && !is_explained()).then_some("the refusal has no detail")
 }
 

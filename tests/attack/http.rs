@@ -1,4 +1,4 @@
-//! What can be wrong with the head of a request, and with where its body ends.
+//! Damage to the head of a request and to its framing.
 
 use fastrand::Rng;
 
@@ -44,7 +44,7 @@ fn target(message: &mut Message, rng: &mut Rng) {
     message.target = one(&targets, rng).to_vec();
 }
 
-/// Odd text in the middle of the path or the query.
+/// Puts unusual text into the path or the query.
 fn place(message: &mut Message, rng: &mut Rng) {
     let many = b"&tag=a".repeat(2_000);
     let pieces: [&[u8]; 24] = [
@@ -128,7 +128,7 @@ fn framing(message: &mut Message, rng: &mut Rng) {
     }
 }
 
-/// A body of chunks of which one is wrong.
+/// A chunked body with one invalid chunk.
 fn chunk(message: &mut Message, rng: &mut Rng) {
     let long = [&b"1;"[..], &b"e".repeat(80_000), b"\r\na\r\n"].concat();
     let chunks: [&[u8]; 11] = [
@@ -151,7 +151,7 @@ fn line_end(message: &mut Message, rng: &mut Rng) {
     message.line_end = one(&[&b"\n"[..], b"\r", b"\r\r\n", b"\n\r", b"\0", b" \r\n"], rng);
 }
 
-/// A header that the server reads, with what it does not expect.
+/// A header that the server reads, with an unexpected value.
 fn header(message: &mut Message, rng: &mut Rng) {
     let names = [
         "authorization",
@@ -223,7 +223,7 @@ fn header(message: &mut Message, rng: &mut Rng) {
     message.headers.push([name.as_bytes(), b": ", one(&values, rng)].concat());
 }
 
-/// A line that is no header.
+/// A line that is not a header.
 fn odd_header(message: &mut Message, rng: &mut Rng) {
     let lines: [&[u8]; 12] = [
         b"no colon",
@@ -243,14 +243,14 @@ fn odd_header(message: &mut Message, rng: &mut Rng) {
     message.headers.insert(at, one(&lines, rng).to_vec());
 }
 
-/// More headers, or more bytes of them, than there may be.
+/// Headers beyond the limits on their number and size.
 fn crowd(message: &mut Message, rng: &mut Rng) {
     let (count, length) = one(&[&(90, 10), &(101, 1), &(5_000, 1), &(20, 4_000), &(2, 70_000)], rng);
     let length = *length;
     message.headers.extend((0..*count).map(|index| format!("x-{index}: {}", "y".repeat(length)).into_bytes()));
 }
 
-/// Bytes that change, go or come anywhere in the whole message.
+/// Changes, removes or inserts bytes anywhere in the message.
 pub fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
     for _ in 0..rng.usize(1..6) {
         let at = rng.usize(..bytes.len());

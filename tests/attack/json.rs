@@ -1,12 +1,12 @@
-//! Bodies that are nearly JSON, or JSON that nobody expects.
+//! Bodies that are almost JSON, and unexpected JSON.
 
 use fastrand::Rng;
 use serde_json::Value;
 
-/// Stands where raw text will stand.
+/// A placeholder that is replaced by raw text.
 const HERE: &str = "\u{1}here";
 
-/// Texts for the place of any value: hostile, extreme, or of the wrong type.
+/// Texts that replace a value: hostile, extreme, or of the wrong type.
 const VALUES: [&[u8]; 42] = [
     b"null",
     b"true",
@@ -52,7 +52,7 @@ const VALUES: [&[u8]; 42] = [
     b"'single'",
 ];
 
-/// Keys beside the known ones, or in their place.
+/// Additional keys, and replacements of known keys.
 const MEMBERS: [&[u8]; 12] = [
     br#""inputs":[],"inputs""#,
     br#""name":1,"name""#,
@@ -97,7 +97,7 @@ fn with_member(mut valid: Value, rng: &mut Rng) -> Vec<u8> {
     replaced(&valid, &Value::from(HERE), raw)
 }
 
-/// A value of the document, the whole of it among them.
+/// Picks a value in the document, possibly the whole document.
 fn place<'v>(document: &'v mut Value, rng: &mut Rng) -> &'v mut Value {
     let mut pointers = vec![String::new()];
     collect(document, "", &mut pointers);
@@ -123,7 +123,7 @@ fn replaced(document: &Value, here: &Value, raw: &[u8]) -> Vec<u8> {
     [before.as_bytes(), raw, after.as_bytes()].concat()
 }
 
-/// Nested deeper than any stack likes, closed or not.
+/// Values nested deeper than any stack allows, closed or unclosed.
 fn deep(rng: &mut Rng) -> Vec<u8> {
     let depth = [100, 127, 128, 129, 1_000, 10_000, 150_000][rng.usize(..7)];
     let (open, close): (&[u8], &[u8]) =
@@ -132,7 +132,7 @@ fn deep(rng: &mut Rng) -> Vec<u8> {
     [open.repeat(depth), b"1".to_vec(), close.repeat(closed)].concat()
 }
 
-/// Up to the bound of a body and over it.
+/// Bodies near the size limit, below and above it.
 fn long(rng: &mut Rng) -> Vec<u8> {
     let length = [1_000, 65_536, 300_000, 1_100_000][rng.usize(..4)];
     match rng.u8(..4) {
@@ -160,7 +160,7 @@ fn encoded(body: &[u8], rng: &mut Rng) -> Vec<u8> {
     }
 }
 
-/// A document that does not end where it should, or does not begin there.
+/// Documents that are cut off, or have additional bytes at their start or end.
 fn framed(body: &[u8], rng: &mut Rng) -> Vec<u8> {
     match rng.u8(..7) {
         0 => body[..rng.usize(..body.len().max(1))].to_vec(),

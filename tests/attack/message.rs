@@ -1,23 +1,23 @@
-//! A request as its parts, so that one part can be spoilt and the others stay whole.
+//! A request in parts, so that a test can damage one part and keep the others.
 
 #[derive(Clone)]
 pub struct Message {
     pub method: Vec<u8>,
     pub target: Vec<u8>,
     pub version: Vec<u8>,
-    /// Lines without their ends.
+    /// Header lines without line ends.
     pub headers: Vec<Vec<u8>>,
     pub line_end: &'static [u8],
     pub framing: Framing,
     pub body: Vec<u8>,
 }
 
-/// How the message says where its body ends.
+/// The framing of the body.
 #[derive(Clone)]
 pub enum Framing {
     Length,
     Chunked,
-    /// These lines, whether they are true or not.
+    /// These header lines, whether they match the body or not.
     Claimed(Vec<Vec<u8>>),
 }
 
@@ -85,7 +85,7 @@ fn chunked(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// For a person who has to find out what was wrong with it.
+/// Returns the message as text for a failed assertion.
 pub fn shown(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 3_000;
     let rest = bytes.len().saturating_sub(SHOWN_MAX);

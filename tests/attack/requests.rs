@@ -1,5 +1,4 @@
-//! The proper requests that are spoilt: at least one of every kind of handler. None of them takes away what the others
-//! need.
+//! The valid requests that are damaged: at least one per handler. None of them removes what another one needs.
 
 use serde_json::{Value, json};
 
@@ -8,7 +7,7 @@ use crate::harness::{Team, input};
 
 const JSON: &str = "application/json";
 
-/// `other` signs in, so often that the oldest tokens of their key end.
+/// Returns the valid requests. `other` signs in so often that the oldest tokens of their key are evicted.
 pub fn proper(team: &Team, other: &Team, tool: &str) -> Vec<Message> {
     let path = |rest: &str| format!("/v1/{}{rest}", team.organization);
     let get = |rest: &str| signed(team, Message::new("GET", path(rest)));

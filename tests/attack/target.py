@@ -1,4 +1,4 @@
-"""The server that is attacked, and what is in it: an organisation, a user, a tool with a version and a run."""
+"""The server that is attacked, with an organisation, a user, and a tool with a version and a run."""
 
 import json
 import re
@@ -17,12 +17,12 @@ SOURCE = (
     "    return str(tool_input)[:1000]\n"
 )
 
-# What the log says of a fault.
+# Texts in the log of a server with an internal error.
 FAULTS = re.compile(r"panicked|request failed|ERROR")
 
 
 class Server:
-    """`lathe serve` on a data directory of its own."""
+    """`lathe serve` on a new data directory."""
 
     def __init__(self, program: Path, directory: Path) -> None:
         self.program = program.resolve()
@@ -50,7 +50,7 @@ class Server:
         return self.request("GET", path)
 
     def requests(self) -> int:
-        """How many there were: their ids end with a count."""
+        """Returns the number of requests so far: request ids end with a count."""
         self.get("/health/ready")
         return int(self.last_id.rpartition("-")[2], 16)
 
@@ -78,7 +78,7 @@ class Server:
 
 
 def seed(server: Server) -> dict[str, str]:
-    """Fills the server and says what a client needs to know."""
+    """Creates the objects, and returns their ids and credentials."""
     key = json.loads(
         server.run(
             server.program, "--json", "org", "create", ORGANIZATION, "--user", USER, "--data", server.directory / "data"

@@ -3,23 +3,24 @@
 use serde_json::json;
 
 use super::{mended, refused};
-use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line, wheel};
+use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line, package_wheel, wheel};
 
 const PURE: &str = "pure_greeting-1.0-py3-none-any.whl";
 const NATIVE: &str = "native_speed-1.0-cp314-cp314-manylinux_2_17_x86_64.whl";
 const LYING: &str = "lying_purity-1.0-py3-none-any.whl";
 
 fn pure() -> Vec<u8> {
-    wheel(&[
+    let files = [
         ("pure_greeting/__init__.py", "from .words import WORD\n\ndef greet(name):\n    return WORD + name\n"),
         ("pure_greeting/words.py", "WORD = 'salve '\n"),
-        ("pure_greeting-1.0.dist-info/METADATA", "Name: pure-greeting\nVersion: 1.0\n"),
-    ])
+    ];
+    package_wheel("pure_greeting", "1.0", &files)
 }
 
-/// Not the same as `pure`, which the shared cache may hold already.
+/// Other contents than `pure`, which the shared cache may already have.
 fn html() -> Vec<u8> {
-    wheel(&[("html_greeting.py", &format!("WORD = 'ave'  # {}\n", std::process::id()))])
+    let source = format!("WORD = 'ave'  # {}\n", std::process::id());
+    package_wheel("html-greeting", "1.0", &[("html_greeting.py", &source)])
 }
 
 fn native() -> Vec<u8> {
@@ -58,6 +59,26 @@ fn a_pure_wheel_is_imported_by_the_tool() {
     assert_eq!(again["bundle_digest"], detail["bundle_digest"]);
 }
 
+/// The package, its metadata, and the messages for another name or version.
+#[test]
+fn a_hash_pins_the_package_that_its_wheel_names() {
+    let (other, index) = (pure(), PackageIndex::serve(&[("safelib", PURE, &pure()), ("pure-greeting", PURE, &pure())]));
+    let team = Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }));
+    let refused_as_another = |name: &str, version: &str| {
+        let tool = locked(&team, &lock_line(name, version, &other)).pushed();
+        let words = ["(identity)", "requirements.lock:1: ", &format!("{name}=={version}"), "is pure-greeting 1.0"];
+        refused(&team, &tool, &words);
+        mended(tool);
+    };
+    // Before the cache has the wheel, and afterwards.
+    refused_as_another("safelib", "1.0");
+    refused_as_another("pure-greeting", "2.0.0");
+    locked(&team, &lock_line("Pure_Greeting", "1.0.0", &other)).published();
+    refused_as_another("safelib", "1.0");
+    refused_as_another("nowhere", "1.0");
+    refused_as_another("pure-greeting", "2.0.0");
+}
+
 #[test]
 fn an_index_that_speaks_html_serves_too() {
     let index = PackageIndex::serve(&[("html-greeting", "html_greeting-1.0-py3-none-any.whl", &html())]);
@@ -69,7 +90,7 @@ fn an_index_that_speaks_html_serves_too() {
 }
 
 #[test]
-fn what_is_not_pinned_with_a_hash_or_not_pure_is_refused() {
+fn packages_without_a_hash_or_with_native_code_are_refused() {
     let team = team();
     let check = |lock: &str, words: &[&str]| {
         let tool = locked(&team, lock).pushed();
@@ -85,8 +106,9 @@ fn what_is_not_pinned_with_a_hash_or_not_pure_is_refused() {
     check(&lock_line("native-speed", "1.0", &native()), &["(pure-python)", "native-speed==1.0", "native code"]);
     check(&lock_line("lying-purity", "1.0", &lying()), &["(pure-python)", "lying-purity==1.0", "_speed.so"]);
     check(&lock_line("nowhere", "1.0", b""), &["(index)", "nowhere==1.0", "not in the package index"]);
-    check("--index-url https://example.com\n", &["requirements.lock:1: ", "no pinned package"]);
+    check("--index-url https://example.com\n", &["requirements.lock:1: ", "not a pinned package"]);
     check("./local.whl\n", &["requirements.lock:1: "]);
+    check("pure-greeting==1.0 ; extra == 'x' --hash=sha256:00\n", &["(marker)", "pure-greeting: a marker"]);
 }
 
 #[test]

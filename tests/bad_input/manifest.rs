@@ -1,4 +1,4 @@
-//! `pyproject.toml` and what it points to.
+//! Errors in `pyproject.toml` and in the files that it names.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Where the project is looked for, and when.
+//! Locations of a project: its branch, its commit and its path.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn test_from(team: &Team, path: &str, branch: &str) -> Answer {
 fn an_unknown_branch_is_named() {
     let team = Team::new();
     let tool = team.tool("lost");
-    // Nothing has been pushed: the repository itself is made now.
+    // Nothing has been pushed, so the request creates the repository.
     let answer = tool.publish(Bump::Minor);
     answer.expect(400);
     assert!(answer.detail().contains(&format!("`{}`", team.branch())), "{answer}");
@@ -81,7 +81,7 @@ fn links_and_other_strange_files_are_refused() {
     std::os::unix::fs::symlink("/etc/passwd", link).expect("a link");
     team.repository.commit();
     let said = team.repository.git(&["push", &team.git_url(), &format!("HEAD:{}", team.branch())]);
-    // Whoever refuses it first: the push, or the build.
+    // Either the push or the build refuses it.
     if said.code == Some(0) {
         refused(&team, &tool, &["secrets.txt"]);
     } else {

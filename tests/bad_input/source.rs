@@ -1,4 +1,4 @@
-//! The author's Python.
+//! Errors in the author's Python code.
 
 use super::check;
 use crate::harness::Team;
@@ -19,7 +19,7 @@ fn syntax_errors_name_file_and_line() {
     source("# coding: no-such-encoding\n", &["compile failed (syntax): tool.py"]);
     check(&team, |tool| tool.with_bytes("tool.py", b"x = '\xff'\n"), &["compile failed (syntax): tool.py"]);
     check(&team, |tool| tool.with_file("package/helper.py", "\n\n1 +\n"), &["(syntax): package/helper.py:3: "]);
-    // The parser's own stack ends first, and nobody can say where it stood.
+    // The parser's stack overflows, so that no line is known.
     let deep = format!("x = {}1{}\n", "(".repeat(5_000), ")".repeat(5_000));
     check(&team, |tool| tool.with_file("tool.py", &deep), &["compile failed", "the call stack is exhausted"]);
 }
@@ -55,7 +55,7 @@ fn imports_that_cannot_work_name_the_module() {
 }
 
 #[test]
-fn what_goes_wrong_at_the_top_of_a_module_is_the_authors() {
+fn errors_at_the_top_of_a_module_are_the_authors() {
     let team = Team::new();
     let before = |text: &'static str, words: &[&str]| check(&team, |tool| tool.source(text, "return ''"), words);
     before("x = 1\nraise ValueError('not today')", &["compile failed (import): tool.py:2: ", "ValueError: not today"]);

@@ -1,4 +1,4 @@
-//! What a tool cannot reach: the network, files, the environment, processes and threads.
+//! Resources that a tool cannot reach: the network, files, the environment, processes and threads.
 
 use super::{check, fails, gives, gives_json};
 use serde_json::json;
@@ -14,8 +14,18 @@ fn the_network_is_refused_with_a_type() {
             &["no sockets"],
         ),
         fails("resolves", "import socket\nsocket.getaddrinfo('example.com', 80)", "EgressRefused", &["no sockets"]),
-        fails("opens_an_url", OPENS, "EgressRefused", &["`allowed_hosts` does not have http://127.0.0.1:1"]),
-        fails("opens_a_secure_url", SECURE, "EgressRefused", &["`allowed_hosts` does not have https://example.com"]),
+        fails(
+            "opens_an_url",
+            OPENS,
+            "EgressRefused",
+            &["`allowed_hosts` of the version does not list http://127.0.0.1:1"],
+        ),
+        fails(
+            "opens_a_secure_url",
+            SECURE,
+            "EgressRefused",
+            &["`allowed_hosts` of the version does not list https://example.com"],
+        ),
         fails(
             "connects_for_http",
             "import http.client\nhttp.client.HTTPConnection('x').request('GET', '/')",
@@ -52,7 +62,7 @@ fn there_are_no_files_and_no_environment() {
     ]);
 }
 
-/// What kind of `OSError` it is matters to nobody.
+/// A guest that fails with any kind of `OSError`.
 fn case_of_writing(name: &'static str, body: &'static str) -> super::Case {
     super::case(
         name,

@@ -66,18 +66,20 @@ fn timed_out(run: &Run) {
     let failure = run.failure();
     assert!(["timeout_wall", "timeout_cpu"].contains(&failure.kind.as_str()), "{run}");
     assert!(failure.message.contains("1 s"), "{run}");
-    assert!((900..3_000).contains(&run.duration_ms()), "{run}");
+    // The endless run has ended, and not before its time limit.
+    assert!(run.duration_ms() >= 900, "{run}");
 }
 
 #[test]
-fn memory_has_an_end() {
-    let small = |case: Case| case.manifest("memory_mb = 64");
+fn memory_is_limited() {
+    // Enough time to fill the memory on any machine.
+    let small = |case: Case| case.manifest("memory_mb = 64\ntimeout_seconds = 300");
     let of_memory = |name, body| small(case(name, body, Expect::That(out_of_memory)));
     check(&[
         of_memory("allocates_at_once", "return str(len(bytearray(1 << 30)))"),
         of_memory("allocates_bit_by_bit", "x = []\nwhile True:\n    x.append(bytearray(1 << 20))"),
         of_memory("allocates_small_things", "x = []\nwhile True:\n    x.append(str(len(x)))"),
-        // CPython 3.14 overlooks that joining texts failed, and stumbles later; the run ends, and nothing else.
+        // CPython 3.14 ignores a failed join of texts, and fails later. Only the run ends.
         small(case("allocates_text", "x = 'x'\nwhile True:\n    x += x", Expect::That(|run| drop(run.failure())))),
         small(gives("catches_it", CATCHES, "caught, and goes on")),
         small(gives("stays_below", "return str(len(bytearray(20 << 20)))", "20971520")),
@@ -97,7 +99,7 @@ fn out_of_memory(run: &Run) {
 }
 
 #[test]
-fn the_trace_shows_the_authors_frames_and_no_others() {
+fn the_stack_trace_shows_only_frames_of_the_author() {
     let team = Team::new();
     let helper = "class OutOfStock(Exception):\n    pass\n\n\ndef reserve(item):\n    try:\n        {}[item]\n    \
                   except KeyError as error:\n        raise OutOfStock(f'no {item}') from error\n";
@@ -137,7 +139,7 @@ fn append<'t>(team: &Team, tool: crate::harness::Tool<'t>, text: &str) -> crate:
 }
 
 #[test]
-fn a_bad_neighbour_hurts_nobody() {
+fn a_run_does_not_disturb_concurrent_runs() {
     let team = Team::new();
     let body = "
         import os, time
@@ -156,7 +158,9 @@ fn a_bad_neighbour_hurts_nobody() {
         time.sleep(0.2)
         return what
     ";
-    let tool = team.tool("mixed").body(body).manifest("timeout_seconds = 2").manifest("memory_mb = 64").published();
+    // The loop exceeds its CPU time limit. The other inputs hardly compute, and have a long wall time limit.
+    let limits = "timeout_seconds = 300\nmemory_mb = 64\nlimits = { cpu_seconds = 3 }";
+    let tool = team.tool("mixed").body(body).manifest(limits).published();
     let kinds = ["fine0", "exit", "fine1", "loop", "fine2", "memory", "fine3", "print", "raise", "fine4"];
     let inputs: Vec<_> = kinds.iter().map(|what| input(&json!({"what": what}))).collect();
     for (what, run) in kinds.iter().zip(tool.invoke_inputs(&json!({"inputs": inputs}))) {

@@ -1,4 +1,4 @@
-//! Inputs: the shapes that authors annotate, and what misses them.
+//! Inputs: types that authors annotate, and inputs that violate them.
 
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn numbers_and_depth_survive() {
     assert_eq!(open.invoke(numbers.clone()).json(), numbers);
     let deep = (0..60).fold(json!(1), |inner, _| json!({"x": inner}));
     assert_eq!(open.invoke(deep.clone()).json(), deep);
-    // Deeper than anybody reads: refused, and nothing breaks.
+    // Deeper than the limit: refused, and nothing breaks.
     let deeper = format!("{{\"x\":{}{}}}", "[".repeat(50_000), "]".repeat(50_000));
     let text = json!({"inputs": [input(&json!({}))]}).to_string().replace("{}", &deeper);
     let path = format!("/tool/{}/version/1.0.0/invoke", open.id());
@@ -110,9 +110,9 @@ fn an_own_schema_file_is_the_contract() {
     own.invoke_request(&json!({"inputs": [input(&json!({"n": 4}))]})).send().expect(400);
 }
 
-/// Each level of the input doubles the work, which is told before it is begun.
+/// Each level of the input doubles the work. The cost is computed before matching.
 #[test]
-fn a_schema_that_would_take_for_ever_is_not_matched() {
+fn an_input_that_would_take_too_long_is_not_matched() {
     let team = Team::new();
     let twice = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let schema = json!({"type": "object", "properties": {"a": twice}}).to_string();
@@ -130,7 +130,7 @@ fn a_schema_that_would_take_for_ever_is_not_matched() {
 }
 
 #[test]
-fn one_misfit_refuses_the_call_and_nothing_is_recorded() {
+fn one_invalid_input_refuses_the_call_and_nothing_is_recorded() {
     let team = Team::new();
     let order = tool(&team, "orders", DATACLASS);
     let good = input(&json!({"lines": []}));
@@ -151,7 +151,7 @@ fn one_misfit_refuses_the_call_and_nothing_is_recorded() {
 }
 
 #[test]
-fn calls_outside_the_contract_are_refused_before_anything_runs() {
+fn invalid_calls_are_refused_before_anything_runs() {
     let team = Team::new();
     let open = tool(&team, "open", DICT);
     let good = input(&json!({}));

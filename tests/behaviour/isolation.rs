@@ -1,8 +1,9 @@
-//! Every run is a fresh one, with its own time and randomness.
+//! Every run has a new instance, with its own clocks and random numbers.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::harness::{Run, Team, Tool, input};
 
@@ -31,7 +32,7 @@ fn no_state_survives_a_run() {
     }
 }
 
-/// What is published is what was pushed, whatever the pushed code does while it is looked at.
+/// The published code is the pushed code, whatever the pushed code does while it is inspected.
 #[test]
 fn a_tool_cannot_forge_its_own_bundle() {
     let team = Team::new();
@@ -52,7 +53,7 @@ while frame:
 }
 
 #[test]
-fn randomness_differs_between_runs() {
+fn random_numbers_differ_between_runs() {
     let team = Team::new();
     let body = "
         import hashlib, os, random, secrets, uuid
@@ -67,7 +68,7 @@ fn randomness_differs_between_runs() {
 }
 
 #[test]
-fn randomness_at_import_differs_too() {
+fn random_numbers_at_import_differ_too() {
     let team = Team::new();
     let before = "import random, uuid\nNUMBER = random.random()\nNAME = str(uuid.uuid4())";
     let tool = team.tool("random").source(before, "return [NUMBER, NAME]").published();
@@ -76,7 +77,7 @@ fn randomness_at_import_differs_too() {
 }
 
 #[test]
-fn time_is_now_and_goes_on() {
+fn clocks_show_the_current_time_and_advance() {
     let team = Team::new();
     let body = "
         import datetime, time
@@ -87,14 +88,14 @@ fn time_is_now_and_goes_on() {
         return [time.time(), utc, passed, metadata.deadline_ms]
     ";
     let tool = team.tool("clock").body(body).manifest("timeout_seconds = 20").published();
-    let before = now_ms();
+    let (before, began) = (now_ms(), Instant::now());
     let answer = tool.invoke(json!({})).json();
-    let after = now_ms();
+    let (after, took) = (now_ms(), began.elapsed().as_secs_f64());
     let seconds = |place: usize| answer[place].as_f64().expect("a number");
     for place in [0, 1] {
         assert!((before - 2.0..after + 2.0).contains(&(seconds(place) * 1_000.0)), "{before} {answer} {after}");
     }
-    assert!((0.09..5.0).contains(&seconds(2)), "{answer}");
+    assert!((0.09..=took).contains(&seconds(2)), "{answer} in {took} s");
     assert!((before + 19_000.0..after + 20_001.0).contains(&seconds(3)), "{before} {answer} {after}");
 }
 
@@ -106,7 +107,7 @@ fn now_ms() -> f64 {
 }
 
 #[test]
-fn a_run_knows_who_and_where_it_is() {
+fn a_run_receives_its_metadata() {
     let team = Team::new();
     let body = "return [metadata.organization, metadata.tool_id, metadata.tool_name, metadata.version, metadata.invocation_id, \
                 metadata.invocation_mode, metadata.is_simulation, conversation]";

@@ -1,4 +1,4 @@
-//! The account of a run: what the host counted of it.
+//! The ledger of a run: resources that the host counted.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,7 @@ const BODY: &str = "
             urllib.request.urlopen('http://127.0.0.1:1/')
         except OSError:
             pass
-    end = time.process_time() + tool_input['compute']
-    while time.process_time() < end:
+    for _ in range(tool_input['compute']):
         pass
     kept = bytearray(tool_input['memory'])
     print('x' * tool_input['print'])
@@ -41,7 +40,7 @@ fn ledger(team: &Team, tool: &Tool<'_>, changes: &Value) -> Value {
 }
 
 #[test]
-fn what_a_run_does_is_counted() {
+fn the_ledger_counts_resources() {
     let team = Team::new();
     let tool =
         team.tool("does").body(BODY).manifest("required_envvars = ['REGION']\nrequired_secret_envvars = ['KEY']");
@@ -58,7 +57,7 @@ fn what_a_run_does_is_counted() {
     assert_eq!((&quiet["used"]["status_events"], &quiet["used"]["output_bytes"]), (&json!(0), &json!(2)));
 
     let busy = json!({
-        "clock": 50, "events": 3, "requests": 2, "compute": 0.05, "memory": 40_000_000, "print": 99,
+        "clock": 50, "events": 3, "requests": 2, "compute": 5_000_000, "memory": 40_000_000, "print": 99,
     });
     let busy = ledger(&team, &tool, &busy);
     let count = |ledger: &Value, group: &str, name: &str| {
@@ -71,7 +70,8 @@ fn what_a_run_does_is_counted() {
     assert_eq!(more("used", "status_events"), 3);
     assert_eq!(more("used", "log_bytes"), 99);
     assert_eq!(more("refused", "http_requests"), 2);
-    assert!(more("cost", "cpu_ms") >= 20, "{busy}");
+    // Far more work than an empty run does, on any machine.
+    assert!(count(&busy, "cost", "cpu_ms") > 2 * count(&quiet, "cost", "cpu_ms"), "{quiet} {busy}");
     assert!((38_000_000..60_000_000).contains(&more("cost", "memory_peak_bytes")), "{busy}");
 
     let flood = ledger(&team, &tool, &json!({"events": 150}));
@@ -99,11 +99,13 @@ const TIMES: &str = "
     await asyncio.sleep(tool_input['sleep'])
 ";
 
-/// Each part is far more than the other two when its tool is after it.
+/// Each tool makes one part far longer than the other two. The parts are compared within a run, since the speed of a
+/// machine affects all of them.
 #[test]
 fn the_time_of_a_run_has_three_parts() {
     let team = Team::new();
-    let tool = team.tool("takes_time").body(&format!("{TIMES}    return 'ok'")).published();
+    let tool = team.tool("takes_time").body(&format!("{TIMES}    return 'ok'")).manifest("timeout_seconds = 300");
+    let tool = tool.published();
     let parts = |random: u64, compute: u64, sleep: f64| {
         let run = tool.invoke(json!({"random": random, "compute": compute, "sleep": sleep}));
         let cost = team.get(&format!("/tool/invocation/{}", run.id()))["ledger"]["cost"].clone();
@@ -113,27 +115,24 @@ fn the_time_of_a_run_has_three_parts() {
         assert!(run.duration_ms().abs_diff(sum_ms) <= 1, "{run}: {cost}");
         parts
     };
-    let [guest, host, waiting] = parts(0, 0, 0.0);
     let [_, _, slept] = parts(0, 0, 0.4);
-    assert!(slept >= 390_000, "{waiting} and {slept} µs");
-    let [computed, not_called, _] = parts(0, 1_000_000, 0.0);
-    assert!(
-        computed > guest + 10_000 && computed > 10 * not_called,
-        "{guest} and {computed} µs, {not_called} in the host"
-    );
-    let [_, called, _] = parts(300, 0, 0.0);
-    assert!(called > 5 * host && called > 10_000, "{host} and {called} µs");
+    assert!(slept >= 390_000, "{slept} µs");
+    let share = |[guest, host, _]: [u64; 3]| host as f64 / (guest + host) as f64;
+    let (computed, called) = (parts(0, 10_000_000, 0.0), parts(1_000, 0, 0.0));
+    let [computed, called] = [computed, called].map(|parts| (share(parts), parts));
+    assert!(called.0 > 2.0 * computed.0, "of the host, µs: {called:?} when it is asked much, {computed:?} otherwise");
     let shown = team.lathe().ok(&["history", "show", team.history()[0]["id"].as_str().expect("an id")]);
     assert!(shown.contains(" ms in the tool, ") && shown.contains(" ms in the host, "), "{shown}");
 }
 
 #[test]
-fn a_run_that_fails_has_an_account_too() {
+fn a_run_that_fails_has_a_ledger_too() {
     let team = Team::new();
-    let tool = team.tool("fails").body("while True:\n    pass").manifest("timeout_seconds = 1").published();
+    let limits = "timeout_seconds = 300\nlimits = { cpu_seconds = 1 }";
+    let tool = team.tool("fails").body("while True:\n    pass").manifest(limits).published();
     let run = tool.invoke(json!({}));
     let record = team.get(&format!("/tool/invocation/{}", run.id()));
-    assert_eq!(record["invocation_status"]["exception_type"], "timeout_wall");
-    assert!(record["ledger"]["cost"]["cpu_ms"].as_u64() > Some(100), "{record}");
+    assert_eq!(record["invocation_status"]["exception_type"], "timeout_cpu");
+    assert!(record["ledger"]["cost"]["cpu_ms"].as_u64() >= Some(1_000), "{record}");
     assert!(team.history()[0].get("ledger").is_none(), "lists have the contract's form");
 }

@@ -1,4 +1,4 @@
-//! Outputs that are held against the schema that their version declares.
+//! Outputs are checked against the output schema of their version.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn with_schema<'t>(tool: Tool<'t>, schema: &Value) -> Tool<'t> {
 }
 
 #[test]
-fn an_output_that_misses_its_schema_is_a_failed_run() {
+fn an_output_that_violates_its_schema_fails_the_run() {
     let team = Team::new();
     let schema = json!({
         "type": "object", "required": ["total"], "additionalProperties": false,
@@ -30,7 +30,7 @@ fn an_output_that_misses_its_schema_is_a_failed_run() {
 }
 
 #[test]
-fn the_gate_holds_outputs_to_what_was_promised() {
+fn the_gate_compares_output_schemas() {
     let team = Team::new();
     let number = |maximum: u8| json!({"type": "integer", "minimum": 0, "maximum": maximum});
     let publish = |tool: &Tool<'_>, bump| tool.publish(bump);
@@ -40,12 +40,12 @@ fn the_gate_holds_outputs_to_what_was_promised() {
     assert_eq!(publish(&tool, Bump::Auto).expect(201)["new_version"], "1.1.0");
     let tool = tool.with_file("out.json", &number(99).to_string()).pushed();
     let refused = publish(&tool, Bump::Minor).detail();
-    assert!(refused.contains("outputs may be what they could not be"), "{refused}");
+    assert!(refused.contains("outputs may have values that they could not have before"), "{refused}");
     assert_eq!(publish(&tool, Bump::Auto).expect(201)["new_version"], "2.0.0");
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused_with_its_file() {
+fn an_invalid_schema_is_refused_with_its_file() {
     let team = Team::new();
     let tool = with_schema(team.tool("wrong"), &json!([])).pushed();
     let refused = tool.publish(Bump::Minor).detail();

@@ -1,11 +1,11 @@
-//! Outputs: their lengths, their characters, and what is kept of them.
+//! Outputs: lengths, characters and records.
 
 use serde_json::{Value, json};
 
 use super::{Expect, case, check, fails, gives};
 use crate::harness::{Run, Team, Tool, input};
 
-/// Returns `character` as often as asked.
+/// A tool that returns a character a number of times.
 fn repeating<'t>(team: &'t Team, name: &str) -> Tool<'t> {
     team.tool(name).body("return tool_input['character'] * tool_input['times']").published()
 }
@@ -36,7 +36,7 @@ fn lengths_are_counted_in_characters() {
         assert_eq!(failure.kind, kind, "{times} {persistence:?}");
         assert!(failure.message.contains(&times.to_string()), "{failure:?}");
     };
-    // One, two, three and four bytes each.
+    // Characters of one, two, three and four bytes.
     for character in ["x", "é", "語", "😀"] {
         fits(character, 20_000, None, false);
         refused(character, 20_001, None, "output_too_large");
@@ -54,10 +54,10 @@ fn lengths_are_counted_in_characters() {
 }
 
 #[test]
-fn an_output_beyond_what_the_host_reads_is_refused() {
+fn an_output_beyond_the_byte_limit_is_refused() {
     check(&[
         fails("returns_megabytes", "return 'x' * (3 << 20)", "output_too_large", &[]),
-        // So much is not even read: the host stops the guest that hands it over.
+        // The host does not copy an output of this size, and stops the guest.
         case(
             "returns_tens_of_megabytes",
             "return 'x' * (30 << 20)",
@@ -70,7 +70,7 @@ fn an_output_beyond_what_the_host_reads_is_refused() {
 }
 
 #[test]
-fn every_character_comes_back() {
+fn every_character_is_returned() {
     check(&[
         gives("returns_nul", "return 'a\\0b'", "a\0b"),
         gives(
@@ -98,7 +98,7 @@ fn every_character_comes_back() {
 }
 
 #[test]
-fn deep_json_is_an_answer_or_a_failure() {
+fn deep_json_succeeds_or_fails_the_run() {
     check(&[
         case(
             "returns_deep",
@@ -118,7 +118,7 @@ fn deep_json_is_an_answer_or_a_failure() {
 }
 
 #[test]
-fn what_is_kept_can_be_searched() {
+fn recorded_outputs_can_be_searched() {
     let team = Team::new();
     let tool = repeating(&team, "repeats");
     let run = repeat(&tool, "needle ", 1, None);

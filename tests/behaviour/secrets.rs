@@ -1,4 +1,5 @@
-//! What a tool says of its secrets is taken out before it is stored, and out of answers unless the organisation wants it.
+//! Secrets are redacted from texts of a run before they are stored, and from answers unless the organisation disables
+//! it.
 
 use serde_json::json;
 
@@ -21,7 +22,7 @@ const BODY: &str = "
 ";
 
 #[test]
-fn a_secret_is_in_nothing_that_is_kept_or_answered() {
+fn a_secret_is_in_no_record_and_no_answer() {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
     let tool = team.tool("talks").body(BODY).manifest("required_secret_envvars = ['TOKEN']");
@@ -62,7 +63,7 @@ fn a_secret_is_in_nothing_that_is_kept_or_answered() {
         let data = server.data().to_str().expect("UTF-8");
         lathe.ok(&["org", "set", &team.organization, "--redact-answers", state, "--data", data])
     };
-    assert!(set("off").contains("with the secrets"));
+    assert!(set("off").contains("secrets are not removed"));
     let plain = tool.invoke_inputs(&call).remove(0);
     assert!(plain.output().contains(SECRET), "{}", plain.output());
     assert!(!team.history()[0].to_string().contains("canary"));
@@ -72,7 +73,7 @@ fn a_secret_is_in_nothing_that_is_kept_or_answered() {
     stored_nowhere(&server, &["canary", PIN]);
 }
 
-/// Looks at every byte that the server keeps, also of what it has deleted.
+/// Searches every byte that the server stores, deleted records included.
 fn stored_nowhere(server: &Server, words: &[&str]) {
     let mut folders = vec![server.data().to_owned()];
     let mut files = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Does every operation of the HTTP contract once, with nothing but the standard library and `git`.
+"""Calls every operation of the HTTP contract once, with only the standard library and `git`.
 
 Reads LATHE_URL, LATHE_ORG, LATHE_USER, LATHE_API_KEY_ID and LATHE_API_KEY, prints one line for each operation, and
-ends with 1 and a word at the first answer that a strict client would refuse. It makes a tool with a name of its own,
+exits with 1 and a message at the first response that a strict client would refuse. It creates a tool with a new name,
 adds a commit to the organisation's branch, and deprecates the tool at the end.
 """
 
@@ -49,7 +49,7 @@ class Client:
         except KeyError as missing:
             sys.exit(f"set {missing.args[0]}; the script says at its top what it reads")
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
-        # A publish takes as long as its build does.
+        # A publication takes as long as its build.
         self.connection = kind(self.url.hostname, self.url.port, timeout=600)
         self.headers = {"x-mongo-cluster-name": "c1", "sec-websocket-protocol": "a", "x-amigo-application": "script"}
         self.done = 0
@@ -73,7 +73,7 @@ class Client:
         return response, response.read()
 
     def say(self, operation, status, words):
-        """Prints the line of an operation of the contract, written as the contract writes it."""
+        """Prints an operation with its method and path in the contract."""
         self.done += 1
         method, path = operation.split(" ")
         print(f"{method} /v1/{{organization}}/tool{path} {status} {words}", flush=True)
@@ -132,7 +132,7 @@ class Walk:
         return done.stdout.strip()
 
     def references(self):
-        """Git's first request carries no credentials, and has to be asked for them."""
+        """Git's first request has no credentials, so the server must answer with a challenge."""
         self.client.headers.pop("authorization")
         path, query = "/tool/git/tools.git/info/refs", [("service", "git-upload-pack")]
         response, _ = self.client.exchange("GET", path, query)
@@ -146,7 +146,7 @@ class Walk:
         self.client.say("GET /git/{git_path}", 200, "protocol version 2")
 
     def push(self):
-        """On top of what the branch has, or of the scaffold when there is none."""
+        """Pushes a commit on top of the branch, or of `main` if the branch does not exist."""
         client = self.client
         name = urllib.parse.quote(f"{client.organization}_{client.user}", safe="")
         place = f"{name}:{client.token}@{client.url.netloc}"
@@ -212,7 +212,7 @@ class Walk:
         self.client.say("POST /{tool_id}/version/{version}/invoke", 200, f"{took} ms")
 
     def history(self):
-        """All pages, one record each: a null token ends them."""
+        """Reads all pages, of one record each. The last one has a null token."""
         path, token, outcomes = "/tool/invocation", 0, []
         while token is not None:
             query = [("tool_id", self.tool), ("version", "~=1.0"), ("limit", 1), ("continuation_token", token)]

@@ -1,5 +1,5 @@
-"""Answers of the contract, read as strictly as any client may: a missing key, a wrong type, a time without an offset or
-an id of another form is refused with its place."""
+"""Strict parsing of responses: a missing key, a wrong type, a time without an offset or a malformed id is refused with
+its location."""
 
 import datetime
 import json
@@ -8,23 +8,23 @@ HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Refused(Exception):
-    """An answer that is not what the contract says."""
+    """A response that violates the contract."""
 
 
 class Field:
-    """A value of an answer with its place in it; reading it as something else than it is ends the script."""
+    """A value in a response, with its location. Reading it as another type ends the script."""
 
     def __init__(self, value, place):
         self.value, self.place = value, place
 
     def _of(self, kind, words):
-        # In Python truth values are numbers, and in JSON they are not.
+        # Python's booleans are numbers, JSON's are not.
         if not isinstance(self.value, kind) or (kind is int and isinstance(self.value, bool)):
             raise Refused(f"{self.place} should be {words}, and is {self.value!r}")
         return self.value
 
     def __getitem__(self, key):
-        """A field that has to be there, also when it is null."""
+        """Returns a required field, which may be null."""
         fields = self._of(dict, "an object")
         if key not in fields:
             raise Refused(f"{self.place} has no {key}")
@@ -73,7 +73,7 @@ class Field:
 
 
 def unique(pairs):
-    """An object without a key that occurs twice."""
+    """Builds an object, and refuses duplicate keys."""
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a key occurs twice")
     return dict(pairs)
@@ -84,7 +84,7 @@ def no_constant(word):
 
 
 def parsed(answer, status):
-    """The body of an answer with this status."""
+    """Returns the body of a response after checking its status."""
     response, body = answer
     if response.status != status:
         raise Refused(f"the status should be {status}, and is {response.status}: {body[:500]!r}")
@@ -100,7 +100,7 @@ def parsed(answer, status):
 
 
 def page(answer, rows):
-    """The rows of a list, whose keys are there on every page."""
+    """Returns the rows of a page, which must have all keys of a list."""
     has_more, token = answer["has_more"].truth(), answer["continuation_token"]
     if has_more:
         token.whole()

@@ -1,5 +1,4 @@
-//! Bodies, queries and headers at the real door: what is broken is refused with a word, and what is unknown is
-//! overlooked.
+//! Bodies, queries and headers: invalid ones are refused with a message, unknown fields are ignored.
 
 use serde_json::json;
 
@@ -41,7 +40,7 @@ fn a_body_is_bounded() {
 }
 
 #[test]
-fn what_is_unknown_is_overlooked() {
+fn unknown_fields_parameters_and_headers_are_ignored() {
     let team = Team::new();
     let id = team.tool("known").id().to_owned();
     let request = |method, path: &str| {

@@ -1,4 +1,4 @@
-//! The checks of the harness find what they are for: each answer here is nearly right, and is refused.
+//! Tests of the harness's contract checks: each response here has one error, and must be refused.
 
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn passes(method: &str, path: &str, status: u16, body: &Value) -> bool {
     std::panic::catch_unwind(|| check(&sent, &answer)).is_ok()
 }
 
-/// `document` with `value` in the place that `pointer` names, or without what is there.
+/// Returns `document` with `value` at `pointer`, or with the value there removed.
 fn changed(document: &Value, pointer: &str, value: Option<Value>) -> Value {
     let mut changed = document.clone();
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -46,7 +46,7 @@ fn tools() -> Value {
     json!({"tools": {"0": tool}, "has_more": false, "continuation_token": null, "filter_values": null})
 }
 
-/// The tools as the list that they are; they are written as an object so that a pointer can change them.
+/// Converts the tools to a list. They are written as an object so that a pointer can change them.
 fn listed(document: &Value) -> Value {
     let mut document = document.clone();
     document["tools"] = json!([document["tools"]["0"]]);

@@ -1,4 +1,4 @@
-//! A client that is none of ours: a script of Python's standard library that does every operation and reads strictly.
+//! An independent client: a script with Python's standard library that calls every operation and parses strictly.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -25,7 +25,7 @@ fn script(team: &Team, url: &str) -> Said {
 #[test]
 fn a_script_does_every_operation() {
     let team = Team::new();
-    // Again on top of what the first time left behind.
+    // A second run, on the data of the first.
     for _ in 0..2 {
         let said = script(&team, &team.server.url).ok();
         let lines = said.stdout.lines().map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "));
@@ -36,7 +36,7 @@ fn a_script_does_every_operation() {
     }
 }
 
-/// A server that signs everybody in with this answer.
+/// A server that answers every sign-in with this body.
 fn lying(answer: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

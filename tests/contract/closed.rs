@@ -1,5 +1,4 @@
-//! A server whose database is closed, as it is for a moment when a server stops: every operation says that it cannot
-//! work now, and when to come back.
+//! A server with a closed database, as for a moment during a shutdown: every operation answers 503 with `retry-after`.
 
 #[path = "../../api/tests/it/parts.rs"]
 mod parts;
@@ -32,7 +31,7 @@ pub fn on_a_closed_store() {
     runtime.block_on(served).expect("it ends").expect("in order");
 }
 
-/// A token that the server has not seen yet, and so has to look up.
+/// A token that is not in the server's cache, so that the server has to look it up.
 async fn signed_in(store: &Store) -> String {
     let (organization, user) = (OrganizationId::parse("acme").expect("an id"), "ada");
     let new = NewOrganization { organization: organization.clone(), user: UserId::parse(user).expect("an id") };

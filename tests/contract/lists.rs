@@ -1,4 +1,4 @@
-//! Lists at the door: tags, orders, and pages while others write.
+//! Lists over HTTP: tags, orders, and pages during concurrent writes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ fn tags_are_matched_with_a_star_and_with_nothing() {
         let pairs: Vec<_> = filters.iter().map(|filter| ("tag", *filter)).chain([("sort_by", "+name")]).collect();
         let list = team.request("GET", "/tool/").query(&pairs).send().expect(200);
         assert_eq!(names(&list), expected, "{filters:?}");
-        // Every key in use is offered, whatever is filtered.
+        // The response contains all tag keys in use, regardless of the filter.
         assert_eq!(list["filter_values"], json!({"tags": ["größe", "stage", "team"]}));
     }
 }
@@ -57,7 +57,7 @@ fn several_keys_sort_one_after_the_other() {
     assert_eq!(sorted(""), "cdab", "the newest first");
 }
 
-/// Reads all pages while `write` goes on beside, at least once between two pages, and says which rows were shown.
+/// Reads all pages while `write` runs concurrently, at least once between two pages. Returns the rows of the pages.
 fn pages(team: &Team, path: &str, rows: &str, write: impl Fn(usize) + Sync) -> Vec<String> {
     let (written, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     let write_on = || {

@@ -1,4 +1,4 @@
-//! Requests that are refused, one for each status that an operation documents.
+//! Refused requests, one for each error status that an operation documents.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::ask;
-use super::gate::Gate;
+use super::held_index::HeldIndex;
 use crate::harness::contract::operations;
 use crate::harness::{Answer, Bump, Options, Request, SIGNATURE, Server, Team, input};
 
-/// An id that nothing has.
+/// An id that does not exist.
 const NOBODY: &str = "ffffffffffffffffffffffff";
 
-/// More than a body may have.
+/// More bytes than a body may have.
 const LARGE: usize = (1 << 20) + 1;
 
-/// A request of every operation, right in form.
+/// A valid request to each operation.
 pub fn probes() -> Vec<(&'static str, String, Value)> {
     let tool = json!({"name": "probe", "description": "A probe.", "tags": {}});
     let inputs = json!([input(&json!({}))]);
@@ -45,7 +45,7 @@ pub fn probes() -> Vec<(&'static str, String, Value)> {
     ]
 }
 
-/// Sends every probe, changed by `change`, and expects one status of all.
+/// Sends every request, changed by `change`, and expects the same status from all.
 pub fn all_are<'t>(status: u16, request: impl Fn(&'static str, &str) -> Request<'t>) {
     for (method, path, body) in probes() {
         let request = request(method, &path);
@@ -56,7 +56,7 @@ pub fn all_are<'t>(status: u16, request: impl Fn(&'static str, &str) -> Request<
 
 pub fn of_the_request(team: &Team) {
     all_are(401, |method, path| team.server.request(method, &format!("/v1/{}{path}", team.organization)));
-    // Another organisation is as good as none.
+    // Another organisation is treated like one that does not exist.
     all_are(404, |method, path| team.server.request(method, &format!("/v1/nobody{path}")).bearer(&team.token));
     let many = vec![("unknown", "x"); 201];
     all_are(422, |method, path| team.request(method, path).query(&many));
@@ -107,18 +107,18 @@ fn cannot_succeed(team: &Team) {
     assert_eq!(team.post(&format!("{path}/version"), &nowhere).code(), "missing_project_directory");
 }
 
-/// A user whose role has nothing to do with tools.
+/// A user whose role has no permissions on tools.
 pub fn without_permission(team: &Team) {
     team.post("/role", &json!({"name": "clerk", "grants": [{"permission": "Organization:Admin"}]})).expect(201);
     let clerk = team.joined_by("bob", "clerk");
     all_are(403, |method, path| clerk.request(method, path));
 }
 
-/// A server where each operation may be called once a minute.
+/// A server that allows one call per minute to each operation.
 pub fn beyond_a_rate() {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("lathe.toml");
-    // The contract has one name for both methods of git.
+    // The contract has one operation for both methods of git.
     let names = operations().iter().map(|operation| operation.id.clone()).chain(["post-git-interface".to_owned()]);
     let once: BTreeSet<String> = names.map(|name| format!("{name} = 1\n")).collect();
     let settings = format!("[rate_limits]\n{}", once.into_iter().collect::<String>());
@@ -140,19 +140,19 @@ pub fn beyond_a_rate() {
     }
 }
 
-/// While one publish goes on, nothing else may change the tool's versions.
-pub fn while_a_tool_is_held(team: &Team, gate: &Gate) {
+/// During a publication no other request may change the tool's versions.
+pub fn while_a_tool_is_held(team: &Team, index: &HeldIndex) {
     let lock = crate::harness::lock_line("slow", "1.0", b"never fetched");
     let tool = team.tool("held").with_file("requirements.lock", &lock).pushed();
     let path = format!("/tool/{}", tool.id());
     let failed: Answer = std::thread::scope(|scope| {
         let publish = scope.spawn(|| tool.publish(Bump::Patch));
-        let held = gate.held();
+        let held = index.held();
         assert_eq!(tool.publish(Bump::Patch).code(), "operation_in_progress");
         team.delete(&format!("{path}/version/1.0.0")).expect(409);
         team.delete(&path).expect(409);
         drop(held);
-        gate.turn_away_while(|| publish.is_finished().then_some(()));
+        index.turn_away_while(|| publish.is_finished().then_some(()));
         publish.join().expect("the publish is answered")
     });
     assert_eq!((failed.status, failed.code().as_str()), (400, "build_failed"));

@@ -1,4 +1,4 @@
-//! Every operation with everything that it takes, each in both slash forms.
+//! Every operation with all of its parameters, with and without a slash at the end of the path.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const BODY: &str = "
     return [metadata.invocation_mode, config.envvars['URL']]
 ";
 
-/// Both forms of a path, and of one with a query.
+/// Both forms of a path, and of a path with a query.
 fn forms(path: &str) -> [String; 2] {
     let (path, query) = path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
     [format!("{path}{query}"), format!("{path}/{query}")]
@@ -21,7 +21,7 @@ fn get(team: &Team, path: &str) -> Vec<Value> {
     forms(path).map(|path| ask(team, "GET", &path).send().expect(200)).into()
 }
 
-/// Two requests, which may differ, since not all can be made twice.
+/// Sends two requests, which may differ, since some requests cannot be repeated.
 fn post(team: &Team, path: &str, bodies: [&Value; 2], status: u16) -> Vec<Value> {
     let requests = forms(path).into_iter().zip(bodies);
     requests.map(|(path, body)| ask(team, "POST", &path).json(body).send().expect(status)).collect()
@@ -91,13 +91,13 @@ fn branch_tests(team: &Team, tool: &Tool<'_>) {
     post(team, "/tool/test", [&body, &body], 200).iter().for_each(check_results);
 }
 
-/// 1.0.0, 1.1.0 and 1.1.1.
+/// Versions 1.0.0, 1.1.0 and 1.1.1.
 fn publications(team: &Team, tool: &Tool<'_>) {
     let body = |bump: &str| json!({"project_path": tool.path(), "bump_type": bump});
     let path = format!("/tool/{}/version", tool.id());
     let first = post(team, &path, [&body("major"), &body("minor")], 201);
     assert_eq!([&first[0]["new_version"], &first[1]["new_version"]], ["1.0.0", "1.1.0"]);
-    // The same commit with the same bump once more is published under a key only.
+    // The same commit with the same bump is published again only with an idempotency key.
     for (path, bump) in forms(&path).iter().zip(["patch", "minor"]) {
         ask(team, "POST", path).header("idempotency-key", bump).json(&body(bump)).send().expect(201);
     }
@@ -156,7 +156,7 @@ fn history(team: &Team, alpha: &str, beta: &str) {
     get(team, &format!("{search}&{}", ids("simulation_unit_test_set_run_id", "e")));
 }
 
-/// The archive, and the references as protocol version 2 lists them.
+/// Reads the archive, and the references in git's protocol version 2.
 fn files(team: &Team) {
     for path in forms("/tool/amigo_tool_scaffold.tar.gz") {
         let archive = ask(team, "GET", &path).send();

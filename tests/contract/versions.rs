@@ -1,13 +1,13 @@
-//! Versions at the door: constraints wherever one stands, refusals of a publication, and the end of a version.
+//! Versions over HTTP: constraints in every operation, refused publications, and deprecation.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
 use super::Raised;
-use crate::harness::{Answer, Bump, Options, Server, Team, Tool, eventually, input, runs_going_on};
+use crate::harness::{Answer, Bump, Options, Server, Team, Tool, count_record_events, eventually, input};
 
-/// Publishes the same commit again and again, each time under a key, which says that it is meant.
+/// Publishes the same commit repeatedly, each time with its own idempotency key.
 fn publish(tool: &Tool<'_>, bumps: &[Bump]) {
     static KEYS: AtomicU64 = AtomicU64::new(0);
     for bump in bumps {
@@ -30,14 +30,14 @@ fn invoke(tool: &Tool<'_>, team: &Team, constraint: &str) -> Answer {
     team.post(&format!("/tool/{}/version/{constraint}/invoke", tool.id()), &body)
 }
 
-/// Says which version runs.
+/// A body that returns the version that runs.
 const VERSION: &str = "return metadata.version";
 
 #[test]
-fn a_constraint_means_the_same_wherever_it_stands() {
+fn a_constraint_means_the_same_in_every_operation() {
     let team = Team::new();
     let tool = team.tool("many").body(VERSION).pushed();
-    // 1.0.0, 1.0.1, 1.1.0, 2.0.0 and 2.0.1.
+    // Versions 1.0.0, 1.0.1, 1.1.0, 2.0.0 and 2.0.1.
     publish(&tool, &[Bump::Major, Bump::Patch, Bump::Minor, Bump::Major, Bump::Patch]);
     for version in tool.versions() {
         invoke(&tool, &team, &version).expect(200);
@@ -67,7 +67,7 @@ fn a_constraint_means_the_same_wherever_it_stands() {
         assert_eq!(numbers(&versions.send().expect(200)["tool_versions"], "version"), expected, "{constraint}");
         let history = [("tool_id", tool.id()), ("version", constraint)];
         let history = team.request("GET", "/tool/invocation").query(&history).send().expect(200);
-        // The runs of this loop are of the highest versions, and they are there more than once.
+        // The history has several runs of the highest versions, from this loop.
         let mut ran = numbers(&history["tool_invocations"], "tool_version");
         ran.sort_unstable();
         ran.dedup();
@@ -114,7 +114,7 @@ fn versions_go_with_tools_by_position() {
     assert_eq!(paired("1.0.0", "2.0.0"), ["one 1.0.0", "two 2.0.0"]);
     assert_eq!(paired(">=2", "<2"), ["one 2.0.0", "two 1.0.0"]);
     assert_eq!(paired(">=3", ">=0"), ["two 1.0.0", "two 2.0.0"]);
-    // One tool may be named twice, each time with its own versions.
+    // A query may name a tool twice, each time with other versions.
     assert_eq!(runs(&[tools[0], tools[0], ("version", "==1.*"), ("version", "==2.*")]), ["one 1.0.0", "one 2.0.0"]);
     for uneven in [vec![tools[0], tools[1], ("version", "1.0.0")], vec![tools[0], ("version", "1"), ("version", "2")]] {
         let answer = team.request("GET", "/tool/invocation").query(&uneven).send();
@@ -180,17 +180,17 @@ fn variables_change_together_or_not_at_all_and_stay_while_they_are_needed() {
     team.post(&path, &json!({"deletes": [{"name": "KEY"}, {"name": "URL"}]})).expect(204);
 }
 
-/// What runs goes on and is recorded; whoever asks after the deprecation was answered gets nothing, however often
-/// they were served before.
+/// Running calls finish and are recorded. Calls after the response to the deprecation find no version, even if they
+/// were served before.
 #[test]
-fn a_deprecation_is_seen_at_once() {
+fn a_deprecation_takes_effect_immediately() {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
     let source = "import time\ntime.sleep(tool_input.get('seconds', 0))\nreturn metadata.version";
     let tool = team.tool("leaving").body(source).pushed();
     publish(&tool, &[Bump::Minor, Bump::Minor]);
     deprecated_under_load(&team, &tool, &format!("/tool/{}/version/1.1.0", tool.id()), "1.1.0");
-    // A constraint falls back to what is left.
+    // A constraint then matches the highest remaining version.
     assert_eq!(tool.invoke(json!({})).output(), "1.0.0");
     deprecated_under_load(&team, &tool, &format!("/tool/{}", tool.id()), ">=1.0");
     team.post(&format!("/tool/{}", tool.id()), &json!({"description": "Too late."})).expect(404);
@@ -209,6 +209,8 @@ fn deprecated_under_load(team: &Team, tool: &Tool<'_>, path: &str, constraint: &
             assert!([200, 404].contains(&answer.status), "{answer}");
         }
     };
+    let begun = || count_record_events(team, tool.id()).0;
+    let before = begun();
     std::thread::scope(|scope| {
         let _gone = Raised(&gone);
         let long = scope.spawn(|| {
@@ -216,7 +218,7 @@ fn deprecated_under_load(team: &Team, tool: &Tool<'_>, path: &str, constraint: &
             let constraint = constraint.replace(">=", "%3E%3D");
             team.post(&format!("/tool/{}/version/{constraint}/invoke", tool.id()), &body)
         });
-        eventually("the start of the run", || (runs_going_on(team.server.data()) >= 1).then_some(()));
+        eventually("the start of the run", || (begun() > before).then_some(()));
         let callers: Vec<_> = (0..3).map(|_| scope.spawn(served_until_gone)).collect();
         (0..5).for_each(|_| drop(invoke(tool, team, constraint).expect(200)));
         team.delete(path).expect(204);

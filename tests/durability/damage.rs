@@ -1,4 +1,4 @@
-//! Stored artefacts that are lost or spoiled: what cannot be made again fails in words, and alone.
+//! Missing or damaged artefacts: runs that need them fail with a message, and no others.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::faults::{FAULTS, Fault};
-use crate::harness::{Bump, Options, Run, Server, Team, halves_of_records, input};
+use crate::harness::{Bump, Options, Run, Server, Team, count_record_events, input};
 use crate::hostile::component::component;
 use crate::hostile::installed::{Installer, Settings};
 
@@ -16,7 +16,7 @@ struct Published {
     name: String,
     id: String,
     bundle: PathBuf,
-    /// A run that went well.
+    /// A run that succeeded.
     run: String,
 }
 
@@ -37,14 +37,14 @@ impl Published {
         Run(team.post(&path, &body).expect(200)["invocation_results"][0].clone())
     }
 
-    /// The caller, the record and the operator are told the same.
+    /// Asserts that the caller, the record and the log get the same message.
     #[track_caller]
     fn fails(&self, team: &Team, problem: &str) {
         let run = self.invoke(team, "1.0.0");
         let failure = run.failure();
         assert_eq!(failure.kind, "artifact_damaged", "{}: {run}", self.name);
         let file = self.bundle.strip_prefix(team.server.data()).expect("a file of the server").display().to_string();
-        for words in [problem, &file, "Publishing its commit again", "backup"] {
+        for words in [problem, &file, "Publish its commit again", "backup"] {
             assert!(failure.message.contains(words), "{}, {words}: {}", self.name, failure.message);
         }
         let record = team.get(&format!("/tool/invocation/{}", run.id()));
@@ -55,7 +55,7 @@ impl Published {
         assert!(again.detail().contains(&file), "{again}");
     }
 
-    /// Publishing the same commit again stores it anew, for the old version, too.
+    /// Asserts that publishing the same commit again stores the bundle again, also for the old version.
     fn heals(&self, team: &Team) {
         let tool = team.tool(&self.name).with_id(&self.id).body(&format!("return '{}'", self.name));
         tool.publish(Bump::Patch).expect(201);
@@ -74,7 +74,7 @@ fn problem(fault: Fault) -> &'static str {
 }
 
 #[test]
-fn a_spoiled_bundle_fails_its_runs_in_words_and_alone() {
+fn a_damaged_bundle_fails_only_its_own_runs_with_a_message() {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
     let tools = FAULTS.map(|fault| publish(&team, &format!("{fault:?}").to_lowercase()));
@@ -84,7 +84,7 @@ fn a_spoiled_bundle_fails_its_runs_in_words_and_alone() {
         assert_eq!(tool.invoke(&team, "1.0.0").output(), tool.name, "this server has it");
     }
     server.signal(Signal::SIGTERM);
-    server.ended_within(std::time::Duration::from_secs(20)).expect("an end");
+    server.ended();
     let server = server.restarted(|_| {});
     let team = team.moved_to(server.clone());
     for (tool, fault) in tools.iter().zip(FAULTS) {
@@ -93,14 +93,14 @@ fn a_spoiled_bundle_fails_its_runs_in_words_and_alone() {
     }
     for tool in &tools {
         tool.heals(&team);
-        let (started, finished) = halves_of_records(&team, &tool.id);
+        let (started, finished) = count_record_events(&team, &tool.id);
         assert_eq!((started, finished), (5, 5), "{}", tool.name);
     }
 }
 
-/// While a server runs that has never used it.
+/// The component is lost while a server runs that has not used it yet.
 #[test]
-fn a_component_without_its_code_fails_in_words() {
+fn a_missing_component_fails_its_runs_with_a_message() {
     let server = Server::private(&Options { has_own_cache: true, ..Options::default() });
     let team = Team::on(&server);
     let installer = Installer::new(&team);
@@ -113,10 +113,10 @@ fn a_component_without_its_code_fails_in_words() {
     let failure = tool.invoke(json!({})).failure();
     assert_eq!(failure.kind, "artifact_damaged");
     assert!(failure.message.contains("is missing"), "{}", failure.message);
-    // Back from the backup.
+    // Restored from a backup.
     std::fs::rename(&aside, &file).expect("a file");
     assert_eq!(tool.invoke(json!({})).output(), "fine");
-    // Its code is enough.
+    // The compiled code suffices.
     Fault::Flipped.spoil(&file, &file);
     assert_eq!(tool.invoke(json!({})).output(), "fine");
 }

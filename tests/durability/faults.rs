@@ -1,4 +1,4 @@
-//! What becomes of files on bad disks and in clumsy hands.
+//! Faults of files, as bad disks and operators' mistakes cause them.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -9,20 +9,20 @@ pub enum Fault {
     Removed,
     Emptied,
     CutShort,
-    /// One byte of it is another.
+    /// One byte is changed.
     Flipped,
-    /// It holds what belongs into another file.
+    /// It has the contents of another file.
     Exchanged,
-    /// A directory is in its place, with something in it.
+    /// A non-empty directory is in its place.
     Directory,
 }
 
-/// Those that leave the file the same one come first.
+/// All faults. Those that keep the inode come first.
 pub const FAULTS: [Fault; 6] =
     [Fault::Emptied, Fault::CutShort, Fault::Flipped, Fault::Exchanged, Fault::Removed, Fault::Directory];
 
 impl Fault {
-    /// Spoils a file in place, so that who has it open has it spoiled, too.
+    /// Damages a file in place, so that processes with the file open are affected, too.
     pub fn spoil(self, path: &Path, other: &Path) {
         let file = || File::options().read(true).write(true).open(path).expect("a file");
         match self {

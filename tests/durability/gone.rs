@@ -1,19 +1,19 @@
-//! Clients that are gone a millisecond after they asked, at every door behind which work begins.
+//! Clients that disconnect within milliseconds of their request, for every request that starts work.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Bump, Options, Server, Team, Tool, count_rows, eventually, fetch, halves_of_records, input};
+use crate::harness::{Bump, Options, Server, Team, Tool, count_record_events, count_rows, eventually, fetch, input};
 
 const AFTER_MS: [u64; 5] = [0, 1, 1, 2, 10];
 
-/// What is asked for: a method, a path, a header and a body.
-type Door = (&'static str, String, &'static str, Value);
+/// A method, a path, a header and a body.
+type RawRequest = (&'static str, String, &'static str, Value);
 
-fn doors(team: &Team, tool: &Tool<'_>, round: usize) -> Vec<Door> {
+fn requests(team: &Team, tool: &Tool<'_>, round: usize) -> Vec<RawRequest> {
     let inputs = json!({"inputs": [input(&json!({})), input(&json!({}))]});
     let invoke = format!("/tool/{}/version/1.0.0/invoke", tool.id());
     let test = json!({
@@ -34,7 +34,7 @@ fn doors(team: &Team, tool: &Tool<'_>, round: usize) -> Vec<Door> {
     ]
 }
 
-fn asked(team: &Team, (method, path, header, body): &Door) -> TcpStream {
+fn send(team: &Team, (method, path, header, body): &RawRequest) -> TcpStream {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
     let head = format!(
@@ -56,7 +56,23 @@ fn metrics(server: &Server) -> String {
     fetch(url.trim_matches('"'))
 }
 
-/// Whether nothing is under way any more.
+/// The current number of connections, including the one of this query.
+fn connections(server: &Server) -> u64 {
+    let metrics = metrics(server);
+    let number = metrics.lines().find_map(|line| line.strip_prefix("lathe_http_connections ")?.parse().ok());
+    number.unwrap_or_else(|| panic!("no connections: {metrics}"))
+}
+
+/// Waits until the server has accepted all earlier connections: it accepts them in order.
+fn accepted(server: &Server) {
+    let mut stream = TcpStream::connect(server.address()).expect("a connection");
+    stream.write_all(b"GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+/// Whether no request and no work is running or waiting.
 fn is_quiet(server: &Server) -> bool {
     let metrics = metrics(server);
     let of = |name: &str| metrics.lines().filter(|line| line.starts_with(name)).all(|line| line.ends_with(" 0"));
@@ -64,27 +80,30 @@ fn is_quiet(server: &Server) -> bool {
 }
 
 #[test]
-fn clients_that_are_gone_leave_nothing_half_done() {
+fn clients_that_disconnect_leave_no_partial_work() {
     let arguments = ["--metrics-listen", "127.0.0.1:0"].map(str::to_owned).to_vec();
     let server = Server::private(&Options { arguments, ..Options::default() });
     let team = Team::on(&server);
     let tool = team.tool("sleeper").body("import time\ntime.sleep(0.05)\nreturn 'rested'").published();
+    let before = connections(&server);
     for (round, after) in AFTER_MS.into_iter().enumerate() {
-        for door in doors(&team, &tool, round) {
-            let stream = asked(&team, &door);
+        for request in requests(&team, &tool, round) {
+            let stream = send(&team, &request);
             std::thread::sleep(Duration::from_millis(after));
             drop(stream);
         }
     }
+    accepted(&server);
+    eventually("the end of the connections", || (connections(&server) <= before).then_some(()));
     eventually("the end of all work", || is_quiet(&server).then_some(()));
-    let (started, finished) = halves_of_records(&team, tool.id());
+    let (started, finished) = count_record_events(&team, tool.id());
     assert!(started == finished && started > 0, "{started} runs began, and {finished} have ended");
     for record in team.history() {
         assert_eq!(record["invocation_status"]["output"], "rested", "{record}");
     }
     assert_eq!(count_rows(&team, "builds WHERE state = 'running'"), 0);
     assert_eq!(count_rows(&team, "operations WHERE state = 'running'"), 0);
-    // The tool is free, and what was made is whole.
+    // The tool is free, and its versions are complete.
     tool.publish(Bump::Major).expect(201);
     for version in tool.versions() {
         let path = format!("/tool/{}/version/{version}/invoke", tool.id());

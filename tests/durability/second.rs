@@ -1,9 +1,9 @@
-//! One server on a data directory.
+//! Only one server may use a data directory.
 
 use crate::harness::{Options, Server, Team};
 
 #[test]
-fn a_second_server_is_refused_and_the_first_goes_on() {
+fn a_second_server_is_refused_and_the_first_continues() {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
     let data = server.data().to_str().expect("UTF-8");

@@ -1,4 +1,4 @@
-//! What the record says of a run's requests.
+//! The requests of a run in its ledger.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn every_request_is_in_the_ledger() {
             assert_eq!(found[name], *value, "{name} of {found}");
         }
     }
-    // Bytes are those of the wire, heads included.
+    // Bytes on the network, heads included.
     for request in [0, 1, 3] {
         let bytes = |name: &str| http[request][name].as_u64().expect("a number");
         assert!((50..500).contains(&bytes("sent_bytes")) && bytes("received_bytes") < 500, "{ledger}");

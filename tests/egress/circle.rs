@@ -1,4 +1,4 @@
-//! A tool that calls itself over HTTP, which has to end.
+//! A tool that calls itself over HTTP. The cycle must end.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ const CALLS_ITSELF: &str = "
 ";
 
 #[test]
-fn a_circle_of_tools_ends() {
+fn a_cycle_of_tools_ends() {
     let server = reaching(Options::default());
     let team = Team::on(&server);
     let tool = team.tool("circles").body(CALLS_ITSELF);

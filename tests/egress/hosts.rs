@@ -1,4 +1,4 @@
-//! Where requests may go.
+//! Hosts to which requests may go.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{ask, asking, authority, reaching};
 use crate::harness::{Options, Site, Team};
 
 #[test]
-fn only_declared_hosts_hear_anything() {
+fn only_declared_hosts_receive_requests() {
     let (declared, other) = (Site::serve(), Site::serve());
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -20,7 +20,7 @@ fn only_declared_hosts_hear_anything() {
             {"url": "https://example.com/"},
             {"url": "ftp://example.com/"},
             {"url": format!("http://user:word@{}/", declared.address)},
-            // Written otherwise, the same address.
+            // The same address in other notations.
             {"url": format!("http://2130706433:{}/echo/2", declared.port())},
         ]),
     );
@@ -32,16 +32,16 @@ fn only_declared_hosts_hear_anything() {
     for refused in [1, 2, 3] {
         assert_eq!((&said[refused]["type"], &said[refused]["code"]), (&json!("EgressRefused"), &json!("denied")));
         let message = said[refused]["message"].as_str().expect("text");
-        assert!(message.contains("`allowed_hosts` does not have http"), "{message}");
+        assert!(message.contains("`allowed_hosts` of the version does not list http"), "{message}");
     }
     assert_eq!(said[5]["code"], "invalid_request", "{said:?}");
     assert_eq!(said[6]["status"], 200, "{said:?}");
     assert_eq!((declared.connections(), other.connections()), (2, 0));
 }
 
-/// What a version declares is not enough: the address has to be a public one.
+/// A declared host must also have a public address.
 #[test]
-fn addresses_inside_are_not_reached_however_they_are_written() {
+fn internal_addresses_are_refused_in_every_notation() {
     let site = Site::serve();
     let team = Team::new();
     let port = site.port();
@@ -67,7 +67,7 @@ fn an_operator_permits_hosts_or_none() {
     assert!(said[0]["message"].as_str().expect("text").contains("operator of this server does not permit"), "{said:?}");
     let id = tool.id().to_owned();
     server.signal(nix::sys::signal::Signal::SIGTERM);
-    server.ended_within(std::time::Duration::from_secs(20)).expect("the server stops");
+    server.ended();
     let server = server.restarted(|options| options.arguments = vec!["--egress-hosts=none".into()]);
     let team = team.moved_to(server);
     let said = ask(&team.tool("asks").with_id(&id), &json!([{"url": site.url("/")}]));
@@ -76,7 +76,7 @@ fn an_operator_permits_hosts_or_none() {
 }
 
 #[test]
-fn a_redirect_is_the_tools_to_follow_and_the_gates_to_refuse() {
+fn the_tool_follows_redirects_and_the_host_may_refuse_them() {
     let site = Site::serve();
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -88,7 +88,7 @@ fn a_redirect_is_the_tools_to_follow_and_the_gates_to_refuse() {
 }
 
 #[test]
-fn secure_connections_need_a_certificate_that_the_machine_trusts() {
+fn tls_connections_need_a_certificate_that_the_machine_trusts() {
     let (trusted, stranger) = (Site::secure(), Site::secure());
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("authorities.pem");
@@ -99,5 +99,5 @@ fn secure_connections_need_a_certificate_that_the_machine_trusts() {
     let tool = asking(&team, &[&format!("localhost:{}", trusted.port()), &format!("localhost:{}", stranger.port())]);
     let said = ask(&tool, &json!([{"url": trusted.url("/status/200")}, {"url": stranger.url("/status/200")}]));
     assert_eq!(said[0]["status"], 200, "{said:?}");
-    assert!(said[1]["message"].as_str().expect("text").contains("no secure connection"), "{said:?}");
+    assert!(said[1]["message"].as_str().expect("text").contains("no TLS connection"), "{said:?}");
 }

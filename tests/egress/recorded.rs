@@ -1,7 +1,6 @@
-//! Recorded answers: what regular runs were answered stands in for the world in simulations of a tool that allows it.
+//! Recorded answers: responses to regular runs answer equal requests of simulations, for tools that allow it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use crate::harness::{
 
 const SECRET: &str = "canary-of-the-host";
 
-/// A tool that asks a site, and says what it was answered in simulations, too.
+/// A tool that sends requests to a site, in simulations too, and returns the responses.
 fn recording<'t>(team: &'t Team, site: &Site) -> Tool<'t> {
     let tool = team.next_tool().body(ASK).manifest(&format!("allowed_hosts = [\"{}\"]", authority(site)));
     tool.manifest("recorded_answers = true")
@@ -36,10 +35,10 @@ fn refused(said: &Value, words: &str) {
     assert!(said["message"].as_str().expect("text").contains(words), "{said}");
 }
 
-const NONE: &str = "neither a mock nor a recorded answer";
+const NONE: &str = "no mock and no recorded answer";
 
 #[test]
-fn a_simulation_gets_what_a_run_was_answered_to_the_same_request() {
+fn a_simulation_gets_the_response_to_an_equal_request_of_a_run() {
     let site = Site::serve();
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -79,7 +78,7 @@ fn a_simulation_gets_what_a_run_was_answered_to_the_same_request() {
 }
 
 #[test]
-fn answers_are_a_tools_own_and_only_of_versions_that_allow_it() {
+fn answers_belong_to_a_tool_and_to_versions_that_allow_them() {
     let site = Site::serve();
     let server = reaching(Options::default());
     let (team, stranger) = (Team::on(&server), Team::on(&server));
@@ -109,7 +108,7 @@ fn answers_are_a_tools_own_and_only_of_versions_that_allow_it() {
 }
 
 #[test]
-fn what_is_kept_is_sealed_and_without_credentials() {
+fn stored_answers_are_encrypted_and_without_credentials() {
     let site = Site::serve();
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -151,7 +150,7 @@ fn what_is_kept_is_sealed_and_without_credentials() {
         let is_in = |bytes: &Vec<u8>| bytes.windows(word.len()).any(|window| window == word.as_bytes());
         assert!(!files.iter().any(is_in), "{word}");
     }
-    // What the tool says itself stands in its runs' records.
+    // Text that the tool returns is in the records of its runs.
     assert!(!String::from_utf8_lossy(&rows[0]).contains("canary"));
 }
 
@@ -160,7 +159,7 @@ fn with_hours(hours: &str) -> Arc<Server> {
 }
 
 #[test]
-fn answers_go_when_their_time_is_over() {
+fn expired_answers_are_deleted() {
     let site = Site::serve();
     let server = with_hours("1");
     let team = Team::on(&server);
@@ -173,11 +172,11 @@ fn answers_go_when_their_time_is_over() {
     let id = tool.id().to_owned();
     drop(tool);
     server.signal(nix::sys::signal::Signal::SIGTERM);
-    server.ended_within(Duration::from_secs(20)).expect("an end");
+    server.ended();
     let server = server.restarted(|_| {});
     let team = team.moved_to(server.clone());
     eventually("the sweep", || {
-        let is_told = !server.log_about("recorded answers whose time was over are deleted").is_empty();
+        let is_told = !server.log_about("expired recorded answers are deleted").is_empty();
         (is_told && count_rows(&team, "recorded_answers") == 0).then_some(())
     });
     refused(&simulate(&team.next_tool().with_id(&id), &order), NONE);
@@ -191,7 +190,7 @@ fn answers_go_when_their_time_is_over() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_read_is_a_refusal_and_one_that_cannot_be_kept_fails_no_run() {
+fn an_unreadable_answer_is_refused_and_one_that_cannot_be_kept_fails_no_run() {
     let site = Site::serve();
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -199,7 +198,7 @@ fn an_answer_that_cannot_be_read_is_a_refusal_and_one_that_cannot_be_kept_fails_
     let order = json!({"url": site.url("/orders"), "body": "{\"a\":1}"});
     ran(&tool, &json!([order]));
     assert_eq!(count_rows(&team, "recorded_answers"), 1);
-    let unreadable = "the recorded answer to the request cannot be read";
+    let unreadable = "its recorded answer cannot be read";
     change_database(server.data(), &["UPDATE recorded_answers SET sealed = CAST(substr(sealed, 1, 40) AS BLOB)"]);
     refused(&simulate(&tool, &order), unreadable);
     assert!(server.log_about("a recorded answer cannot be read").contains(tool.id()));
@@ -211,7 +210,7 @@ fn an_answer_that_cannot_be_read_is_a_refusal_and_one_that_cannot_be_kept_fails_
     assert_eq!(run.json()[0]["status"], 200);
     let record = team.get(&format!("/tool/invocation/{}", run.id()));
     assert_eq!(record["invocation_status"]["output"], run.output());
-    assert!(!server.log_about("recorded answers cannot be kept").is_empty());
+    assert!(!server.log_about("recorded answers could not be stored").is_empty());
     refused(&simulate(&tool, &order), unreadable);
     assert_eq!(site.connections(), 3);
 }

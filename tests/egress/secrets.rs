@@ -1,4 +1,4 @@
-//! Secrets that the host puts into requests, and that the tool never has.
+//! Secrets that the host adds to requests, and that the tool never receives.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::harness::{Options, Site, Team};
 const SECRET: &str = "canary-of-the-host";
 
 #[test]
-fn a_secret_of_the_host_reaches_its_host_and_nothing_else() {
+fn a_host_secret_reaches_its_host_only() {
     let (its, other) = (Site::serve(), Site::serve());
     let server = reaching(Options::default());
     let team = Team::on(&server);
@@ -24,7 +24,7 @@ fn a_secret_of_the_host_reaches_its_host_and_nothing_else() {
         {"url": its.url("/echo"), "headers": {"X": "{{secret:NO_SUCH}}"}},
     ]);
     let said = ask(&tool, &requests);
-    // The site says what it heard, and what is answered is without secrets.
+    // The site returns what it received, and the answer is redacted.
     assert!(said[0]["body"].as_str().expect("text").contains("Bearer [redacted]"), "{said:?}");
     for refused in &said[1..] {
         assert_eq!(refused["code"], "denied", "{refused}");

@@ -1,11 +1,11 @@
-//! What is said about a version, as files for programs that know nothing of Lathe.
+//! The attestations of a version, as files for external verifiers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Team;
+use super::{Team, needs};
 
-/// The documents of a version.
+/// The attestation documents of a version.
 pub struct Attested {
     pub envelope: PathBuf,
     pub key: PathBuf,
@@ -27,15 +27,11 @@ impl Attested {
         }
     }
 
-    /// With the verifiers of others, where there are any.
+    /// Also verifies with the external verifiers that are installed.
     #[track_caller]
     pub fn others_verify(&self) {
-        let Ok(python) = std::env::var("LATHE_VERIFIER_PYTHON") else {
-            eprintln!(
-                "LATHE_VERIFIER_PYTHON names no Python with tests/provenance/requirements.txt: no other verifier looked"
-            );
-            return;
-        };
+        let named = std::env::var("LATHE_VERIFIER_PYTHON").ok();
+        let Some(python) = needs::PROVENANCE_VERIFIER.require(named) else { return };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/provenance/verify.py");
         let said = Command::new(python).arg(script).args([&self.envelope, &self.key, &self.sbom]).output();
         let said = said.expect("Python runs");

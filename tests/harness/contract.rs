@@ -1,7 +1,7 @@
-//! The published contract: every answer that a test gets must be one that its operation documents, of the shape that
-//! it documents. The client of the harness checks that before a test sees the answer, so that no test can forget.
+//! The published contract. Every response in a test must have a status and a schema that its operation documents. The
+//! harness's client checks that before a test gets the response.
 //!
-//! What is asked and answered is also noted, for the table of what was never seen ([`recorded`]).
+//! Requests and responses also count for the coverage of the contract ([`recorded`]).
 
 mod coverage;
 mod document;
@@ -15,13 +15,13 @@ use super::Answer;
 pub use coverage::recorded;
 pub use document::operations;
 
-/// What a client sent.
+/// A request as the client sent it.
 #[derive(Debug)]
 pub struct Sent {
     pub method: String,
     pub path: String,
     pub query: Vec<(String, String)>,
-    /// Names in lower case, as often as they occur.
+    /// Header names in lower case. Repeated headers occur repeatedly.
     pub headers: Vec<String>,
     pub body: Option<Value>,
 }
@@ -45,10 +45,10 @@ impl std::fmt::Display for Sent {
     }
 }
 
-/// Fails the test when an answer is not of the contract.
+/// Fails the test when a response does not match the contract.
 pub fn check(sent: &Sent, answer: &Answer) {
     let status = answer.status;
-    // That an answer comes later is ours, too.
+    // Asynchronous operations are not part of the contract.
     let documented = document::find(&sent.method, &sent.path).filter(|_| status != 202);
     let Some(operation) = documented else { return check_ours(sent, answer) };
     assert!(operation.may_answer(status), "{sent}: {} documents no {status}: {answer}", operation.name);
@@ -57,13 +57,13 @@ pub fn check(sent: &Sent, answer: &Answer) {
         (200..300, Some(schema)) => check_document(schema, &answer.json()),
         (202, None) => strict::check(&answer.json()),
         (204, None) => assert!(answer.body.is_empty(), "{sent}: {answer}"),
-        // An archive, or git's own protocol.
+        // Archives and git's protocol have no schema.
         (200..300, None) => assert!(!answer.is_json(), "{sent}: {answer}"),
         _ => check_refusal(sent, answer),
     }
 }
 
-/// The data of an event stream's result, which is what the plain answer would have been.
+/// Returns the data of a stream's `result` event, which equals the plain response.
 pub fn check_result(sent: &Sent, result: &Value) {
     let operation = document::find(&sent.method, &sent.path).expect("an operation of the contract");
     let status = operation.statuses.iter().copied().find(|status| (200..300).contains(status)).expect("a success");
@@ -76,7 +76,7 @@ fn check_document(schema: &str, document: &Value) {
     strict::check(document);
 }
 
-/// Sign-in and the details of versions and records are ours, and so are paths that nothing is behind.
+/// Checks a response that the contract does not have: sign-in, details of versions and records, and unknown paths.
 fn check_ours(sent: &Sent, answer: &Answer) {
     if !sent.path.starts_with("/v1/") {
         return;

@@ -1,18 +1,23 @@
-//! A look into the database, for what has no door yet.
+//! Direct access to the database, for data that the API does not show.
 //!
-//! The halves of runs' records come there a moment after they are durable, and before anybody reads a history: so what
-//! looks for them has a team read its own first.
+//! Record events are durable in the journal before they are in the database. Reading the history moves them there, so
+//! these functions read the team's history first.
 
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow};
 use sqlx::{Connection, Row, Sqlite, SqliteConnection};
 
-use super::Team;
+use super::{PATIENCE, Team};
 
 type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
-/// A build that made no version.
+/// Waits for locks of the server or of a test.
+fn options(data: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(data.join("lathe.db")).busy_timeout(PATIENCE)
+}
+
+/// A build without a version.
 #[derive(Debug)]
 pub struct FailedBuild {
     pub stage: String,
@@ -32,36 +37,36 @@ pub fn failed_builds(data: &Path, tool: &str) -> Vec<FailedBuild> {
     rows(data, sqlx::query(failed).bind(tool.to_owned())).iter().map(build).collect()
 }
 
-/// How many first and how many second halves of records a tool's runs have.
-pub fn halves_of_records(team: &Team, tool: &str) -> (i64, i64) {
-    let halves = "SELECT count(*) AS started, count(f.invocation) AS finished FROM inv_started s
+/// Returns the numbers of start events and end events in the records of a tool's runs.
+pub fn count_record_events(team: &Team, tool: &str) -> (i64, i64) {
+    let counts = "SELECT count(*) AS started, count(f.invocation) AS finished FROM inv_started s
         LEFT JOIN inv_finished f ON f.invocation = s.invocation WHERE s.tool = $1";
-    let row = &rows(settled(team), sqlx::query(halves).bind(tool.to_owned()))[0];
+    let row = &rows(settled(team), sqlx::query(counts).bind(tool.to_owned()))[0];
     (row.get("started"), row.get("finished"))
 }
 
-/// Runs that began and have not ended, as far as the database knows.
+/// Counts the runs that have begun and not ended, as the database has them.
 pub fn runs_going_on(data: &Path) -> i64 {
     let open = "SELECT (SELECT count(*) FROM inv_started) - (SELECT count(*) FROM inv_finished) AS going_on";
     rows(data, sqlx::query(open))[0].get("going_on")
 }
 
-/// The rows of a table.
+/// Counts the rows of a table.
 pub fn count_rows(team: &Team, table: &str) -> i64 {
     let count = sqlx::AssertSqlSafe(format!("SELECT count(*) AS rows FROM {table}"));
     rows(settled(team), sqlx::query(count))[0].get("rows")
 }
 
-/// The column `bytes` of some rows.
+/// Returns the column `bytes` of the rows of a query.
 pub fn read_database(team: &Team, query: &'static str) -> Vec<Vec<u8>> {
     rows(settled(team), sqlx::query(query)).iter().map(|row| row.get("bytes")).collect()
 }
 
-/// Spoils what nobody else may change; of runs only what somebody has read.
+/// Changes rows behind the server's back. Records of runs can be changed only after they were read through the API.
 pub fn change_database(data: &Path, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let options = SqliteConnectOptions::new().filename(data.join("lathe.db"));
+        let options = options(data);
         let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
         for statement in statements {
             let statement = sqlx::AssertSqlSafe((*statement).to_owned());
@@ -70,7 +75,7 @@ pub fn change_database(data: &Path, statements: &[&str]) {
     });
 }
 
-/// Another process that writes, and keeps everybody else from writing until this is dropped.
+/// A write lock on the database, held as by another process until it is dropped.
 pub struct Locked {
     runtime: tokio::runtime::Runtime,
     connection: SqliteConnection,
@@ -79,7 +84,7 @@ pub struct Locked {
 impl Locked {
     pub fn take(data: &Path) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let options = SqliteConnectOptions::new().filename(data.join("lathe.db"));
+        let options = options(data);
         let connection = runtime.block_on(async {
             let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
             sqlx::query("BEGIN EXCLUSIVE").execute(&mut connection).await.expect("a lock");
@@ -96,7 +101,7 @@ impl Drop for Locked {
     }
 }
 
-/// The data of a team's server, when the database has all that is durable.
+/// Returns the data directory of a team's server, after all durable events are in the database.
 fn settled(team: &Team) -> &Path {
     team.history();
     team.server.data()
@@ -105,7 +110,7 @@ fn settled(team: &Team) -> &Path {
 fn rows(data: &Path, query: Query) -> Vec<SqliteRow> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let options = SqliteConnectOptions::new().filename(data.join("lathe.db")).read_only(true);
+        let options = options(data).read_only(true);
         let mut connection = SqliteConnection::connect_with(&options).await.expect("a database");
         query.fetch_all(&mut connection).await.expect("rows")
     })

@@ -1,6 +1,6 @@
-//! The service's own OpenAPI document: every answer must be one that it describes.
+//! The server's OpenAPI document. Every response must match it.
 //!
-//! Compiled into the tests of `api`, too.
+//! The tests of `api` include this file, too.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -12,15 +12,15 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(api::openapi_document);
 
 static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
 
-/// What matters of an answer.
+/// The parts of a response that are checked.
 pub struct Answered<'a> {
     pub status: u16,
     pub content_type: &'a str,
     pub body: &'a [u8],
 }
 
-/// Fails the test when an answer is not one that the document describes. Paths and methods that are none of the
-/// document's are not its matter.
+/// Fails the test when a response does not match the document. Paths and methods that the document does not contain
+/// are ignored.
 pub fn check(method: &str, path: &str, answer: &Answered) {
     let path = path.split('?').next().expect("a path").trim_end_matches('/');
     let Some((template, operation)) = operation(method, path) else { return };
@@ -40,7 +40,7 @@ pub fn check(method: &str, path: &str, answer: &Answered) {
     }
 }
 
-/// What a reference means.
+/// Resolves a reference.
 pub fn followed(value: &'static Value) -> &'static Value {
     let Some(reference) = value["$ref"].as_str() else { return value };
     DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere"))
@@ -54,7 +54,7 @@ fn check_body(codes: &Value, schema: &Value, body: &Value, what: &str) {
     }
 }
 
-/// What is wrong with a value, by a schema of the document.
+/// Returns the errors of a value against a schema of the document.
 pub fn errors(schema: &Value, value: &Value) -> Vec<String> {
     let errors = validator(schema).iter_errors(value);
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
@@ -70,7 +70,7 @@ fn validator(schema: &Value) -> &'static Validator {
     })
 }
 
-/// The operation that a path belongs to; literal segments win over parameters.
+/// Returns the operation of a path. Literal segments take precedence over parameters.
 fn operation(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
     let paths = DOCUMENT["paths"].as_object().expect("an object");
     let fitting = paths.iter().filter(|(template, _)| fits(template, path));
@@ -79,7 +79,7 @@ fn operation(method: &str, path: &str) -> Option<(&'static str, &'static Value)>
     item.get(&method).map(|operation| (template.as_str(), operation))
 }
 
-/// Only the path of git spans several segments.
+/// Only git's path parameter spans several segments.
 fn fits(template: &str, path: &str) -> bool {
     if let Some(prefix) = template.strip_suffix("/{git_path}") {
         return path.split('/').count() > prefix.split('/').count() && parts_fit(prefix, path);

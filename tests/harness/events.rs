@@ -1,14 +1,12 @@
 //! Server-sent events, as a client reads them.
 
 use serde_json::Value;
-use tokio::time::Instant;
 
-/// One event and when it came.
+/// One event.
 #[derive(Debug)]
 pub struct Event {
     pub name: String,
     pub data: Value,
-    pub at: Instant,
 }
 
 pub async fn read(mut response: reqwest::Response) -> Vec<Event> {
@@ -31,5 +29,5 @@ fn parse(block: &str) -> Option<Event> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let data = field("data:")?;
     let data = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
-    Some(Event { name: field("event:").unwrap_or("message").to_owned(), data, at: Instant::now() })
+    Some(Event { name: field("event:").unwrap_or("message").to_owned(), data })
 }

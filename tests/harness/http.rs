@@ -1,5 +1,4 @@
-//! A plain HTTP client. Every answer is checked against the contract and the service's own document before a test
-//! sees it.
+//! A plain HTTP client. It checks every response against the contract and the OpenAPI document before a test gets it.
 
 use std::sync::LazyLock;
 
@@ -16,19 +15,19 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 });
 
 static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
-    // Somebody else may have chosen first; any choice will do.
+    // Another test may have installed a provider first, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().build().expect("a client")
 });
 
-/// A request on its way.
+/// A request that is not sent yet.
 pub struct Request<'a> {
-    /// Whose log explains a fault.
+    /// The server whose log is shown with a 5xx response.
     server: Option<&'a Server>,
     request: reqwest::RequestBuilder,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -36,7 +35,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// The text at any address.
+/// Returns the text at a URL.
 pub fn fetch(url: &str) -> String {
     let text = async { CLIENT.get(url).send().await?.error_for_status()?.text().await };
     RUNTIME.block_on(text).unwrap_or_else(|error| panic!("{url}: {error}"))
@@ -47,7 +46,7 @@ impl<'a> Request<'a> {
         Self { server: Some(server), ..Self::to(&server.url, method, path) }
     }
 
-    /// A request to a server that is no process of its own.
+    /// A request to a server in this process.
     pub fn to(url: &str, method: &str, path: &str) -> Self {
         let request = CLIENT.request(method.parse().expect("a method"), format!("{url}{path}"));
         Self { server: None, request }
@@ -78,13 +77,13 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// A body of a kind that a header names.
+    /// Sets a body with this content type.
     pub fn plain_body(mut self, body: impl Into<reqwest::Body>) -> Self {
         self.request = self.request.body(body);
         self
     }
 
-    /// The answer, or the error of a connection that ended early.
+    /// Returns the response, or the error of a connection that ended early.
     pub fn try_send(self) -> Result<Answer, reqwest::Error> {
         let request = self.request.build()?;
         let sent = Sent::of(&request);
@@ -97,6 +96,7 @@ impl<'a> Request<'a> {
             let log = self.server.map(|server| server.log_about(&answer.request_id()));
             panic!("{sent}: {answer}\n{}", log.unwrap_or_default());
         }
+        is_protected(&sent, answer.status, &answer.headers);
         contract::check(&sent, &answer);
         document::check(&sent.method, &sent.path, &answer.answered());
         Ok(answer)
@@ -106,7 +106,7 @@ impl<'a> Request<'a> {
         self.try_send().unwrap_or_else(|error| panic!("{error:?}"))
     }
 
-    /// The answer to the head alone, which announces a body of so many bytes that is never sent.
+    /// Sends only the head, with a content length but no body, and returns the response.
     pub fn announced(self, body_bytes: u64) -> Answer {
         let request = self.request.build().expect("a request");
         let answer = raw::exchange(&request, body_bytes);
@@ -114,11 +114,15 @@ impl<'a> Request<'a> {
         answer
     }
 
-    /// The answer as a stream of events, each with the time of its arrival.
+    /// Returns the response as an event stream.
     pub fn events(self) -> Vec<Event> {
         let request = self.request.header("accept", "text/event-stream").build().expect("a request");
         let sent = Sent::of(&request);
-        let events = RUNTIME.block_on(async { events::read(CLIENT.execute(request).await.expect("an answer")).await });
+        let events = RUNTIME.block_on(async {
+            let answer = CLIENT.execute(request).await.expect("an answer");
+            is_protected(&sent, answer.status().as_u16(), answer.headers());
+            events::read(answer).await
+        });
         events
             .iter()
             .filter(|event| event.name == "result")
@@ -127,8 +131,16 @@ impl<'a> Request<'a> {
     }
 }
 
+/// Asserts that only pages of the reference may be cached, and that no content type may be sniffed.
+fn is_protected(sent: &Sent, status: u16, headers: &HeaderMap) {
+    let value = |name: &str| headers.get(name).map(|value| value.to_str().expect("text"));
+    let is_public = status == 200 && (sent.path == "/docs" || sent.path.starts_with("/docs/"));
+    assert_eq!(value("x-content-type-options"), Some("nosniff"), "{sent}: {headers:?}");
+    assert_eq!(value("cache-control"), Some(if is_public { "max-age=300" } else { "no-store" }), "{sent}: {headers:?}");
+}
+
 impl Answer {
-    /// The body, when the status is the expected one.
+    /// Returns the body after checking the status.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self}");
@@ -139,7 +151,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
-    /// The text of a refusal.
+    /// Returns the `detail` of an error.
     pub fn detail(&self) -> String {
         self.json()["detail"].as_str().unwrap_or_else(|| panic!("{self}")).to_owned()
     }

@@ -1,4 +1,4 @@
-//! The program's commands, as a user types them.
+//! The `lathe` program, run as users run it.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// `lathe` with a configuration directory of its own.
+/// `lathe` with its own configuration directory.
 pub struct Lathe<'a> {
     pub home: &'a Path,
     pub directory: &'a Path,
 }
 
-/// What a command printed and how it ended.
+/// The output and the exit code of a command.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,
@@ -25,7 +25,7 @@ impl Lathe<'_> {
         self.run_with(arguments, "")
     }
 
-    /// A command that is not started yet.
+    /// Returns a command that is not started yet.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
         clean_environment(&mut command);
@@ -39,7 +39,7 @@ impl Lathe<'_> {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
-        // A command that reads nothing may be gone already.
+        // A command that does not read its input may have ended.
         let _ = child.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
         Said::from(child.wait_with_output().expect("the program ends"))
     }
@@ -48,7 +48,7 @@ impl Lathe<'_> {
         self.run(arguments).ok().stdout
     }
 
-    /// What the command answers with `--json`.
+    /// Parses the output of a command with `--json`.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let said = self.run(&[&["--json"], arguments].concat());
         assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
@@ -62,7 +62,7 @@ impl Said {
         self
     }
 
-    /// Fails the test unless the command ended so and said all of `words` on standard error.
+    /// Fails the test unless the command ended with this code and printed all of `words` on stderr.
     pub fn refused(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         for word in words {
@@ -82,7 +82,7 @@ impl From<Output> for Said {
     }
 }
 
-/// Nothing of the developer's own settings reaches a process.
+/// Removes the developer's own settings from the environment of a process.
 pub fn clean_environment(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();

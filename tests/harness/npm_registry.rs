@@ -1,9 +1,4 @@
-//! An npm registry on loopback, with archives that tests make.
-
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+//! An npm registry on loopback, which serves the archives of a test.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,8 +7,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
 
-/// Archives by path.
-type Archives = BTreeMap<String, Vec<u8>>;
+use super::files::serve_files;
 
 pub struct NpmRegistry {
     pub url: String,
@@ -26,30 +20,9 @@ impl NpmRegistry {
             format!("/npm/{name}/-/{}-{version}.tgz", name.rsplit('/').next().unwrap_or(name))
         };
         let served = packages.iter().map(|(name, version, archive)| (path(name, version), archive.to_vec()));
-        let served: Arc<Archives> = Arc::new(served.collect());
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}/npm/", listener.local_addr().expect("an address"));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let served = served.clone();
-                // A client that goes away early hurts nobody.
-                std::thread::spawn(move || answer(stream, &served));
-            }
-        });
-        Self { url }
+        let address = serve_files(|_| served.collect());
+        Self { url: format!("{address}/npm/") }
     }
-}
-
-fn answer(mut stream: TcpStream, archives: &Archives) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
-    let (status, body) = match archives.get(request.split(' ').nth(1).unwrap_or_default()) {
-        Some(archive) => ("200 OK", archive.as_slice()),
-        None => ("404 Not Found", &[][..]),
-    };
-    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
-    stream.write_all(body)
 }
 
 /// A package's archive.

@@ -1,4 +1,4 @@
-//! A package index on loopback: the simple API as JSON (PEP 691), with wheels that tests make.
+//! A package index on loopback: the simple API as JSON (PEP 691), with the wheels of a test.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Cursor, Write};
@@ -9,31 +9,46 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
-/// File name to bytes, by package name.
+use super::Latch;
+
+/// Wheels by file name, by package name.
 type Packages = BTreeMap<String, Vec<(String, Vec<u8>)>>;
 
 pub struct PackageIndex {
     pub url: String,
+    /// Holds every response until it is opened, if the index was served held.
+    pub held: Latch,
 }
 
 impl PackageIndex {
-    /// Serves packages until the tests end, below `/simple` as JSON and below `/html` as HTML alone.
+    /// Serves packages until the tests end, below `/simple` as JSON and below `/html` only as HTML.
     pub fn serve(packages: &[(&str, &str, &[u8])]) -> Self {
+        let index = Self::serve_held(packages);
+        index.held.open();
+        index
+    }
+
+    /// Serves packages, but holds every response until the latch is open, so that a build stops in the middle.
+    pub fn serve_held(packages: &[(&str, &str, &[u8])]) -> Self {
+        let held = Latch::default();
         let mut served = Packages::new();
         for (package, file, bytes) in packages {
             served.entry((*package).to_owned()).or_default().push(((*file).to_owned(), bytes.to_vec()));
         }
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/simple", listener.local_addr().expect("an address"));
-        let served = Arc::new(served);
+        let (served, latch) = (Arc::new(served), held.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let served = served.clone();
-                // A client that goes away early hurts nobody.
-                std::thread::spawn(move || answer(stream, &served));
+                let (served, latch) = (served.clone(), latch.clone());
+                // Clients may disconnect early.
+                std::thread::spawn(move || {
+                    latch.pass();
+                    answer(stream, &served)
+                });
             }
         });
-        Self { url }
+        Self { url, held }
     }
 }
 
@@ -76,7 +91,14 @@ fn html_page(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     format!("<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n").into_bytes()
 }
 
-/// A wheel with these files.
+/// A package's wheel, with its metadata.
+pub fn package_wheel(name: &str, version: &str, files: &[(&str, &str)]) -> Vec<u8> {
+    let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nA package.\n");
+    let path = format!("{name}-{version}.dist-info/METADATA");
+    wheel(&[files, &[(path.as_str(), metadata.as_str())]].concat())
+}
+
+/// Makes a zip archive of files.
 pub fn wheel(files: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, contents) in files {
@@ -86,7 +108,7 @@ pub fn wheel(files: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().expect("a wheel").into_inner()
 }
 
-/// The line of a lock file that pins a wheel.
+/// The line of a lock file for a wheel.
 pub fn lock_line(package: &str, version: &str, wheel: &[u8]) -> String {
     format!("{package}=={version} --hash=sha256:{}\n", sha256(wheel))
 }

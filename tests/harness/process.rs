@@ -1,4 +1,4 @@
-//! Servers as processes: started, signalled, waited for, and never left behind.
+//! Child processes: start, signal, wait. None survives the tests.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 type Order = (Command, Sender<io::Result<Child>>);
 
-/// The kernel ends a process with the thread that started it, and test threads are short; this one is not.
+/// Starts processes in a thread that lives as long as the tests: the kernel kills a child when the thread that started
+/// it ends.
 static SPAWNER: LazyLock<Sender<Order>> = LazyLock::new(|| {
     let (orders, inbox) = mpsc::channel::<Order>();
     std::thread::spawn(move || {
@@ -25,7 +26,7 @@ static SPAWNER: LazyLock<Sender<Order>> = LazyLock::new(|| {
     orders
 });
 
-/// A process with a group of its own, which ends with the tests.
+/// A process with its own process group, which is killed at the end of the tests.
 pub struct Process {
     child: Child,
 }
@@ -48,7 +49,7 @@ impl Process {
         nix::sys::signal::kill(self.group(), signal).expect("the process is there");
     }
 
-    /// The end, or nothing when it does not come in time.
+    /// Returns the exit status, or `None` when the process does not end in time.
     pub fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         loop {
@@ -62,9 +63,9 @@ impl Process {
         }
     }
 
-    /// Kills the whole group, and waits for the server.
+    /// Kills the process group and waits for the process.
     pub fn kill(&mut self) -> ExitStatus {
-        // A group whose members have all gone needs no signal.
+        // An empty group needs no signal.
         let _ = killpg(self.group(), Signal::SIGKILL);
         self.child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0))
     }

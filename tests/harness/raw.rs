@@ -1,4 +1,4 @@
-//! Requests that no proper client sends, over a connection of their own.
+//! Requests that an HTTP client would not send, over a raw connection.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Answer, PATIENCE};
 
-/// Sends the head of a request with a length of its own choice, and reads what comes back.
+/// Sends the head of a request with this content length, and returns the response.
 pub fn exchange(request: &reqwest::Request, body_bytes: u64) -> Answer {
     let url = request.url();
     let address = (url.host_str().expect("a host"), url.port().expect("a port"));
@@ -25,7 +25,7 @@ pub fn exchange(request: &reqwest::Request, body_bytes: u64) -> Answer {
     parse(&bytes)
 }
 
-/// An answer that ends with its connection.
+/// Reads a response up to the end of the connection.
 pub fn parse(bytes: &[u8]) -> Answer {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("no head: {:?}", String::from_utf8_lossy(bytes)));

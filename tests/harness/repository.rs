@@ -1,4 +1,4 @@
-//! An author's git repository, worked on with the real `git`.
+//! An author's git repository, used through the real `git`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::lathe::clean_environment;
 static HAS_GIT: LazyLock<bool> =
     LazyLock::new(|| Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success()));
 
-/// Tests on a machine without git end here, with the command that installs it.
+/// Fails the test on a machine without git, with the command that installs it.
 pub fn require_git() {
     assert!(*HAS_GIT, "these tests need the program `git`; install it: apt-get install git");
 }
@@ -22,7 +22,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// An empty repository in `home`.
+    /// Creates an empty repository in `home`.
     pub fn new(home: &Path) -> Self {
         let repository = Self { home: home.to_owned(), directory: home.join("repository") };
         fs::create_dir_all(&repository.directory).expect("a directory");
@@ -30,7 +30,7 @@ impl Repository {
         repository
     }
 
-    /// A clone in `home`, below `name`.
+    /// Clones a repository into `home`, below `name`.
     pub fn clone_from(home: &Path, name: &str, url: &str, arguments: &[&str]) -> Self {
         let repository = Self { home: home.to_owned(), directory: home.join(name) };
         let words = [&["clone", "-q"], arguments, &[url, name]].concat();
@@ -38,12 +38,12 @@ impl Repository {
         repository
     }
 
-    /// Runs git here.
+    /// Runs git in the repository.
     pub fn git(&self, arguments: &[&str]) -> Said {
         self.run_in(&self.directory, arguments)
     }
 
-    /// Runs git here and fails the test when that fails.
+    /// Runs git in the repository. Fails the test if git fails.
     pub fn ok(&self, arguments: &[&str]) -> String {
         self.git(arguments).ok().stdout.trim().to_owned()
     }
@@ -62,7 +62,7 @@ impl Repository {
         fs::remove_dir_all(self.directory.join(path)).expect("a directory to remove");
     }
 
-    /// Commits everything; a commit without a change is a commit too.
+    /// Commits everything, even without a change.
     pub fn commit(&self) -> String {
         self.ok(&["add", "--all"]);
         self.ok(&["commit", "-q", "--allow-empty", "-m", "work"]);

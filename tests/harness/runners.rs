@@ -1,7 +1,6 @@
-//! The processes that run a server's tools, seen from outside.
+//! The runner processes of a server, as the operating system shows them.
 
 use std::fs;
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -11,7 +10,7 @@ use super::{Server, eventually};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runner(Pid);
 
-/// The server's runners, once there are so many of them.
+/// Returns the server's runners as soon as their number is `count`.
 pub fn runners(server: &Server, count: usize) -> Vec<Runner> {
     eventually("the start of the runners", || {
         let found = all(server);
@@ -35,7 +34,7 @@ impl Runner {
         kill(self.0, signal).expect("the runner is there");
     }
 
-    /// What the kernel says of it; empty when it is gone.
+    /// The contents of `/proc/<pid>/status`; empty when the process no longer exists.
     pub fn status(self) -> String {
         fs::read_to_string(self.file("status")).unwrap_or_default()
     }
@@ -44,17 +43,15 @@ impl Runner {
         format!("/proc/{}/{name}", self.0)
     }
 
-    /// Whether it has ended, even if nobody has taken note yet.
+    /// Whether the process has ended, possibly as a zombie.
     pub fn is_gone(self) -> bool {
         let status = self.status();
         status.is_empty() || status.contains("State:\tZ")
     }
 
-    pub fn is_gone_within(self, limit: Duration) -> bool {
-        let deadline = tokio::time::Instant::now() + limit;
-        while !self.is_gone() && tokio::time::Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        self.is_gone()
+    /// Waits until the process has ended.
+    #[track_caller]
+    pub fn ended(self) {
+        eventually("the end of the runner", || self.is_gone().then_some(()));
     }
 }

@@ -1,4 +1,5 @@
-//! What all servers of all runs share: the directory of compiled code, and the master key that authenticates it.
+//! Data that all servers of all test runs share: the directory of compiled code, and the master key that authenticates
+//! it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub fn cache() -> PathBuf {
     SHARED.join("cache")
 }
 
-/// Copies the code of an image, whose file is named after its digest, into a cache of its own.
+/// Copies the compiled code of an image into a private cache. The file is named after the image's digest.
 pub fn copy_code(image: &Path, own: &Path) {
     let image = image.file_name().expect("a digest");
     for (file, _) in files_below(&cache().join("compiled")) {
@@ -36,7 +37,7 @@ pub fn copy_code(image: &Path, own: &Path) {
     }
 }
 
-/// Takes what was compiled of an image out of the cache, for a test whose image nobody else has.
+/// Removes the compiled code of an image from the cache, for a test that alone uses this image.
 pub fn forget_code(image: &str) {
     for (file, _) in files_below(&cache().join("compiled")) {
         if file.file_stem().is_some_and(|name| name == image) {
@@ -45,39 +46,39 @@ pub fn forget_code(image: &str) {
     }
 }
 
-/// Has the next build of every tool with packages make its snapshot anew.
+/// Removes snapshots, so that the next build of every tool with packages makes its snapshot again.
 pub fn forget_snapshots() {
     for (file, _) in files_below(&cache().join("snapshots/compiled")) {
         drop(fs::remove_file(file)); // another test may have been quicker
     }
 }
 
-/// All files of the directories in a directory, with their sizes.
+/// Returns the files in the subdirectories of a directory, with their sizes.
 pub fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
     let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
     let files = entries(directory).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
     files.filter_map(|file| Some((file.path(), file.metadata().ok().filter(fs::Metadata::is_file)?.len()))).collect()
 }
 
-/// Gives a data directory the shared master key.
+/// Copies the shared master key into a data directory.
 pub fn plant_keys(data: &Path) {
     let keys = data.join("keys");
     fs::create_dir_all(&keys).expect("a directory for keys");
     for entry in fs::read_dir(&*KEYS).expect("keys") {
         let entry = entry.expect("a key");
-        // A copy keeps the mode, which must be the owner's alone.
+        // A copy keeps the mode, which must give access to the owner only.
         fs::copy(entry.path(), keys.join(entry.file_name())).expect("a copy");
     }
 }
 
-/// The program makes its keys itself, at the first use of a data directory.
+/// Makes the master key by running the program on a new data directory.
 fn make_keys(keys: &Path) {
     let data = tempfile::tempdir_in(&*SHARED).expect("a data directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
     command.args(["org", "create", "seed", "--user", "seed", "--json", "--data"]).arg(data.path());
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Whoever else does this at the same time: the first one's keys stay.
+    // If another process does the same at the same time, the first one's key is kept.
     let renamed = fs::rename(data.path().join("keys"), keys);
     assert!(renamed.is_ok() || keys.is_dir(), "{renamed:?}");
 }

@@ -13,25 +13,30 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use super::process::Process;
-use super::{Request, Team, repository, seed};
-
-/// A server with nothing to do stops at once; this is for busy machines.
-const STOP_TIME_MAX: Duration = Duration::from_secs(20);
+use super::{PATIENCE, Request, Team, repository, seed};
 
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
-/// Whether the image's code is compiled. Only looked at under the lock of the shared server.
+/// Whether the image is compiled. Guarded by the lock of the shared server.
 static WARM: AtomicBool = AtomicBool::new(false);
 
-/// How a private server differs from the shared one.
+/// Options of a private server. The defaults are those of the shared server.
 #[derive(Clone, Default)]
 pub struct Options {
     pub python_index: Option<String>,
-    /// A cache beside its data, for tests that spoil it. It begins with the image's code.
+    /// Uses a private cache beside the data, for tests that damage it. The compiled image is copied there first.
     pub has_own_cache: bool,
-    /// `ulimit -S -f` for the server and its children: no file grows beyond so many KiB.
+    /// `ulimit -S -f` of the server and its children: the largest file in KiB.
     pub file_kib_max: Option<u64>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
+}
+
+impl Options {
+    /// Lets tools send requests to the sites of these tests.
+    pub fn reaching_loopback() -> Self {
+        let arguments = ["--egress-networks", "127.0.0.0/8"].map(str::to_owned).to_vec();
+        Self { arguments, ..Self::default() }
+    }
 }
 
 pub struct Server {
@@ -45,7 +50,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The one that most tests share; it lives as long as anybody uses it.
+    /// Returns the server that most tests share. It stops with its last user.
     pub fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = shared.upgrade() {
@@ -53,7 +58,7 @@ impl Server {
         }
         let server = Arc::new(Self::start(&Options::default(), None));
         *shared = Arc::downgrade(&server);
-        // Not by several servers at the same time.
+        // Only one server compiles the image.
         if !WARM.load(Ordering::Relaxed) {
             Team::on(&server).warm_up();
             WARM.store(true, Ordering::Relaxed);
@@ -61,7 +66,7 @@ impl Server {
         server
     }
 
-    /// One that a test has for itself.
+    /// Starts a server for one test.
     pub fn private(options: &Options) -> Arc<Self> {
         let shared = Self::shared();
         let image = shared.artifacts().into_iter().max_by_key(|(_, bytes)| *bytes);
@@ -98,19 +103,19 @@ impl Server {
         Self { url, data: data.to_owned(), options: options.clone(), process, _stdout: stdout, directory }
     }
 
-    /// Another server on the same data directory; the old one must have ended.
+    /// Starts another server on the same data directory. The previous one must have ended.
     pub fn restarted(&self, change: impl FnOnce(&mut Options)) -> Arc<Self> {
         let mut options = self.options.clone();
         change(&mut options);
         Arc::new(Self::start_on(&self.data, self.directory.clone(), &options))
     }
 
-    /// The files of images and bundles, with their sizes.
+    /// Returns the files of images and bundles, with their sizes.
     pub fn artifacts(&self) -> Vec<(PathBuf, u64)> {
         seed::files_below(&self.data.join("artifacts"))
     }
 
-    /// The files of compiled code in a cache of its own.
+    /// Returns the files of compiled code in a private cache.
     pub fn compiled(&self) -> Vec<(PathBuf, u64)> {
         assert!(self.options.has_own_cache, "others use it, too");
         let mut files = seed::files_below(&own_cache(&self.data).join("compiled"));
@@ -118,12 +123,12 @@ impl Server {
         files
     }
 
-    /// Takes an image's compiled code from all servers of these tests.
+    /// Removes the compiled code of an image for all servers of these tests.
     pub fn forget_code(&self, image: &str) {
         seed::forget_code(image);
     }
 
-    /// Takes the snapshots that are kept for builds from all servers of these tests.
+    /// Removes the snapshots of builds for all servers of these tests.
     pub fn forget_snapshots(&self) {
         seed::forget_snapshots();
     }
@@ -140,7 +145,7 @@ impl Server {
         Request::new(self, method, path)
     }
 
-    /// The command that serves the same data at the same address again.
+    /// Returns the command that serves the same data on the same address.
     pub fn command_line(&self) -> Vec<String> {
         let command = command(&self.data, &self.options);
         let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -153,20 +158,22 @@ impl Server {
         self.process().signal(signal);
     }
 
-    /// Like a power cut, as far as a process can have one.
+    /// Kills the server with SIGKILL.
     pub fn kill(&self) {
         self.process().kill();
     }
 
-    pub fn ended_within(&self, limit: Duration) -> Option<ExitStatus> {
-        self.process().ended_within(limit)
+    /// Waits until the server has ended by itself or by a signal.
+    #[track_caller]
+    pub fn ended(&self) -> ExitStatus {
+        self.process().ended_within(PATIENCE).expect("the server ends")
     }
 
     pub fn process_id(&self) -> u32 {
         self.process().child().id()
     }
 
-    /// What the server wrote to its log about something.
+    /// Returns the lines of the server's log that contain `words`.
     pub fn log_about(&self, word: &str) -> String {
         let log = std::fs::read_to_string(log_file(&self.data)).unwrap_or_default();
         log.lines().filter(|line| line.contains(word)).collect::<Vec<_>>().join("\n")
@@ -177,7 +184,7 @@ impl Server {
     }
 }
 
-/// The server must end by itself and in order, unless the test has ended it.
+/// Stops the server and asserts that it shuts down cleanly, unless the test has stopped it.
 impl Drop for Server {
     fn drop(&mut self) {
         let mut process = self.process();
@@ -185,14 +192,14 @@ impl Drop for Server {
             return;
         }
         process.signal(Signal::SIGTERM);
-        let ended = process.ended_within(STOP_TIME_MAX);
+        let ended = process.ended_within(PATIENCE);
         if !std::thread::panicking() {
             assert!(ended.is_some_and(|status| status.success()), "a server with nothing to do ended with {ended:?}");
         }
     }
 }
 
-/// A cache home for tests without a server, in which the image's code is there already.
+/// Makes a cache directory with the compiled image, for tests without a server.
 pub fn local_cache() -> &'static Path {
     static LOCAL: LazyLock<PathBuf> = LazyLock::new(|| {
         let (home, server) = (seed::SHARED.join("local"), Server::shared());
@@ -205,7 +212,7 @@ pub fn local_cache() -> &'static Path {
     &LOCAL
 }
 
-/// Where a server with `has_own_cache` keeps what it can make again.
+/// The cache directory of a server with `has_own_cache`.
 fn own_cache(data: &Path) -> PathBuf {
     data.with_file_name("cache")
 }
@@ -219,7 +226,7 @@ fn command(data: &Path, options: &Options) -> Command {
         None => Command::new(env!("CARGO_BIN_EXE_lathe")),
         Some(kib) => {
             let mut shell = Command::new("bash");
-            // A write beyond the limit is an error then, as on a full disk, and no signal.
+            // With SIGXFSZ ignored, a write beyond the limit returns an error, as on a full disk.
             shell.args(["-c", "trap '' XFSZ; ulimit -S -f \"$0\"; exec \"$@\""]).arg(kib.to_string());
             shell.arg(env!("CARGO_BIN_EXE_lathe"));
             shell
@@ -233,7 +240,7 @@ fn command(data: &Path, options: &Options) -> Command {
     if !options.arguments.iter().any(|argument| argument == "--metrics-listen") {
         command.args(["--metrics-listen", "off"]);
     }
-    // Not one for each core: many servers run beside each other.
+    // Fewer than one per core, since many servers run at the same time.
     if !options.arguments.iter().any(|argument| argument == "--runners") {
         command.args(["--runners", "2"]);
     }

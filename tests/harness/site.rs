@@ -1,26 +1,43 @@
-//! A web site on loopback for tools to ask, plain or with TLS.
+//! A web site on loopback for the requests of tools, with or without TLS.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// Longer than any test waits.
-const FOREVER: Duration = Duration::from_secs(60);
+use super::{Latch, PATIENCE, eventually};
 
-/// What it answers, by path: `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/endless`, `/drip`,
-/// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`.
+/// The site. It serves `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/endless`, `/drip`,
+/// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`; `/held` once the latch is open;
+/// and `/meet/{count}/{name}` once this many requests wait for it.
 pub struct Site {
     pub address: SocketAddr,
-    connections: Arc<AtomicUsize>,
-    departures: Arc<AtomicUsize>,
-    /// In PEM, when it speaks TLS.
+    /// Holds responses to `/held`.
+    pub held: Latch,
+    state: Arc<State>,
+    /// The certificate in PEM, with TLS only.
     pub certificate: Option<String>,
+}
+
+#[derive(Default)]
+struct State {
+    held: Latch,
+    /// Barriers of `/meet`, by path.
+    meetings: Mutex<BTreeMap<String, Latch>>,
+    /// Addresses of clients, in the order of their connections.
+    clients: Mutex<Vec<SocketAddr>>,
+    /// Method and path of each request, in the order of arrival.
+    requests: Mutex<Vec<String>>,
+    departures: AtomicUsize,
+    /// Requests to `/wait` and `/meet`: the current number and the highest.
+    waiting: AtomicUsize,
+    waiting_most: AtomicUsize,
 }
 
 impl Site {
@@ -28,7 +45,7 @@ impl Site {
         Self::start(None, None)
     }
 
-    /// With a certificate for `localhost` that it signed itself.
+    /// A site with TLS and a self-signed certificate for `localhost`.
     pub fn secure() -> Self {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -42,26 +59,26 @@ impl Site {
     fn start(tls: Option<Arc<ServerConfig>>, certificate: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let [connections, departures] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-        let (counted, gone) = (connections.clone(), departures.clone());
+        let state = Arc::new(State::default());
+        let shared = state.clone();
         std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                counted.fetch_add(1, Ordering::SeqCst);
-                let (tls, gone) = (tls.clone(), gone.clone());
+            while let Ok((stream, client)) = listener.accept() {
+                shared.clients().push(client);
+                let (tls, shared) = (tls.clone(), shared.clone());
                 std::thread::spawn(move || {
                     let answered = match tls {
-                        None => answer(stream),
+                        None => answer(stream, &shared),
                         Some(tls) => {
                             let connection = ServerConnection::new(tls).expect("a connection");
-                            answer(StreamOwned::new(connection, stream))
+                            answer(StreamOwned::new(connection, stream), &shared)
                         }
                     };
-                    // A client that goes away early hurts nobody.
-                    gone.fetch_add(usize::from(answered.is_none()), Ordering::SeqCst);
+                    // Clients may disconnect early.
+                    shared.departures.fetch_add(usize::from(answered.is_none()), Ordering::SeqCst);
                 });
             }
         });
-        Self { address, connections, departures, certificate }
+        Self { address, held: state.held.clone(), state, certificate }
     }
 
     pub fn port(&self) -> u16 {
@@ -75,14 +92,55 @@ impl Site {
         }
     }
 
-    /// How often somebody connected.
-    pub fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+    /// Returns the received requests, such as `GET /echo?a=1`, in the order of arrival.
+    pub fn requests(&self) -> Vec<String> {
+        self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often somebody was gone before the answer was.
+    /// The input of a tool that waits for this site.
+    pub fn hold(&self) -> Value {
+        json!({"held": self.url("/held")})
+    }
+
+    /// Counts the connections before this call. It connects itself: connections are accepted in their order, so its
+    /// own is the last.
+    pub fn connections(&self) -> usize {
+        let last = TcpStream::connect(self.address).expect("a connection").local_addr().expect("an address");
+        eventually("the connections before this one", || {
+            let mut clients = self.state.clients();
+            let place = clients.iter().rposition(|client| *client == last)?;
+            clients.remove(place);
+            Some(place)
+        })
+    }
+
+    /// Counts the clients that disconnected before their response was sent.
     pub fn departures(&self) -> usize {
-        self.departures.load(Ordering::SeqCst)
+        self.state.departures.load(Ordering::SeqCst)
+    }
+
+    /// Returns the highest number of concurrent requests to `/wait` and `/meet`.
+    pub fn waiting_most(&self) -> usize {
+        self.state.waiting_most.load(Ordering::SeqCst)
+    }
+}
+
+impl State {
+    fn clients(&self) -> MutexGuard<'_, Vec<SocketAddr>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a request while it waits.
+    fn waits<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let now = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+        self.waiting_most.fetch_max(now, Ordering::SeqCst);
+        let waited = wait();
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        waited
+    }
+
+    fn meeting(&self, path: &str) -> Latch {
+        self.meetings.lock().unwrap_or_else(PoisonError::into_inner).entry(path.to_owned()).or_default().clone()
     }
 }
 
@@ -112,17 +170,29 @@ fn asked(stream: &mut impl Read) -> Option<Asked> {
     Some(Asked { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-fn answer(mut stream: impl Read + Write) -> Option<()> {
-    let asked = asked(&mut stream)?;
-    let (what, number) = asked.path[1..].split_once('/').unwrap_or((&asked.path[1..], "0"));
-    let number: usize = number.parse().unwrap_or(0);
+fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
+    // A connection without a request gets no response.
+    let Some(asked) = asked(&mut stream) else { return Some(()) };
+    let request = format!("{} {}", asked.method, asked.path);
+    state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    let mut parts = asked.path[1..].split('/');
+    let what = parts.next().unwrap_or_default();
+    let number: usize = parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);
     match what {
         "status" => whole(&mut stream, number, "", b""),
         "redirect" => whole(&mut stream, 302, "location: http://169.254.169.254/latest\r\n", b""),
         "wait" => {
-            std::thread::sleep(Duration::from_millis(number as u64));
+            state.waits(|| std::thread::sleep(Duration::from_millis(number as u64)));
             whole(&mut stream, 200, "", b"waited")
         }
+        "held" => {
+            state.held.pass();
+            whole(&mut stream, 200, "", b"released")
+        }
+        "meet" => match state.waits(|| state.meeting(&asked.path).pass_together(number)) {
+            true => whole(&mut stream, 200, "", b"waited"),
+            false => whole(&mut stream, 503, "", b"alone"),
+        },
         "bytes" => whole(&mut stream, 200, "", &vec![b'x'; number]),
         "endless" => endless(&mut stream, Duration::ZERO, &[b'x'; 1 << 16]),
         "drip" => endless(&mut stream, Duration::from_secs(1), b"x"),
@@ -136,7 +206,7 @@ fn answer(mut stream: impl Read + Write) -> Option<()> {
         "garbage" => stream.write_all(b"this is no HTTP\r\n\r\n").ok(),
         "short" => stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this").ok(),
         "silent" => {
-            std::thread::sleep(FOREVER);
+            std::thread::sleep(PATIENCE);
             None
         }
         "receipt" => {

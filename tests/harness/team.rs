@@ -1,4 +1,4 @@
-//! An organisation of its own, with a user, a key, a token and a repository.
+//! A private organisation with a user, a key, a token and a repository.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Team {
         Self::on(&Server::shared())
     }
 
-    /// A team on a server, made with `lathe org create` beside it.
+    /// A team on a server, created by `lathe org create`.
     pub fn on(server: &Arc<Server>) -> Self {
         let directory = TempDir::new().expect("a directory");
         let home = directory.path();
@@ -41,7 +41,7 @@ impl Team {
         Self::with_key(server, organization, &key, directory)
     }
 
-    /// The same organisation in the hands of a new user who has this role, with a repository of their own.
+    /// The same organisation with a new user of this role and their own clone of the repository.
     pub fn joined_by(&self, user: &str, role: &str) -> Self {
         self.post("/user", &json!({"user_id": user, "role": role})).expect(201);
         let key = self.post("/api_key", &json!({"user_id": user})).expect(201);
@@ -58,13 +58,13 @@ impl Team {
         Self { server: server.clone(), organization, user, api_key_id, api_key, token, repository, directory }
     }
 
-    /// The same team after its server was started again.
+    /// The same team after a restart of its server.
     pub fn moved_to(mut self, server: Arc<Server>) -> Self {
         self.server = server;
         self
     }
 
-    /// A directory that goes with the team.
+    /// A directory that is removed with the team.
     pub fn home(&self) -> &Path {
         self.directory.path()
     }
@@ -86,12 +86,12 @@ impl Team {
         self.request("DELETE", path).send()
     }
 
-    /// A tool with the smallest project there is.
+    /// A tool with the smallest possible project.
     pub fn tool(&self, name: &str) -> Tool<'_> {
         Tool::new(self, name)
     }
 
-    /// A tool with a name that nobody has used.
+    /// A tool with an unused name.
     pub fn next_tool(&self) -> Tool<'_> {
         self.tool(&format!("tool{}", COUNT.fetch_add(1, Ordering::Relaxed)))
     }
@@ -100,26 +100,26 @@ impl Team {
         format!("releases/{}", self.organization)
     }
 
-    /// The repository's address with this team's credentials.
+    /// The repository's URL with this team's credentials.
     pub fn git_url(&self) -> String {
         self.git_url_with(&format!("{}_{}:{}", self.organization, self.user, self.token))
     }
 
-    /// The repository's address with other credentials, or with none when they are empty.
+    /// The repository's URL with other credentials, or without any when they are empty.
     pub fn git_url_with(&self, credentials: &str) -> String {
         let at = if credentials.is_empty() { "" } else { "@" };
         let host = self.server.address();
         format!("http://{credentials}{at}{host}/v1/{}/tool/git/tools.git", self.organization)
     }
 
-    /// Commits and pushes everything that the tools wrote.
+    /// Commits and pushes all changes.
     pub fn push(&self) -> String {
         let commit = self.repository.commit();
         self.repository.ok(&["push", "-q", "--force", &self.git_url(), &format!("HEAD:{}", self.branch())]);
         commit
     }
 
-    /// The records of the team's runs, the newest first.
+    /// Returns the records of the team's runs, newest first.
     pub fn history(&self) -> Vec<Value> {
         self.get("/tool/invocation")["tool_invocations"].as_array().expect("a list").clone()
     }
@@ -135,7 +135,7 @@ impl Team {
         lathe
     }
 
-    /// Waits until the server has the image's code.
+    /// Waits until the server has compiled the image.
     pub fn warm_up(&self) {
         let tool = self.tool("warm").body("return 'warm'").pushed();
         let answer = tool.test(&json!({}));
@@ -148,7 +148,7 @@ pub fn sign_in(server: &Server, organization: &str, api_key_id: &str, api_key: &
     sign_in_as(server, organization, "ada", [api_key_id, api_key])
 }
 
-/// Signs a user in with the id of a key and the key.
+/// Signs a user in with a key, given its id and its secret.
 pub fn sign_in_as(server: &Server, organization: &str, user: &str, [api_key_id, api_key]: [&str; 2]) -> Answer {
     let path = format!("/v1/{organization}/user/signin_with_api_key");
     let request = server.request("POST", &path).header("x-user-id", user);

@@ -1,12 +1,12 @@
-//! A tool and its project, as sentences.
+//! Fixtures for tools and their projects.
 
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Event, Request, Run, Team};
+use super::{Answer, Event, Request, Run, Site, Team};
 
-/// The six parameters that every entry point has.
+/// The six parameters of every entry point.
 pub const SIGNATURE: &str = "run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables)";
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl<'t> Tool<'t> {
         tool.body("return tool_input")
     }
 
-    /// The smallest project again, whatever was written since.
+    /// Writes the smallest project again, over all changes.
     pub fn renewed(mut self) -> Self {
         self.team.repository.remove_all(&self.path());
         self.manifest.clear();
@@ -50,7 +50,7 @@ impl<'t> Tool<'t> {
         self.body("return tool_input")
     }
 
-    /// Where the project lies in the repository.
+    /// The project's path in the repository.
     pub fn path(&self) -> String {
         format!("tools/{}", self.name)
     }
@@ -69,15 +69,28 @@ impl<'t> Tool<'t> {
         self
     }
 
-    /// `tool.py` with this body of an `async` entry point.
+    /// Writes `tool.py` with this body of an `async` entry point.
     pub fn body(self, body: &str) -> Self {
         self.source("", body)
     }
 
-    /// `tool.py` with lines before the `async` entry point.
+    /// Writes `tool.py` with lines before the `async` entry point.
     pub fn source(self, before: &str, body: &str) -> Self {
         let text = format!("{}\n\nasync def {SIGNATURE}:\n{}\n", unindented(before), indented(body));
         self.with_file("tool.py", &text)
+    }
+
+    /// Writes a body that waits until the site opens its latch if its input is [`Site::hold`], and returns immediately
+    /// otherwise.
+    pub fn held_by(self, site: &Site) -> Self {
+        let body = "
+            if 'held' in tool_input:
+                import urllib.request
+                urllib.request.urlopen(tool_input['held']).read()
+            return 'rested'
+        ";
+        let tool = self.body(body).manifest(&format!("allowed_hosts = ['{}']", site.address));
+        tool.manifest("timeout_seconds = 300")
     }
 
     /// Adds a line to `[tool.lathe]`.
@@ -93,13 +106,13 @@ impl<'t> Tool<'t> {
         self.team.repository.write(&format!("{}/pyproject.toml", self.path()), text.as_bytes());
     }
 
-    /// Commits and pushes it, with everything else that the team wrote.
+    /// Commits and pushes all changes of the team.
     pub fn pushed(self) -> Self {
         self.team.push();
         self
     }
 
-    /// Pushes and publishes it.
+    /// Pushes and publishes the tool.
     #[track_caller]
     pub fn published(self) -> Self {
         let tool = self.pushed();
@@ -107,7 +120,7 @@ impl<'t> Tool<'t> {
         tool
     }
 
-    /// The tool's id; the first question for it creates the tool.
+    /// Returns the tool's id. The first call creates the tool.
     pub fn id(&self) -> &str {
         self.id.get_or_init(|| {
             let body = json!({"name": self.name, "description": "A tool of a test.", "tags": {}});
@@ -116,7 +129,7 @@ impl<'t> Tool<'t> {
         })
     }
 
-    /// A tool that exists already.
+    /// Uses an existing tool.
     pub fn with_id(self, id: &str) -> Self {
         self.id.set(id.to_owned()).expect("a tool that has no id yet");
         self
@@ -132,7 +145,7 @@ impl<'t> Tool<'t> {
         self.team.request("POST", &format!("/tool/{}/version", self.id())).json(&body)
     }
 
-    /// Builds and runs the branch's tip.
+    /// Tests the tip of the branch.
     pub fn test(&self, parameters: &Value) -> Answer {
         self.test_request(parameters).send()
     }
@@ -145,7 +158,7 @@ impl<'t> Tool<'t> {
         self.team.request("POST", "/tool/test").json(&body)
     }
 
-    /// Gives it another body and streams a test of it.
+    /// Writes another body and streams a test of it.
     pub fn test_events(&self, body: &str) -> Vec<Event> {
         let text = format!("async def {SIGNATURE}:\n{}\n", indented(body));
         self.team.repository.write(&format!("{}/tool.py", self.path()), text.as_bytes());
@@ -165,7 +178,7 @@ impl<'t> Tool<'t> {
         self.invoke_inputs(&json!({"inputs": [input(&parameters)]})).remove(0)
     }
 
-    /// Runs the newest version with a whole request, and checks that every input has a result.
+    /// Runs the newest version with a complete request, and asserts that every input has a result.
     #[track_caller]
     pub fn invoke_inputs(&self, body: &Value) -> Vec<Run> {
         let answer = self.invoke_request(body).send().expect(200);
@@ -178,7 +191,7 @@ impl<'t> Tool<'t> {
         self.team.request("POST", &format!("/tool/{}/version/%3E%3D0/invoke", self.id())).json(body)
     }
 
-    /// The versions that exist, in their order.
+    /// Returns the live versions in order.
     pub fn versions(&self) -> Vec<String> {
         let path = format!("/tool/{}/version", self.id());
         let list = self.team.request("GET", &path).query(&[("sort_by", "+created_at")]).send().expect(200);
@@ -190,12 +203,12 @@ impl<'t> Tool<'t> {
     }
 }
 
-/// Four spaces before every line of a body.
+/// Indents every line of a body by four spaces.
 fn indented(body: &str) -> String {
     unindented(body).lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Without the indentation that all lines share.
+/// Removes the indentation that all lines share.
 pub fn unindented(text: &str) -> String {
     let lines = text.trim_matches('\n').lines();
     let full = lines.clone().filter(|line| !line.trim().is_empty());

@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::process::Process;
-use super::{Options, Server, eventually, seed};
+use super::{Options, PATIENCE, Server, eventually, seed};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// A worker; it ends with this.
+/// A worker process. Dropping it kills the process.
 pub struct Worker {
     process: Process,
     log: PathBuf,
@@ -23,20 +22,20 @@ pub struct Worker {
     stdout: BufReader<ChildStdout>,
 }
 
-/// A server that builds in workers, as far as there are any.
+/// Starts a server that leaves builds to separately started workers.
 pub fn server_with_workers(options: Options) -> Arc<Server> {
     let mut options = options;
     options.arguments.extend(["--build-workers", "external"].map(str::to_owned));
     Server::private(&options)
 }
 
-/// Where a server's workers come in.
+/// The socket on which a server accepts workers.
 pub fn socket_of_workers(server: &Server) -> PathBuf {
     server.data().join("workers/socket")
 }
 
 impl Worker {
-    /// One that the server has let in.
+    /// Starts a worker and waits until the server has accepted it.
     pub fn beside(server: &Server) -> Self {
         Self::with(server, &[])
     }
@@ -49,7 +48,7 @@ impl Worker {
         worker
     }
 
-    /// One that may have nobody to work for.
+    /// Starts a worker, possibly without a server.
     pub fn start(data: &Path, arguments: &[&str], program: &Path) -> Self {
         seed::plant_keys(&data.join("workers"));
         let log = data.with_file_name(format!("worker{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
@@ -63,35 +62,41 @@ impl Worker {
         Self { process, log, stdout }
     }
 
-    /// Everything it wrote to its log.
+    /// Returns the worker's log.
     pub fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// The worker alone, and none of its children.
+    /// Sends a signal to the worker, and not to its children.
     pub fn signal(&self, signal: Signal) {
         self.process.signal(signal);
     }
 
-    pub fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
-        self.process.ended_within(limit)
+    /// Waits until the worker has ended by itself or by a signal.
+    #[track_caller]
+    pub fn ended(&mut self) -> ExitStatus {
+        self.process.ended_within(PATIENCE).unwrap_or_else(|| panic!("the worker goes on: {}", self.said()))
     }
 
-    /// Waits until it has a child that compiles.
-    pub fn is_compiling(&mut self) {
+    /// Whether the worker has a child process that compiles.
+    pub fn is_compiling(&mut self) -> bool {
         let parent = format!("PPid:\t{}\n", self.process.child().id());
-        eventually("a build's child", || {
-            let processes = fs::read_dir("/proc").expect("processes").flatten();
-            processes.map(|entry| entry.path()).find(|process| {
-                let read = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
-                read("status").contains(&parent) && read("cmdline").contains("\0bundle\0")
-            })
-        });
+        let processes = fs::read_dir("/proc").expect("processes").flatten();
+        processes.map(|entry| entry.path()).any(|process| {
+            let read = |name: &str| fs::read_to_string(process.join(name)).unwrap_or_default();
+            read("status").contains(&parent) && read("cmdline").contains("\0bundle\0")
+        })
+    }
+
+    /// Waits until one of the workers has a child that compiles, and removes that worker from the list.
+    pub fn compiling(workers: &mut Vec<Self>) -> Self {
+        let busy = eventually("a build's child", || workers.iter_mut().position(Self::is_compiling));
+        workers.remove(busy)
     }
 }
 
-/// What lies below a directory, but for locks.
-pub fn rooms_of_workers(server: &Server) -> Vec<PathBuf> {
+/// Returns the files below a directory, without lock files.
+pub fn scratch_of_workers(server: &Server) -> Vec<PathBuf> {
     let entries = fs::read_dir(server.data().join("workers/scratch")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }

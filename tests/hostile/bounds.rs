@@ -1,4 +1,4 @@
-//! Bounds of a run: the default, the version's own, and the operator's cap over both.
+//! Limits of a run: the defaults, those of a version, and the operator's upper bounds of both.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ const BODY: &str = "
 ";
 
 #[test]
-fn a_version_sets_its_bounds_and_the_operator_caps_them() {
+fn a_version_sets_its_limits_and_the_operator_bounds_them() {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().expect("a file");
     std::fs::write(&file, "[run_limits]\noutput_characters = 30\nmemory_mb = 64\n").expect("settings");
     let arguments = vec!["--config".to_owned(), file.path().to_str().expect("UTF-8").to_owned()];

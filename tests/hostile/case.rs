@@ -1,4 +1,4 @@
-//! One hostile tool, and what has to come of it.
+//! A hostile tool and its expected outcome.
 
 use registry::RunBounds;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::installed::Settings;
 use crate::harness::Run;
 
-/// A guest of `guests/`. One that is not there does not compile.
+/// Includes a guest of `guests/`. A missing guest does not compile.
 macro_rules! guest {
     ($name:literal) => {
         ($name, include_str!(concat!("guests/", $name, ".wat")))
@@ -15,10 +15,10 @@ macro_rules! guest {
 pub(super) use guest;
 
 pub struct Case {
-    /// In the list at the head of `tests/hostile.rs`.
+    /// Number in the list at the head of `tests/hostile.rs`.
     pub number: u32,
     pub guest: (&'static str, &'static str),
-    /// What the guest reads in its input; siblings have none.
+    /// Number in the hostile input; siblings have none.
     pub n: u64,
     pub settings: Settings,
     pub persistence: Option<&'static str>,
@@ -27,19 +27,19 @@ pub struct Case {
     pub bound: Option<Bound>,
 }
 
-/// What stops the run, in milliseconds.
+/// Limit that stops the run, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
     Wall(u64),
     Cpu(u64),
 }
 
-/// Who else is in the call.
+/// The other inputs of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Siblings {
-    /// Nine inputs of the same tool, well-behaved.
+    /// Nine well-behaved inputs of the same tool.
     Fine,
-    /// Nine inputs with the same fate, since the tool is hostile before it sees its input.
+    /// Nine inputs with the same outcome, since the tool is hostile before it reads its input.
     Alike,
 }
 
@@ -49,7 +49,7 @@ pub enum Expect {
     Fails(&'static str, &'static [&'static str]),
     /// No run begins: 400 `component_rejected` with these words.
     Refused(&'static [&'static str]),
-    /// Whatever this accepts of the run and its record.
+    /// Checked by a function of the run and its record.
     That(fn(&Run, &Value)),
 }
 
@@ -79,14 +79,14 @@ impl Case {
         Self { persistence: Some(persistence), ..self }
     }
 
-    /// Stopped at this deadline.
+    /// Expects the run to be stopped at this deadline.
     pub fn wall_ms(mut self, timeout_ms: u64) -> Self {
         self.settings.timeout_ms = timeout_ms;
         self.bound = Some(Bound::Wall(timeout_ms));
         self
     }
 
-    /// Stopped after computing so long.
+    /// Expects the run to be stopped after this computing time.
     pub fn cpu_ms(self, cpu_ms: u64) -> Self {
         let case = self.bounds(RunBounds { cpu_ms: Some(cpu_ms), ..RunBounds::default() });
         Self { bound: Some(Bound::Cpu(cpu_ms)), ..case }
@@ -97,7 +97,7 @@ impl Case {
         self
     }
 
-    /// Of its tool; no other case has it.
+    /// Unique name of the tool.
     pub fn name(&self) -> String {
         let persistence = self.persistence.map_or(String::new(), |name| format!("_{}", name.replace('-', "_")));
         format!("{}_{}_{}{persistence}", self.number, self.guest.0, self.n)

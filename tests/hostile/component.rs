@@ -1,11 +1,11 @@
-//! From a guest's core functions to a component: `wrapper.wat` with the guest in its place.
+//! Makes a component of a guest's core functions: `wrapper.wat` with the guest inserted.
 //!
-//! Lines of a guest that begin with `;;!` say what else it needs: `memory`, `realloc` and `libc` of the module that
+//! Lines of a guest that begin with `;;!` are directives: `memory`, `realloc` and `libc` of the module that
 //! owns its memory, `import` of the module that the guest is in, `component` around both, `50 times` for the latter.
 
 const WRAPPER: &str = include_str!("wrapper.wat");
 
-/// Two pages: one for what the guest hands over, one for what it is given.
+/// Two pages: one for the guest's results, one for its arguments.
 const MEMORY: &str = "2";
 const POST_RETURN: &str = "(func (export \"post-return\") (param i32))";
 

@@ -1,10 +1,11 @@
-//! A component that is compiled as a language's image: its memory is kept from one run to the next, and nobody notices.
+//! A component compiled as a language's image: its memory is reused by later runs, which must not notice.
 
 use std::path::Path;
 
 use registry::Digest;
 use runner::{
-    Code, Codes, Compiled, Config, Executed, Execution, Limits, Maker, Outcome, Pool, Ports, Runners, Sandbox,
+    Code, CodeCache, CodeStore, Config, Executed, Execution, Limits, Maker, Outcome, Ports, RunDocuments, RunnerPool,
+    Runners, Sandbox,
 };
 
 use super::case::guest;
@@ -14,10 +15,10 @@ pub const GUESTS: [(&str, &str); 1] = [guest!("lives_on_an_image")];
 
 const CALLS: u32 = 12;
 
-/// What the guest is asked for.
+/// Requests to the guest.
 #[derive(Clone, Copy)]
 enum Ask {
-    /// Writing to every so many pages, plus one.
+    /// Writes to one page of every `n` + 1.
     Write(u32),
     CountWritten,
     Sum,
@@ -43,8 +44,8 @@ impl Ask {
     }
 }
 
-fn code(directory: &Path, maker: Maker) -> (Digest, Compiled) {
-    let compiled = Compiled::open(directory, [7; 32]).expect("a cache");
+fn code(directory: &Path, maker: Maker) -> (Digest, CodeCache) {
+    let compiled = CodeCache::open(directory, [7; 32]).expect("a cache");
     let bytes = component(GUESTS[0].1);
     let digest = Digest::of(&bytes);
     compiled.keep(&digest, &runner::precompile(&bytes, maker).expect("a component")).expect("a file");
@@ -55,27 +56,29 @@ fn execution(component: Digest, ask: Ask) -> Box<Execution> {
     let nothing = || "null".to_owned();
     Box::new(Execution {
         code: Code { component, bundle: [].into() },
-        tool_input: format!("{{\"n\":{:05}}}", ask.number()),
-        metadata: nothing(),
-        config: nothing(),
-        conversation: nothing(),
-        user_variables: nothing(),
+        documents: RunDocuments {
+            tool_input: format!("{{\"n\":{:05}}}", ask.number()),
+            metadata: nothing(),
+            config: nothing(),
+            conversation: nothing(),
+            user_variables: nothing(),
+        },
         limits: Limits { memory_bytes: 16 << 20, ..Limits::DEFAULT },
         group: 0,
-        taping: runner::Taping::Off,
+        tape_mode: runner::TapeMode::Off,
     })
 }
 
-/// What a run says that no run was before.
+/// Returns the outcome of a first run.
 async fn first(maker: Maker, ask: Ask) -> Outcome {
     let directory = tempfile::tempdir().expect("a directory");
     let (digest, compiled) = code(directory.path(), maker);
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
-    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    let sandbox = Sandbox::start(&config, CodeStore::new(compiled)).expect("a sandbox");
     sandbox.run(execution(digest, ask), Ports::closed()).await.expect("a run").outcome
 }
 
-/// Runs that write, much and little, well and badly, and after each of them runs that look.
+/// Executes runs that write much or little and succeed or fail, each followed by runs that inspect the memory.
 async fn check(digest: Digest, run: impl AsyncFn(Box<Execution>) -> Executed) {
     let run = async |ask| run(execution(digest, ask)).await.outcome;
     let output = |text: &str| Outcome::Succeeded { output: text.to_owned() };
@@ -87,40 +90,40 @@ async fn check(digest: Digest, run: impl AsyncFn(Box<Execution>) -> Executed) {
         assert_eq!(run(Ask::CountWritten).await, output("0"), "call {call}");
         assert_eq!(run(Ask::Sum).await, sum, "call {call}");
         assert_eq!(run(Ask::CountFresh).await, output("0"), "call {call}");
-        // Several at once, each in a memory of its own.
+        // Several concurrent runs, each with its own memory.
         let (wrote, found, summed) = tokio::join!(run(Ask::Write(0)), run(Ask::CountWritten), run(Ask::Sum));
         assert_eq!((wrote, found, summed), (output("0"), output("0"), sum.clone()), "call {call}");
     }
 }
 
 #[tokio::test]
-async fn an_image_is_what_it_was_whatever_runs_did() {
+async fn runs_leave_no_trace_in_a_reused_memory() {
     let directory = tempfile::tempdir().expect("a directory");
     let (digest, compiled) = code(directory.path(), Maker::Platform);
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
-    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    let sandbox = Sandbox::start(&config, CodeStore::new(compiled)).expect("a sandbox");
     check(digest, async |execution| sandbox.run(execution, Ports::closed()).await.expect("a run")).await;
 }
 
 #[tokio::test]
-async fn an_image_in_a_runner_is_what_it_was_whatever_runs_did() {
+async fn runs_in_a_runner_leave_no_trace_in_a_reused_memory() {
     let directory = tempfile::tempdir().expect("a directory");
     let (digest, compiled) = code(directory.path(), Maker::Platform);
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
     let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
-    let pool = Pool::start(&config, &runners, Codes::new(compiled)).expect("a pool");
+    let pool = RunnerPool::start(&config, &runners, CodeStore::new(compiled)).expect("a pool");
     check(digest, async |execution| pool.run(execution, Ports::closed()).await.expect("a run")).await;
 }
 
-/// Where the memory ends and how far it grows is the same for both kinds of engine.
+/// Both kinds of engine have the same bounds of memory and growth.
 #[tokio::test]
-async fn an_image_ends_as_any_component_does() {
+async fn a_reused_memory_has_the_bounds_of_any_memory() {
     let asks = [Ask::ReadBehind, Ask::Grow, Ask::WriteBefore, Ask::WriteAndFail(0), Ask::Sum];
     let (directory, mut outcomes) = (tempfile::tempdir().expect("a directory"), Vec::new());
     let (digest, compiled) = code(directory.path(), Maker::Platform);
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
-    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
-    // Twice, since the second time it is a memory that somebody had.
+    let sandbox = Sandbox::start(&config, CodeStore::new(compiled)).expect("a sandbox");
+    // Twice, since the second round reuses the memories of the first.
     for ask in asks.into_iter().chain(asks) {
         let ran = sandbox.run(execution(digest, ask), Ports::closed()).await.expect("a run").outcome;
         assert_eq!(ran, first(Maker::Author, ask).await);

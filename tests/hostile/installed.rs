@@ -1,21 +1,21 @@
-//! Versions with a component of their own, put into the data directory of a running server, as a build would do it.
+//! Installs versions with a given component into the data directory of a running server, as a build would.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
     Artifacts, BranchName, BumpKind, Clock, Config, DataDir, Digest, EnvvarName, Grants, KeyRing, Language, NewVersion,
-    Operation, OrganizationId, Principal, ProjectPath, RunBounds, Store, ToolId, UserId, VersionSettings,
+    OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId, UserId, VersionSettings,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::harness::{Team, Tool};
 
-/// Longer than it takes to write a row.
+/// Lease time, longer than writing a row takes.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// How a version is run.
+/// Settings of a version.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub timeout_ms: u64,
@@ -26,11 +26,12 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { timeout_ms: 30_000, memory_bytes: 128 << 20, limits: RunBounds::default(), required_envvars: &[] }
+        // The maximum of a version; only cases about time set less.
+        Self { timeout_ms: 300_000, memory_bytes: 128 << 20, limits: RunBounds::default(), required_envvars: &[] }
     }
 }
 
-/// A hand on the data directory of a team's server.
+/// Access to the data directory of a team's server.
 pub struct Installer<'t> {
     team: &'t Team,
     runtime: Runtime,
@@ -44,7 +45,8 @@ impl<'t> Installer<'t> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let data = DataDir::open(team.server.data()).expect("a data directory");
         let keys = KeyRing::load(&data).expect("keys");
-        let store = Store::open(&data, &keys, Clock::system(), Config::default());
+        let store =
+            Store::open(StoreOptions { data: &data, keys: &keys, clock: Clock::system(), config: Config::default() });
         let store = runtime.block_on(store).expect("a store");
         let principal = Principal {
             organization: OrganizationId::parse(&team.organization).expect("a name"),
@@ -55,19 +57,19 @@ impl<'t> Installer<'t> {
         Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artefacts"), principal }
     }
 
-    /// A tool whose one version is this component.
+    /// Makes a tool whose only version is this component.
     pub fn install(&self, name: &str, component: &[u8], settings: Settings) -> Tool<'t> {
         let tool = self.team.tool(name);
         self.publish(&tool, component, settings);
         tool
     }
 
-    /// The same for a tool that is there, with its variables.
+    /// Publishes the component as a version of an existing tool.
     pub fn publish(&self, tool: &Tool<'_>, component: &[u8], settings: Settings) {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
             let digest = self.artifacts.put(component.to_vec()).await.expect("an artefact");
-            let lease = self.store.acquire_lease(&self.principal, &id, Operation::Publish, LEASE).await;
+            let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await;
             let version = new_version(digest, settings);
             self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");
         });

@@ -1,4 +1,4 @@
-//! What the account of a run says when nobody in the tool helps with it.
+//! Ledgers of runs that are stopped.
 
 use registry::RunBounds;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::component::component;
 use super::installed::{Installer, Settings};
 use crate::harness::Team;
 
-/// Runs a guest that is stopped, and has a variable if it comes so far.
+/// Runs a guest that is stopped, and returns the ledger of the run.
 fn ledger(team: &Team, (name, text): (&str, &str), kind: &str) -> Value {
     let tool = team.tool(name);
     tool.set_variables(&[("REGION", "north", false)]);
     let limits = RunBounds { cpu_ms: Some(200), ..RunBounds::default() };
-    let timeout_ms = if kind == "timeout_wall" { 400 } else { 30_000 };
+    let timeout_ms = if kind == "timeout_wall" { 2_000 } else { 300_000 };
     let settings = Settings { timeout_ms, limits, required_envvars: &["REGION"], ..Settings::default() };
     Installer::new(team).publish(&tool, &component(text), settings);
     let run = tool.invoke(json!({"n": "00000"}));
@@ -24,7 +24,7 @@ fn ledger(team: &Team, (name, text): (&str, &str), kind: &str) -> Value {
 }
 
 #[test]
-fn a_tool_that_was_never_called_has_read_nothing_and_a_sleeper_computes_nothing() {
+fn a_tool_stopped_before_its_call_has_read_nothing_and_a_sleeper_computes_nothing() {
     let server = super::server();
     let team = Team::on(&server);
     let sleeper = ledger(&team, guest!("sleeps"), "timeout_wall");
@@ -32,6 +32,7 @@ fn a_tool_that_was_never_called_has_read_nothing_and_a_sleeper_computes_nothing(
     let busy = ledger(&team, guest!("loops_in_start"), "timeout_cpu");
     assert_eq!(busy["used"]["envvars"], json!([]), "{busy}");
     let part = |ledger: &Value, name: &str| ledger["cost"][name].as_u64().expect("a number");
-    assert!(part(&sleeper, "waiting_us") > 300_000 && part(&sleeper, "guest_us") < 100_000, "{sleeper}");
-    assert!(part(&busy, "guest_us") >= 190_000 && part(&busy, "host_us") < 10_000, "{busy}");
+    // Compared within a run, since a busy machine makes every part longer.
+    assert!(part(&sleeper, "waiting_us") > 2 * part(&sleeper, "guest_us"), "{sleeper}");
+    assert!(part(&busy, "guest_us") >= 190_000 && part(&busy, "host_us") < part(&busy, "guest_us") / 10, "{busy}");
 }

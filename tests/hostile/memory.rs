@@ -1,4 +1,4 @@
-//! Tools that want more than there is: memory, tables, instances, handles.
+//! Tools that exceed limits of memory, tables, instances and handles.
 
 use serde_json::Value;
 
@@ -23,13 +23,13 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// All of it was there, and is accounted for.
+/// All pages were available, and are in the ledger.
 fn touched(run: &Run, record: &Value) {
     assert_eq!(run.output(), "1902");
     assert_eq!(record["ledger"]["cost"]["memory_peak_bytes"].as_u64(), Some(1902 << 16));
 }
 
 #[test]
-fn nobody_gets_more_memory_than_there_is() {
+fn no_tool_exceeds_its_memory() {
     super::check::check(&cases());
 }

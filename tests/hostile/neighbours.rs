@@ -1,9 +1,9 @@
-//! All hostile tools at once, without a pause, beside a well-behaved tool of another organisation.
+//! All hostile tools concurrently, without a pause, beside a well-behaved tool of another organisation.
 //!
-//! A few seconds in a plain test run; `just neighbour` takes longer, and `LATHE_NEIGHBOUR_SECONDS` as long as it says.
+//! A plain test run takes a few seconds, `just neighbour` longer. `LATHE_NEIGHBOUR_SECONDS` sets the duration.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -14,11 +14,14 @@ use super::component::component;
 use super::installed::Installer;
 use crate::harness::{Options, Server, Team, Tool, input};
 
-/// Of the attack; before it the neighbour is alone for half as long.
+/// Duration of the attack. Before it, the neighbour is alone for half as long.
 const SECONDS: u64 = 4;
-/// Calls of the neighbour, twenty a second.
+/// Interval between calls of the neighbour: twenty a second.
 const PACE: Duration = Duration::from_millis(50);
-/// Calls of the hostile organisation at a time, of ten inputs each: more than it gets places.
+/// Concurrent calls of the neighbour, fewer than its organisation may have. Beyond it a call waits for another one, and the wait
+/// counts.
+const OUTSTANDING_MAX: usize = 16;
+/// Concurrent calls of the hostile organisation, of ten inputs each: more than it gets permits.
 const CALLERS: usize = 8;
 
 #[test]
@@ -33,7 +36,7 @@ fn neighbours_of_hostile_tools_are_served() {
     for case in super::cases().into_iter().filter(|case| !matches!(case.expect, Expect::Refused(_))) {
         tools.push((installer.install(&case.name(), &component(case.guest.1), case.settings), case.input()));
     }
-    calls(&neighbour, Duration::from_secs(1)); // everything is warm
+    calls(&neighbour, Duration::from_secs(1)); // warm-up
     let idle = calls(&neighbour, Duration::from_secs(seconds) / 2);
     let (over, attacks, refused) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let beside = std::thread::scope(|scope| {
@@ -68,22 +71,23 @@ fn attack(tool: &Tool<'_>, hostile: &serde_json::Value) -> u16 {
     answer.status
 }
 
-/// Times of calls that begin at a steady pace, whatever becomes of the ones before. All of them are answered well.
+/// Returns the durations of calls made at a steady pace, whether earlier ones have ended or not. All of them succeed.
 fn calls(tool: &Tool<'_>, time: Duration) -> Vec<Duration> {
     let count = u32::try_from(time.as_millis() / PACE.as_millis()).expect("a few");
-    let (start, times) = (Instant::now(), Mutex::new(Vec::new()));
+    let (start, times, next) = (Instant::now(), Mutex::new(Vec::new()), AtomicU32::new(0));
     std::thread::scope(|scope| {
-        for call in 0..count {
-            let due = start + PACE * call;
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            let times = &times;
-            scope.spawn(move || {
-                assert_eq!(tool.invoke(json!({"text": "hello"})).output(), "HELLO");
-                times.lock().expect("nobody failed").push(due.elapsed());
+        for _ in 0..OUTSTANDING_MAX {
+            scope.spawn(|| {
+                while let Some(call) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|call| *call < count) {
+                    let due = start + PACE * call;
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                    assert_eq!(tool.invoke(json!({"text": "hello"})).output(), "HELLO");
+                    times.lock().expect("no caller panicked").push(due.elapsed());
+                }
             });
         }
     });
-    let mut times = times.into_inner().expect("nobody failed");
+    let mut times = times.into_inner().expect("no caller panicked");
     times.sort_unstable();
     times
 }

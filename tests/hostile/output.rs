@@ -1,7 +1,7 @@
-//! What tools say: too much of it, what is no text, what other programs would stumble over.
+//! Outputs that are too large, not text, or problematic for other programs.
 //!
-//! An output is text. The host neither parses nor mends it, so what is no JSON, or JSON that readers disagree about, comes
-//! back as it was said; Python's serialiser refuses to make such JSON in the first place (`python.rs`).
+//! An output is text. The host neither parses nor repairs it, so text that is not JSON, or JSON that parsers disagree about, is
+//! returned unchanged. Python's serialiser refuses to make such JSON (`python.rs`).
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Kept in the conversation up to 5,000 characters, and answered beyond.
+/// An output that is persisted up to 5,000 characters, and only answered beyond.
 fn guest_of(guest: (&'static str, &'static str), n: u64) -> Case {
     let persisted = |run: &Run, record: &Value| {
         let fits = run.output().len() <= 5_000;
@@ -53,7 +53,7 @@ fn guest_of(guest: (&'static str, &'static str), n: u64) -> Case {
     case(41, guest, Expect::That(persisted)).n(n)
 }
 
-/// Stored as it was said.
+/// The text is stored unchanged.
 fn commanded(run: &Run, record: &Value) {
     let failure = run.failure();
     assert!(failure.kind.starts_with("\u{1b}[2J") && failure.kind.ends_with("\r\n"), "{run}");

@@ -1,17 +1,19 @@
-//! What a tool might leave behind in the process that runs it, or take with it.
+//! Effects of a tool on the process that runs it: leftovers, panics of the host, lost callers.
 
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
 use registry::Digest;
-use runner::{Code, Codes, Compiled, Config, Execution, Limits, Outcome, Pool, Ports, Runners, Sandbox};
+use runner::{
+    Code, CodeCache, CodeStore, Config, Execution, Limits, Outcome, Ports, RunDocuments, RunnerPool, Runners, Sandbox,
+};
 use serde_json::json;
 
 use super::case::guest;
 use super::component::component;
 use super::installed::{Installer, Settings};
-use crate::harness::{Team, Tool, eventually, halves_of_records, input};
+use crate::harness::{Team, Tool, count_record_events, eventually, input};
 
 pub const NUMBERS: [u32; 3] = [62, 82, 84];
 pub const GUESTS: [(&str, &str); 2] = [guest!("looks_for_leftovers"), guest!("sends_many_events")];
@@ -20,7 +22,7 @@ pub const GUESTS: [(&str, &str); 2] = [guest!("looks_for_leftovers"), guest!("se
 const CALLS: usize = 20;
 
 #[test]
-fn memory_of_others_is_never_found() {
+fn memory_of_other_runs_is_never_found() {
     let team = Team::on(&super::server());
     let tool = Installer::new(&team).install("leftovers", &component(GUESTS[0].1), Settings::default());
     let inputs: Vec<_> = (0..10).map(|place| input(&json!({"n": 1 + place % 2}))).collect();
@@ -31,38 +33,38 @@ fn memory_of_others_is_never_found() {
     }
 }
 
-/// The host's own code fails in the middle of a call from the guest: that run is lost, and nothing else.
+/// The host's code panics during a call from the guest. That run is lost, and no other.
 #[tokio::test]
 async fn a_panic_of_the_host_ends_one_run() {
     let directory = tempfile::tempdir().expect("a directory");
-    let compiled = Compiled::open(directory.path(), [7; 32]).expect("a cache");
+    let compiled = CodeCache::open(directory.path(), [7; 32]).expect("a cache");
     let bytes = component(GUESTS[1].1);
     let digest = Digest::of(&bytes);
     compiled.keep(&digest, &runner::precompile(&bytes, runner::Maker::Author).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
-    let sandbox = Sandbox::start(&config, Codes::new(compiled)).expect("a sandbox");
+    let sandbox = Sandbox::start(&config, CodeStore::new(compiled)).expect("a sandbox");
     let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
     let sibling = sandbox.run(execution(digest, "{}"), Ports::closed());
     let hostile = sandbox.run(execution(digest, "{\"n\":0}"), panicking());
     let (sibling, hostile) = tokio::join!(sibling, hostile);
-    // Its record says `internal`.
+    // The failure in its record is `internal`.
     assert_eq!(hostile.expect_err("the run is lost").to_string(), "the run was lost");
     for executed in [sibling, sandbox.run(execution(digest, "{}"), Ports::closed()).await] {
         assert_eq!(executed.expect("a run").outcome, Outcome::Succeeded { output: "fine".to_owned() });
     }
 }
 
-/// The same where runs are in processes of their own: the fault is then on the server's side of the socket.
+/// With runner processes, the panic is on the server's side of the socket.
 #[tokio::test]
 async fn a_panic_beside_a_runner_ends_one_run() {
     let directory = tempfile::tempdir().expect("a directory");
-    let compiled = Compiled::open(directory.path(), [7; 32]).expect("a cache");
+    let compiled = CodeCache::open(directory.path(), [7; 32]).expect("a cache");
     let bytes = component(GUESTS[1].1);
     let digest = Digest::of(&bytes);
     compiled.keep(&digest, &runner::precompile(&bytes, runner::Maker::Author).expect("a component")).expect("a file");
     let config = Config::new(directory.path().to_owned(), [7; 32], "no-compiler");
     let runners = Runners { count: 1, ..Runners::new(env!("CARGO_BIN_EXE_lathe")) };
-    let pool = Pool::start(&config, &runners, Codes::new(compiled)).expect("a pool");
+    let pool = RunnerPool::start(&config, &runners, CodeStore::new(compiled)).expect("a pool");
     let panicking = || Ports { events: Box::new(|_| panic!("a fault of the host, on purpose")), ..Ports::closed() };
     let sibling = pool.run(execution(digest, "{}"), Ports::closed());
     let hostile = pool.run(execution(digest, "{\"n\":0}"), panicking());
@@ -77,41 +79,48 @@ fn execution(component: Digest, tool_input: &str) -> Box<Execution> {
     let nothing = || "null".to_owned();
     Box::new(Execution {
         code: Code { component, bundle: [].into() },
-        tool_input: tool_input.to_owned(),
-        metadata: nothing(),
-        config: nothing(),
-        conversation: nothing(),
-        user_variables: nothing(),
+        documents: RunDocuments {
+            tool_input: tool_input.to_owned(),
+            metadata: nothing(),
+            config: nothing(),
+            conversation: nothing(),
+            user_variables: nothing(),
+        },
         limits: Limits::DEFAULT,
         group: 0,
-        taping: runner::Taping::Off,
+        tape_mode: runner::TapeMode::Off,
     })
 }
 
 #[test]
-fn a_caller_that_goes_away_leaves_a_whole_record_or_none() {
+fn a_disconnected_caller_leaves_a_complete_record_or_none() {
     let team = Team::on(&super::server());
     let tool = Installer::new(&team).install("sleeps", &component(guest!("sleeps").1), Settings::default());
-    for milliseconds in [0, 1, 2, 5, 20] {
-        let stream = asked(&team, &tool);
+    // A run that has begun is in the history, although the caller disconnects.
+    let stream = send_call(&team, &tool);
+    eventually("the run's start", || (count_record_events(&team, tool.id()).0 == 1).then_some(()));
+    drop(stream);
+    eventually("the run's end", || (count_record_events(&team, tool.id()).1 == 1).then_some(()));
+    let gone = [0, 1, 2, 5, 20];
+    for milliseconds in gone {
+        let stream = send_call(&team, &tool);
         std::thread::sleep(Duration::from_millis(milliseconds));
         drop(stream);
     }
-    // Who stays until the run has begun finds it in the history.
-    let (before, stream) = (halves_of_records(&team, tool.id()).0, asked(&team, &tool));
-    eventually("the run's start", || (halves_of_records(&team, tool.id()).0 > before).then_some(()));
-    drop(stream);
-    let ended = || Some(halves_of_records(&team, tool.id())).filter(|(started, finished)| started == finished);
-    let (started, _) = eventually("the ends of the records", ended);
-    let records = team.history();
-    assert_eq!(Ok(records.len()), usize::try_from(started));
+    // Whichever of these runs begin, every record is complete in the end.
+    let records = eventually("the ends of the records", || {
+        let (events, records) = (count_record_events(&team, tool.id()), team.history());
+        let count = i64::try_from(records.len()).expect("a few");
+        (events == (count, count)).then_some(records)
+    });
+    assert!((1..=1 + gone.len()).contains(&records.len()), "{records:?}");
     for record in records {
         assert_eq!(record["invocation_status"]["output"], "fine", "{record}");
     }
 }
 
-/// A call on its way: a run of 300 milliseconds.
-fn asked(team: &Team, tool: &Tool<'_>) -> TcpStream {
+/// Sends a call whose run takes 300 milliseconds.
+fn send_call(team: &Team, tool: &Tool<'_>) -> TcpStream {
     let body = json!({"inputs": [input(&json!({"n": 300}))]}).to_string();
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
     let head = format!(

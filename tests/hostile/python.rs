@@ -1,4 +1,4 @@
-//! Hostile tools in Python: what an interpreter offers, and what it makes of secrets.
+//! Hostile tools in Python: functions of the interpreter, and secrets in outputs.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ pub const NUMBERS: [u32; 14] = [31, 32, 33, 34, 35, 36, 42, 43, 44, 48, 52, 53, 
 
 const SECRET: &str = "hunter2-and-more/+";
 
-/// One tool, whose input says what it tries.
+/// A tool whose input selects the attempt.
 const BODY: &str = r#"
     import base64, os, socket
     what, secret = tool_input.get('what'), config.secrets['TOKEN']
@@ -44,7 +44,7 @@ const BODY: &str = r#"
         case 'datagram': socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 1))
 "#;
 
-/// What a run of this has to give: an output, or the type of its failure and words of its message.
+/// Expected result of a run: an output, or types of its failure and a word of its message.
 enum Gives {
     Text(&'static str),
     Failure(&'static [&'static str], &'static str),
@@ -57,13 +57,13 @@ const CASES: [(u32, &str, Gives); 21] = [
     (34, "nan", Gives::Failure(&["UnserialisableResult"], "result.x[0]")),
     (35, "huge", Gives::Failure(&["UnserialisableResult"], "inf")),
     (35, "digits", Gives::Failure(&["UnserialisableResult"], "digits")),
-    // The serialiser recurses in C, and meets the end of the stack before the interpreter's own bound.
+    // The serialiser recurses in C, and exhausts the stack before the interpreter's own limit.
     (36, "deep", Gives::Failure(&["stack_overflow", "UnserialisableResult"], "")),
     (42, "trace", Gives::Failure(&["ValueError"], "[truncated]")),
     (43, "raises", Gives::Failure(&["ValueError"], "bad token [redacted]")),
     (44, "base64", Gives::Text("[redacted]")),
     (44, "hex", Gives::Text("[redacted]")),
-    // A form of the author's own: the control is who may change the tool.
+    // An encoding of the author's own is not redacted; only people who may change the tool can use one.
     (44, "reversed", Gives::Text("+/erom-dna-2retnuh")),
     (48, "event", Gives::Text("sent")),
     (52, "environment", Gives::Text(r#"[[],["REGION"],["TOKEN"]]"#)),
@@ -76,17 +76,17 @@ const CASES: [(u32, &str, Gives); 21] = [
     (56, "datagram", Gives::Failure(&["EgressRefused"], "no sockets")),
 ];
 
-/// Which of them it is depends on how the interpreter asks.
+/// The type depends on the interpreter's system call.
 const NO_FILES: &[&str] = &["FileNotFoundError", "PermissionError", "OSError", "NotADirectoryError"];
 
 #[test]
-fn tools_in_python_find_and_tell_no_more_than_they_may() {
+fn tools_in_python_read_and_reveal_no_more_than_they_may() {
     let server = super::server();
     let team = Team::on(&server);
     let other = team.tool("other");
     other.set_variables(&[("OTHER", "of another tool", true)]);
     let tool = team.tool("hostile").body(BODY).manifest("required_envvars = ['REGION']");
-    let tool = tool.manifest("required_secret_envvars = ['TOKEN']");
+    let tool = tool.manifest("required_secret_envvars = ['TOKEN']").manifest("timeout_seconds = 300");
     tool.set_variables(&[("REGION", "north", false), ("TOKEN", SECRET, true)]);
     let tool = tool.published();
     let mut runs = Vec::new();

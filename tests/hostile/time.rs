@@ -1,4 +1,4 @@
-//! Tools that do not end, and tools that WebAssembly ends.
+//! Tools that do not end, and tools that trap.
 
 use registry::RunBounds;
 use serde_json::Value;
@@ -6,8 +6,10 @@ use serde_json::Value;
 use super::case::{Case, Expect, case, fails, gives, guest};
 use crate::harness::Run;
 
-/// Enough to tell the deadline from the work.
+/// Limit of computing time, above what the siblings need.
 const SHORT_MS: u64 = 200;
+/// Deadline of the whole run, also of siblings, which need some milliseconds.
+const DEADLINE_MS: u64 = 5_000;
 
 pub fn cases() -> Vec<Case> {
     let computes = |number, guest| case(number, guest, fails("timeout_cpu", &["computed longer than 0.2 s"]));
@@ -33,9 +35,9 @@ pub fn cases() -> Vec<Case> {
             host_calls: Some(u64::MAX),
             ..RunBounds::default()
         }),
-        case(11, guest!("sleeps"), Expect::That(slept)).n(60_000).wall_ms(300),
+        case(11, guest!("sleeps"), Expect::That(slept)).n(600_000).wall_ms(DEADLINE_MS),
         case(12, guest!("opens_timers"), fails("limit_handles", &[])),
-        case(13, guest!("sleeps"), Expect::That(slept)).n(0).wall_ms(300),
+        case(13, guest!("sleeps"), Expect::That(slept)).n(0).wall_ms(DEADLINE_MS),
     ]
 }
 
@@ -47,12 +49,12 @@ fn timed_out(run: &Run, _: &Value) {
 /// Sleeping is not computing.
 fn slept(run: &Run, record: &Value) {
     let failure = run.failure();
-    assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("timeout_wall", "the tool ran longer than 0.3 s"));
+    assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("timeout_wall", "the tool ran longer than 5 s"));
     let cpu_ms = record["ledger"]["cost"]["cpu_ms"].as_u64().expect("a number");
-    assert!(cpu_ms < 100, "{cpu_ms} ms for a sleeper: {record}");
+    assert!(cpu_ms < DEADLINE_MS / 2, "{cpu_ms} ms for a sleeper: {record}");
 }
 
 #[test]
-fn tools_that_do_not_end_are_ended() {
+fn tools_that_do_not_end_are_stopped() {
     super::check::check(&cases());
 }

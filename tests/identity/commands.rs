@@ -32,7 +32,7 @@ fn users_and_roles() {
 }
 
 #[test]
-fn refusals_say_what_to_do() {
+fn refusals_name_the_next_step() {
     let team = Team::new();
     let lathe = team.lathe();
     lathe.run(&["user", "add", "bob", "--role", "baker"]).refused(1, &["baker", "lathe role list"]);
@@ -40,7 +40,7 @@ fn refusals_say_what_to_do() {
     lathe.run(&["user", "set-role", "bob", "author"]).refused(1, &["user `bob`", "lathe user list"]);
     lathe.run(&["role", "show", "baker"]).refused(1, &["role `baker`", "lathe role list"]);
     lathe.run(&["role", "delete", "admin"]).refused(1, &["built in"]);
-    lathe.run(&["role", "create", "baker"]).refused(2, &["nothing", "--file"]);
+    lathe.run(&["role", "create", "baker"]).refused(2, &["no grants", "--file"]);
     lathe.run(&["role", "create", "baker", "--grant", "Tool:Bake"]).refused(1, &["grants.0.permission"]);
     let regex = "Tool:InvokeTool if tool_name regex (";
     lathe.run(&["role", "create", "baker", "--grant", regex]).refused(1, &["regular expression"]);
@@ -79,7 +79,7 @@ fn keys() {
     bob.run(&["user", "me"]).refused(1, &["lathe login"]);
 }
 
-/// Tokens of pages are numbers without an order.
+/// Continuation tokens are numbers without an order.
 #[test]
 fn a_list_is_followed_to_its_end() {
     let team = Team::new();

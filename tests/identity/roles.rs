@@ -1,11 +1,11 @@
-//! What the roles can do, through HTTP and git.
+//! The permissions of the roles, over HTTP and git.
 
 use serde_json::json;
 
 use crate::harness::{Bump, Team, input};
 
 #[test]
-fn an_author_pushes_and_publishes_and_manages_nobody() {
+fn an_author_can_push_and_publish_and_not_manage_users() {
     let team = Team::new();
     let author = team.joined_by("bob", "author");
     let tool = author.tool("greet").body("return 'hi'").published();

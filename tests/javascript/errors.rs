@@ -1,4 +1,4 @@
-//! What is told of a run that fails: the author's files and lines.
+//! Stack traces of failed runs, with the author's files and lines.
 
 use serde_json::json;
 

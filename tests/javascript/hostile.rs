@@ -1,4 +1,4 @@
-//! Projects that would have esbuild read what is not theirs.
+//! Projects that try to make esbuild read files outside of the project.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,9 +1,9 @@
-//! Packages: by name, version and hash from a lock file, and nothing of them runs before the tool does.
+//! npm packages by name, version and hash from a lock file. None of their code runs at build time.
 
 use serde_json::{Value, json};
 
 use super::{empty, server, typescript};
-use crate::harness::{Attested, Bump, NpmRegistry, Options, Team, Tool, npm_archive, npm_entry, npm_lock};
+use crate::harness::{Attested, Bump, NpmRegistry, Options, Team, Tool, needs, npm_archive, npm_entry, npm_lock};
 
 const BODY: &str = "return greet(toolInput.name);";
 const BEFORE: &str = "import { greet } from 'greetings';";
@@ -15,7 +15,7 @@ fn words() -> Vec<u8> {
     ])
 }
 
-/// With scripts that fail, and that nobody runs.
+/// A package with scripts that would fail if they ran.
 fn greetings() -> Vec<u8> {
     let package = json!({
         "name": "greetings", "version": "1.2.0", "exports": {"types": "./index.d.ts", "import": "./index.mjs"},
@@ -54,7 +54,7 @@ fn with_registry(url: &str) -> Options {
 fn packages_of_the_lock_file_are_part_of_the_tool() {
     let Some(server) = server(with_registry(&registry().url)) else { return };
     let team = Team::on(&server);
-    // What an author commits of `node_modules` is not taken.
+    // Committed files below `node_modules` are ignored.
     let tool =
         project(&team, "greets", &locked()).with_file("node_modules/greetings/index.mjs", "throw 1;").published();
     assert_eq!(tool.invoke(json!({"name": "ada"})).output(), "salve ada");
@@ -75,7 +75,7 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
 }
 
 #[test]
-fn what_is_not_in_the_registry_as_the_lock_file_has_it_is_refused() {
+fn packages_that_differ_from_the_lock_file_are_refused() {
     let Some(server) = server(with_registry(&registry().url)) else { return };
     let team = Team::on(&server);
     let refused = |name: &str, change: &dyn Fn(&mut Value), words: &[&str]| {
@@ -104,7 +104,7 @@ fn what_is_not_in_the_registry_as_the_lock_file_has_it_is_refused() {
 fn without_a_registry_dependencies_are_refused() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);
-    // Other bytes than elsewhere, which the shared cache does not have.
+    // Unique bytes, which the shared cache does not have.
     let entry = npm_entry("1.2.0", &npm_archive(&[("index.js", &format!("// {}", std::process::id()))]));
     let tool = project(&team, "unfetched", &[("node_modules/greetings", entry)]).pushed();
     let detail = tool.publish(Bump::Minor).expect(400)["detail"].to_string();
@@ -118,7 +118,7 @@ fn single(name: &str, source: &str) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn packages_are_loaded_once_and_those_that_would_differ_in_each_run() {
+fn packages_are_imported_once_or_in_each_run_if_runs_would_differ() {
     let babel = npm_archive(&[
         ("package.json", r#"{"name": "babel", "version": "1.0.0", "main": "index.js"}"#),
         ("index.js", "exports.__esModule = true; exports.default = 'inner'; exports.WORD = 'named';"),
@@ -169,7 +169,7 @@ fn packages_are_loaded_once_and_those_that_would_differ_in_each_run() {
         assert!(log.contains(line), "{line:?} is not in {log}");
     }
     assert!(!log.contains("calm is") && !log.contains("babel is"), "{log}");
-    // The snapshot is made anew, as on another node.
+    // The snapshot is made again, as on another node.
     team.server.forget_snapshots();
     let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
     assert_eq!(verified["identical"], json!(true), "{verified}");
@@ -180,13 +180,10 @@ import * as z from 'zod';
 export const inputSchema = z.object({ name: z.string().min(1).describe('Whom to greet'), times: z.int().default(2) });
 ";
 
-/// The real zod, from the registry that `LATHE_NPM_REGISTRY` names; without one there is nothing to try.
+/// The real zod from the registry in `LATHE_NPM_REGISTRY`. Without the variable, the test does nothing.
 #[test]
 fn zod_gives_the_schema_and_parses_the_input() {
-    let Ok(url) = std::env::var("LATHE_NPM_REGISTRY") else {
-        eprintln!("LATHE_NPM_REGISTRY names no npm registry: the real zod is not tried");
-        return;
-    };
+    let Some(url) = needs::NPM_REGISTRY.require(std::env::var("LATHE_NPM_REGISTRY").ok()) else { return };
     let Some(server) = server(with_registry(&url)) else { return };
     let team = Team::on(&server);
     let dependencies = json!({"zod": "4.6.7"});

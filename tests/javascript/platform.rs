@@ -1,4 +1,4 @@
-//! What a tool has around it, and that a repeated run sees the same.
+//! The JavaScript platform of tools, in runs and in replays.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ const TextDecoderStream_ = class { readable: any; writable: any; constructor() {
 ";
 
 #[test]
-fn a_tool_has_the_web_around_it_and_a_replay_sees_the_same() {
+fn a_tool_has_web_apis_and_a_replay_sees_the_same_values() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);
     let tool = typescript(&team, "platform", &json!({}), BEFORE, EVERYTHING).published();
@@ -68,7 +68,7 @@ fn a_tool_has_the_web_around_it_and_a_replay_sees_the_same() {
 }
 
 #[test]
-fn a_schema_is_a_file_or_what_the_module_exports() {
+fn a_schema_is_a_file_or_an_export_of_the_module() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);
     let schema = |tool: crate::harness::Tool<'_>| {
@@ -97,7 +97,7 @@ export const inputSchema = { '~standard': {
 ";
 
 #[test]
-fn a_schema_that_parses_gives_the_tool_what_it_parsed() {
+fn a_parsing_schema_gives_the_tool_the_parsed_input() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);
     let tool = typescript(&team, "standard", &json!({}), STANDARD, "return toolInput;").published();

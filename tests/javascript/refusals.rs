@@ -1,4 +1,4 @@
-//! What authors get wrong, and what they are told: what, and where.
+//! Refusals of authors' mistakes, with file and line.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn refused(tool: Tool<'_>, words: &[&str]) {
     assert!(tool.versions().is_empty());
 }
 
-/// A name, what `package.json` has besides, `index.ts`, and the words of the refusal.
+/// The name, more of `package.json`, `index.ts`, and the words of the refusal.
 type Case = (&'static str, Value, &'static str, &'static [&'static str]);
 
 fn cases() -> [Case; 15] {
@@ -100,7 +100,7 @@ fn refusals_name_file_and_line() {
 }
 
 #[test]
-fn a_project_file_that_is_none_or_one_of_two_is_refused() {
+fn a_malformed_or_second_project_file_is_refused() {
     let Some(server) = server(Options::default()) else { return };
     let team = Team::on(&server);
     let twice =
@@ -111,7 +111,7 @@ fn a_project_file_that_is_none_or_one_of_two_is_refused() {
 }
 
 #[test]
-fn a_server_without_esbuild_says_what_its_operator_does() {
+fn a_server_without_esbuild_names_the_operators_next_step() {
     let environment = vec![("LATHE_ESBUILD".to_owned(), "/nowhere/esbuild".to_owned())];
     let team = Team::on(&Server::private(&Options { environment, ..Options::default() }));
     let tool = empty(&team, "unbuilt", &json!({})).with_file("index.js", "export const runTool = () => 1;\n");
@@ -119,7 +119,7 @@ fn a_server_without_esbuild_says_what_its_operator_does() {
 }
 
 #[test]
-fn an_esbuild_that_the_operator_did_not_pin_bundles_nothing() {
+fn an_esbuild_with_another_digest_is_refused() {
     let Some(esbuild) = super::esbuild() else { return };
     let pinned = |digest: &str| {
         let environment = [("LATHE_ESBUILD", esbuild.as_str()), ("LATHE_ESBUILD_DIGEST", digest)];
@@ -137,7 +137,7 @@ fn an_esbuild_that_the_operator_did_not_pin_bundles_nothing() {
     answer.expect(400);
     let detail = answer.detail();
     assert!(detail.contains("toolchain failed (digest)") && detail.contains(&other), "{detail}");
-    let found = detail.split("of digest ").nth(1).and_then(|rest| rest.split(',').next()).expect("a digest");
+    let found = detail.split("has the digest ").nth(1).and_then(|rest| rest.split(',').next()).expect("a digest");
     let server = pinned(found);
     let team = Team::on(&server);
     empty(&team, "pinned", &package).with_file("index.js", script).with_file("schema.json", schema).published();

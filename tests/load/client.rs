@@ -1,4 +1,4 @@
-//! A client that costs little itself: one connection, one request, again and again.
+//! A client with little overhead: one connection, the same request again and again.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use crate::harness::{Server, Team, Tool};
 
-/// Somebody who calls, and is answered well.
+/// A source of successful calls.
 pub trait Caller {
-    /// How long it took, and what the answer was.
+    /// Returns the duration of a call and its response.
     fn answered(&mut self) -> (Duration, String);
 
     fn call(&mut self) -> Duration {
@@ -31,14 +31,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// Calls of a tool.
+    /// A client that calls a tool.
     pub fn new(team: &Team, tool: &Tool<'_>, body: &Value) -> Self {
         let path = format!("/v1/{}/tool/{}/version/%3E%3D0/invoke", team.organization, tool.id());
         let authorization = format!("authorization: Bearer {}\r\n", team.token);
         Self::post(team.server.address(), &path, &authorization, body)
     }
 
-    /// Calls of something else that takes JSON.
+    /// A client that sends another request with a JSON body.
     pub fn of_peer(address: SocketAddr, body: &Value) -> Self {
         Self::post(address, "/", "", body)
     }
@@ -57,7 +57,7 @@ impl Client {
         Self { stream: connect(server.address()), request }
     }
 
-    /// The same requests to another server.
+    /// A client that sends the same request to another server.
     pub fn moved_to(self, server: &Server) -> Self {
         Self { stream: connect(server.address()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Times of calls, in order.
+//! Sorted durations of calls.
 
 use std::time::Duration;
 

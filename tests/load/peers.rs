@@ -1,6 +1,7 @@
-//! The HTTP door beside others that run an equal tool, in one run and with one client.
+//! Comparison of the HTTP API with other servers that run the same tool, in one run and with one client.
 //!
-//! They are measured when `LATHE_LOAD_PEERS` names the folder that `peers/install.sh` filled; `just bench-peers` does both.
+//! They are measured when `LATHE_LOAD_PEERS` names the folder that `peers/install.sh` filled. `just bench-peers` does
+//! both.
 
 mod python;
 mod server;
@@ -15,13 +16,13 @@ use super::{CLIENTS, one, together};
 use python::Python;
 use server::PeerServer;
 
-/// Each is measured so many times, in turn. A ratio is the middle one of those of the rounds: what a machine does for a
-/// while beside a round, it does to all that are compared in it.
+/// Rounds in which each server is measured in turn. A printed ratio is the median over the rounds, so that other load
+/// on the machine affects both sides of it.
 const ROUNDS: usize = 15;
-/// More processes at a time than cores are of no use to them.
+/// Concurrent CPython processes. More of them than cores gain nothing.
 const PROCESSES: usize = 2;
 
-/// What is called, and how many clients it has when its rate is measured.
+/// A server or tool to measure, and the number of clients for its rate.
 pub struct Called<'a> {
     name: &'static str,
     clients: usize,
@@ -34,7 +35,7 @@ impl<'a> Called<'a> {
     }
 }
 
-/// What the rounds gave, in their order.
+/// Results of the rounds, in order.
 struct Measured {
     name: &'static str,
     clients: usize,
@@ -42,7 +43,7 @@ struct Measured {
     rates: Vec<f64>,
 }
 
-/// Measures tools and peers in the time of two figures each, and prints ratios between them.
+/// Measures tools and peers, `time` for each of two figures, and prints ratios between them.
 pub fn compare(folder: &Path, time: Duration, tools: Vec<Called<'_>>) {
     let tool_count = tools.len();
     let wasmtime = PeerServer::wasmtime(folder);
@@ -75,7 +76,7 @@ fn measure(called: &[Called<'_>], time: Duration) -> Vec<Measured> {
     both.map(|(&Called { name, clients, .. }, (p50s_ms, rates))| Measured { name, clients, p50s_ms, rates }).collect()
 }
 
-/// The first quarter, the middle and the third quarter.
+/// Returns the first quartile, the median and the third quartile.
 fn quarters(figures: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut figures: Vec<_> = figures.collect();
     figures.sort_by(f64::total_cmp);
@@ -86,7 +87,7 @@ fn middle(figures: &[f64]) -> f64 {
     quarters(figures.iter().copied())[1]
 }
 
-/// A ratio, and between what the half of its rounds lie.
+/// Formats a ratio with its quartiles.
 fn ratio(figures: &[f64], others: &[f64]) -> String {
     let [low, middle, high] = quarters(figures.iter().zip(others).map(|(figure, other)| figure / other));
     format!("{middle:.3} ({low:.3} to {high:.3})")
@@ -109,7 +110,7 @@ fn print(tools: &[Measured], peers: &[Measured]) {
     }
 }
 
-/// Where the equal tools are.
+/// The directory of the peers' tools.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("load/peers")
 }

@@ -1,4 +1,4 @@
-//! A collector of traces, as far as an exporter notices.
+//! A minimal collector of traces.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-/// The first line and the body of each.
+/// First line and body of each request.
 type Requests = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 pub struct Collector {
@@ -23,14 +23,16 @@ impl Collector {
         let collected = Arc::clone(&requests);
         std::thread::spawn(move || {
             for client in listener.incoming() {
-                let request = take(client.expect("a client"));
-                collected.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+                // Stored before the response: a server that has exported everything may stop right afterwards.
+                take(client.expect("a client"), |request| {
+                    collected.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+                });
             }
         });
         Self { address, requests }
     }
 
-    /// All spans so far, each with the name of its service.
+    /// Returns all spans so far, each with the name of its service.
     pub fn spans(&self) -> Vec<(String, Span)> {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let mut spans = Vec::new();
@@ -47,8 +49,8 @@ impl Collector {
     }
 }
 
-/// Reads one request and answers that all is well.
-fn take(client: TcpStream) -> (String, Vec<u8>) {
+/// Reads one request, stores it and answers 200.
+fn take(client: TcpStream, keep: impl FnOnce((String, Vec<u8>))) {
     let mut reader = BufReader::new(client);
     let mut head = Vec::new();
     loop {
@@ -62,7 +64,7 @@ fn take(client: TcpStream) -> (String, Vec<u8>) {
     let length = head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; length.expect("a length")];
     reader.read_exact(&mut body).expect("a body");
+    keep((head.remove(0), body));
     let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     reader.get_mut().write_all(answer).expect("an answer");
-    (head.remove(0), body)
 }

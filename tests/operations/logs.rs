@@ -1,4 +1,4 @@
-//! The log as JSON lines, and the one line that every request leaves.
+//! The log as JSON lines, and the access log.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Options, Server, Team, eventually};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
-/// The access line of a request; it comes after the answer.
+/// Returns the access line of a request, which is written after its response.
 fn line(server: &Server, id: &str) -> Value {
     eventually("the line of the request", || {
         let about = server.log_about(id);

@@ -7,14 +7,17 @@ use serde_json::json;
 
 use crate::harness::{Options, Server, Team, eventually, input};
 
-const OPERATIONS: &str = include_str!("../../docs/operations.md");
+const OPERATIONS: &str = include_str!("../../docs/reference/monitoring.md");
+
+/// A request for each status.
+const REQUESTS_OF_TESTS: &str = "lathe_http_requests_total{route=\"/v1/{organization}/tool/test\"";
 
 fn measured() -> Arc<Server> {
     let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "contract"];
     Server::private(&Options { arguments: arguments.map(str::to_owned).to_vec(), ..Options::default() })
 }
 
-/// Everything that is served, by name with labels.
+/// Returns all metrics, by name with labels.
 struct Scraped(BTreeMap<String, f64>, BTreeSet<String>);
 
 impl Scraped {
@@ -38,7 +41,7 @@ impl Scraped {
 }
 
 #[test]
-fn what_happened_is_counted_without_names_of_anybody() {
+fn metrics_contain_no_names_of_users_or_tools() {
     let server = measured();
     let team = Team::on(&server);
     let tool =
@@ -47,11 +50,16 @@ fn what_happened_is_counted_without_names_of_anybody() {
     tool.invoke_request(&json!({"inputs": [input(&json!({"fail": true})), input(&json!({}))]})).send().expect(200);
     team.request("GET", "/tool/nowhere/at/all").send();
     team.request("PUT", "/tool/").send();
-    for _ in 0..2 {
-        team.tool("broken").body("return (").pushed().test(&json!({}));
-    }
+    // One call per minute: of two concurrent calls, one is refused.
+    let broken = team.tool("broken").body("return (").pushed();
+    std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(|| broken.test(&json!({}))))));
 
-    let scraped = Scraped::from(&server);
+    // Requests are counted, and permits released, a moment after the response.
+    let scraped = eventually("the last of it", || {
+        let scraped = Scraped::from(&server);
+        let tests = scraped.0.keys().filter(|name| name.starts_with(REQUESTS_OF_TESTS)).count();
+        (tests == 2 && scraped.value("lathe_work_running{work=\"runs\"}") == 0.0).then_some(scraped)
+    });
     let invoke = "/v1/{organization}/tool/{tool_id}/version/{version}/invoke";
     let requests = |route: &str, method: &str, status: u16| {
         let labels = format!("route=\"{route}\",method=\"{method}\",status=\"{status}\"");
@@ -78,16 +86,20 @@ fn what_happened_is_counted_without_names_of_anybody() {
     assert!(scraped.value("lathe_database_commit_duration_seconds_count") >= 6.0);
     assert!(scraped.value("process_resident_memory_bytes") > 1e6);
     assert!(scraped.value("process_open_fds") > 3.0);
+    for name in ["virtual_memory_bytes", "threads", "max_fds", "cpu_seconds_total", "start_time_seconds"] {
+        assert!(scraped.value(&format!("process_{name}")) > 0.0, "{name}");
+    }
+    assert_eq!(scraped.value("lathe_log_lines_dropped_total"), 0.0);
 
     for name in scraped.0.keys() {
         assert!(!name.contains(&team.organization) && !name.contains(tool.id()), "{name}");
     }
     let undocumented: Vec<_> = scraped.1.iter().filter(|name| !OPERATIONS.contains(&format!("`{name}"))).collect();
-    assert!(undocumented.is_empty(), "docs/operations.md does not know {undocumented:?}");
+    assert!(undocumented.is_empty(), "docs/reference/monitoring.md does not know {undocumented:?}");
 }
 
 #[test]
-fn they_are_not_served_with_the_api() {
+fn metrics_are_not_served_with_the_api() {
     let team = Team::new();
     assert_eq!(team.server.request("GET", "/metrics").send().status, 404);
     assert!(team.server.log_about("serving metrics").is_empty());

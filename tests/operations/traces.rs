@@ -1,6 +1,4 @@
-//! Trace context in, OTLP out.
-
-use std::time::Duration;
+//! Propagation of trace context, and export over OTLP.
 
 use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -34,7 +32,7 @@ fn a_request_and_its_runs_are_part_of_the_senders_trace() {
     let request = tool.invoke_request(&inputs).header("traceparent", &format!("00-{TRACE}-{PARENT}-01"));
     request.send().expect(200);
     server.signal(Signal::SIGTERM);
-    server.ended_within(Duration::from_secs(20)).expect("an end, with everything exported");
+    server.ended();
 
     let spans = collector.spans();
     assert!(spans.iter().all(|(service, _)| service.contains("\"lathe\"")), "{:?}", spans.first());
@@ -50,7 +48,7 @@ fn a_request_and_its_runs_are_part_of_the_senders_trace() {
     assert_eq!(runs.len(), 2);
     assert!(runs.iter().all(|run| run.parent_span_id == request.span_id), "{runs:#?}");
 
-    // A request without a sender has a trace of its own, with its build in it.
+    // A request without trace context starts a trace, which includes its build.
     let [build] = named(&spans, "build")[..] else { panic!("{spans:#?}") };
     assert_ne!(hex::encode(&build.trace_id), TRACE);
     let steps = named(&spans, "step");

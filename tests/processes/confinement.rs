@@ -1,42 +1,42 @@
-//! What code that gets out of the sandbox finds: nothing.
+//! Confinement of runners: code that escapes the sandbox reaches nothing.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Lathe, Options, Server, Team, runners};
 
-fn drill(arguments: &[&str]) -> Value {
+fn self_test(arguments: &[&str]) -> Value {
     let directory = tempfile::tempdir().expect("a directory");
     let lathe = Lathe { home: directory.path(), directory: directory.path() };
     lathe.run(&[&["internal", "run", "--drill"], arguments].concat()).ok().document()
 }
 
-/// By name, what refused it.
-fn attempts(drill: &Value) -> Vec<(&str, &Value)> {
-    let attempts = drill["attempts"].as_array().expect("a list").iter();
+/// Returns the error that refused each attempt, by name.
+fn attempts(result: &Value) -> Vec<(&str, &Value)> {
+    let attempts = result["attempts"].as_array().expect("a list").iter();
     attempts.map(|attempt| (attempt["name"].as_str().expect("a name"), &attempt["refused"])).collect()
 }
 
 #[test]
-fn every_way_out_is_refused() {
-    let confined = drill(&[]);
+fn every_escape_attempt_is_refused() {
+    let confined = self_test(&[]);
     let open: Vec<_> = attempts(&confined).into_iter().filter(|(_, refused)| refused.is_null()).collect();
     assert!(open.is_empty() && attempts(&confined).len() >= 13, "{confined:#}");
     println!("confined by {}", confined["confinement"]);
-    // What a kernel tells others of their memory it tells runners of theirs, too.
-    assert_eq!(confined["knows_its_pages"], drill(&["--unconfined"])["knows_its_pages"]);
+    // Runners can ask for the written pages of their memory wherever unconfined processes can.
+    assert_eq!(confined["knows_its_pages"], self_test(&["--unconfined"])["knows_its_pages"]);
 }
 
-/// Without this the refusals would prove nothing.
+/// Otherwise the refusals would prove nothing.
 #[test]
-fn the_same_ways_are_open_to_others() {
-    let unconfined = drill(&["--unconfined"]);
+fn the_same_attempts_succeed_without_confinement() {
+    let unconfined = self_test(&["--unconfined"]);
     let refused: Vec<_> = attempts(&unconfined).into_iter().filter(|(_, refused)| !refused.is_null()).collect();
     assert!(refused.is_empty(), "{refused:?}");
     assert_eq!(unconfined["confinement"], Value::Null);
 }
 
 #[test]
-fn runners_have_no_environment_no_privileges_and_nothing_of_the_servers() {
+fn runners_have_no_environment_no_privileges_and_no_files_of_the_server() {
     let server = Server::private(&Options { arguments: vec!["--runners".into(), "2".into()], ..Options::default() });
     let team = Team::on(&server);
     let tool = team.tool("hello").body("return 'hello'").published();
@@ -48,7 +48,7 @@ fn runners_have_no_environment_no_privileges_and_nothing_of_the_servers() {
         }
         let preferred = std::fs::read_to_string(runner.file("oom_score_adj")).expect("a number");
         assert_eq!(preferred.trim(), "500", "the server must outlive its runners");
-        // Only a privileged user may look at all.
+        // Only privileged users may read the environment of another process.
         let environment = std::fs::read(runner.file("environ")).unwrap_or_default();
         assert!(environment.is_empty(), "{}", String::from_utf8_lossy(&environment));
         let descriptors = std::fs::read_dir(runner.file("fd")).into_iter().flatten().flatten();

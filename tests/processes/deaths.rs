@@ -1,4 +1,4 @@
-//! Runners that die, or have to.
+//! Runners that die or are killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,21 +8,24 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::harness::{Options, Run, Server, Team, Tool, eventually, input, runners, runs_going_on};
+use crate::harness::{Options, Run, Server, Site, Team, Tool, count_record_events, eventually, input, runners};
 
-const SLEEPS: &str = "import time\ntime.sleep(tool_input['seconds'])\nreturn 'rested'";
-/// Of every replacement, on a machine that may be busy; alone it takes some ten milliseconds.
-const REPLACED_WITHIN: Duration = Duration::from_secs(5);
+/// Deadline of runs that end after a second.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// Time after a run's deadline until the server declares the run overdue, and a second more.
+const WATCHED_BEYOND: Duration = Duration::from_secs(3);
+/// Least time for which a run is held before its runner is killed.
+const HELD_MIN: Duration = Duration::from_millis(100);
 
 fn server_with(runners: usize) -> Arc<Server> {
-    let arguments = vec!["--runners".to_owned(), runners.to_string()];
-    Server::private(&Options { arguments, ..Options::default() })
+    let mut options = Options::reaching_loopback();
+    options.arguments.extend(["--runners".to_owned(), runners.to_string()]);
+    Server::private(&options)
 }
 
-/// Runs for each number of seconds, begun while `meanwhile` looks on.
-fn sleep(tool: &Tool<'_>, seconds: &[u32], meanwhile: impl FnOnce()) -> Vec<Run> {
-    let inputs: Vec<_> = seconds.iter().map(|seconds| input(&json!({"seconds": seconds}))).collect();
-    let body = json!({"inputs": inputs});
+/// Starts runs with one input, and calls `meanwhile` before they are answered.
+fn runs(tool: &Tool<'_>, count: usize, parameters: &Value, meanwhile: impl FnOnce()) -> Vec<Run> {
+    let body = json!({"inputs": vec![input(parameters); count]});
     std::thread::scope(|scope| {
         let runs = scope.spawn(|| tool.invoke_inputs(&body));
         meanwhile();
@@ -30,17 +33,11 @@ fn sleep(tool: &Tool<'_>, seconds: &[u32], meanwhile: impl FnOnce()) -> Vec<Run>
     })
 }
 
-fn begun(server: &Server, count: i64) {
-    eventually("the start of the runs", || (runs_going_on(server.data()) == count).then_some(()));
-    // Their records begin before they do.
-    std::thread::sleep(Duration::from_millis(300));
-}
-
 fn is_crashed(run: &Run) -> bool {
     run.0["exception_type"] == "runner_crashed"
 }
 
-/// The record says what the answer said.
+/// Checks that the records match the answers.
 fn recorded(team: &Team, runs: &[Run]) {
     for run in runs {
         let record = team.get(&format!("/tool/invocation/{}", run.id()));
@@ -49,125 +46,128 @@ fn recorded(team: &Team, runs: &[Run]) {
 }
 
 #[test]
-fn a_killed_runner_takes_its_own_runs_with_it_and_is_replaced() {
-    let server = server_with(2);
+fn a_killed_runner_loses_its_own_runs_and_is_replaced() {
+    let (site, server) = (Site::serve(), server_with(2));
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(SLEEPS).published();
+    let tool = team.tool("sleeper").held_by(&site).published();
     // Both runners have the code now.
-    sleep(&tool, &[0, 0], || ());
+    assert_eq!(runs(&tool, 2, &json!({}), || ()).len(), 2);
     let before = runners(&server, 2);
-    let mut took = Duration::ZERO;
-    let runs = sleep(&tool, &[3, 3, 3, 3], || {
-        begun(&server, 4);
+    let (began, mut took) = (Instant::now(), Duration::ZERO);
+    let ended = runs(&tool, 4, &site.hold(), || {
+        site.held.is_reached_by(4);
+        std::thread::sleep(HELD_MIN);
         let killed = Instant::now();
         before[0].signal(Signal::SIGKILL);
-        assert!(before[0].is_gone_within(REPLACED_WITHIN));
+        before[0].ended();
         assert!(runners(&server, 2).contains(&before[1]));
         took = killed.elapsed();
+        site.held.open();
     });
-    assert_eq!(runs.iter().filter(|run| is_crashed(run)).count(), 2, "{runs:?}");
-    for run in &runs {
+    let all = began.elapsed();
+    assert_eq!(ended.iter().filter(|run| is_crashed(run)).count(), 2, "{ended:?}");
+    for run in &ended {
+        let duration = Duration::from_millis(run.duration_ms());
         match is_crashed(run) {
-            true => assert!((300..3_000).contains(&run.duration_ms()), "{run}"),
+            true => assert!(duration >= HELD_MIN && duration <= all, "{run}"),
             false => assert_eq!(run.output(), "rested"),
         }
     }
-    recorded(&team, &runs);
-    // The new one works, too.
-    assert!(sleep(&tool, &[0; 4], || ()).iter().all(|run| run.output() == "rested"));
-    let said = server.log_about("a runner was replaced");
-    println!("seen from outside the new process was there after {} ms; the server says:\n{said}", took.as_millis());
-    assert!(took < REPLACED_WITHIN && said.contains("milliseconds="), "{said}");
+    recorded(&team, &ended);
+    // The replacement works.
+    assert!(runs(&tool, 4, &json!({}), || ()).iter().all(|run| run.output() == "rested"));
+    let line = server.log_about("a runner was replaced");
+    println!("the new process was visible after {} ms; the server logged:\n{line}", took.as_millis());
+    assert!(line.contains("milliseconds="), "{line}");
     assert!(server.log_about("a runner died").contains("signal: 9"), "{}", server.log_about("runner"));
 }
 
 #[test]
 fn an_aborted_runner_is_replaced_even_if_it_is_the_only_one() {
-    let server = server_with(1);
+    let (site, server) = (Site::serve(), server_with(1));
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(SLEEPS).published();
-    for signal in [Signal::SIGABRT, Signal::SIGKILL] {
-        let runs = sleep(&tool, &[20, 20], || {
-            begun(&server, 2);
+    let tool = team.tool("sleeper").held_by(&site).published();
+    for (signal, reached) in [(Signal::SIGABRT, 2), (Signal::SIGKILL, 4)] {
+        let ended = runs(&tool, 2, &site.hold(), || {
+            site.held.is_reached_by(reached);
             runners(&server, 1)[0].signal(signal);
         });
-        assert!(runs.iter().all(is_crashed), "{runs:?}");
-        recorded(&team, &runs);
-        assert_eq!(tool.invoke(json!({"seconds": 0})).output(), "rested");
+        assert!(ended.iter().all(is_crashed), "{ended:?}");
+        recorded(&team, &ended);
+        assert_eq!(tool.invoke(json!({})).output(), "rested");
         eventually("readiness", || (server.request("GET", "/health/ready").send().status == 200).then_some(()));
     }
 }
 
-/// What a terminal or a service manager sends to all processes of a server.
+/// Terminals and service managers send these signals to all processes of a server.
 #[test]
-fn a_runner_is_stopped_by_its_server_alone() {
-    let server = server_with(1);
+fn runners_ignore_stop_signals() {
+    let (site, server) = (Site::serve(), server_with(1));
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(SLEEPS).published();
-    let runs = sleep(&tool, &[3], || {
-        begun(&server, 1);
+    let tool = team.tool("sleeper").held_by(&site).published();
+    let ended = runs(&tool, 1, &site.hold(), || {
+        site.held.is_reached_by(1);
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
             runners(&server, 1)[0].signal(signal);
         }
         server.signal(Signal::SIGTERM);
+        site.held.open();
     });
-    assert_eq!(runs[0].output(), "rested");
-    assert_eq!(server.ended_within(Duration::from_secs(10)).and_then(|status| status.code()), Some(0));
+    assert_eq!(ended[0].output(), "rested");
+    assert_eq!(server.ended().code(), Some(0));
 }
 
-/// A stopped process is like one in which nothing interrupts the guest.
+/// A stopped process behaves like one in which nothing interrupts the guest. It is stopped before it receives the second run, so
+/// that the run cannot end first.
 #[test]
 fn a_runner_that_does_not_end_its_runs_is_killed() {
-    let server = server_with(1);
+    let (site, server) = (Site::serve(), server_with(1));
     let team = Team::on(&server);
-    let long = team.tool("long").body(SLEEPS).published();
-    let short = team.tool("short").body(SLEEPS).manifest("timeout_seconds = 1").published();
-    let (mut stuck, mut sibling) = (Vec::new(), Vec::new());
-    std::thread::scope(|scope| {
-        let sleeping = scope.spawn(|| sleep(&long, &[25], || ()));
-        begun(&server, 1);
-        stuck = sleep(&short, &[25], || {
-            begun(&server, 2);
-            runners(&server, 1)[0].signal(Signal::SIGSTOP);
-        });
-        sibling = sleeping.join().expect("an answer");
+    let long = team.tool("long").held_by(&site).published();
+    let short = team.tool("short").manifest("timeout_seconds = 1").published();
+    let mut stuck = Vec::new();
+    let sibling = runs(&long, 1, &site.hold(), || {
+        site.held.is_reached_by(1);
+        runners(&server, 1)[0].signal(Signal::SIGSTOP);
+        stuck = runs(&short, 1, &json!({}), || ());
     });
     let failure = stuck[0].failure();
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("timeout_wall", "the tool ran longer than 1 s"));
-    assert!((1_000..20_000).contains(&stuck[0].duration_ms()), "{}", stuck[0]);
+    assert!(stuck[0].duration_ms() >= 1_000, "{}", stuck[0]);
     assert!(is_crashed(&sibling[0]), "{sibling:?}");
     recorded(&team, &stuck);
     recorded(&team, &sibling);
-    assert_eq!(long.invoke(json!({"seconds": 0})).output(), "rested");
+    assert_eq!(long.invoke(json!({})).output(), "rested");
     assert!(!server.log_about("a run did not end in time").is_empty());
 }
 
-/// It was not the run that was late.
+/// The runner is not stopped, and ends its runs long before their deadline; only the server is late.
 #[test]
-fn a_server_that_was_stopped_itself_hears_what_was_said() {
+fn a_server_that_was_stopped_handles_pending_messages_first() {
     let server = server_with(1);
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(SLEEPS).manifest("timeout_seconds = 2").published();
-    let runs = sleep(&tool, &[1; 4], || {
-        begun(&server, 4);
+    let tool = team.tool("sleeper").body("import time\ntime.sleep(1)\nreturn 'rested'");
+    let tool = tool.manifest(&format!("timeout_seconds = {}", DEADLINE.as_secs())).published();
+    let ended = runs(&tool, 4, &json!({}), || {
+        eventually("the start of the runs", || (count_record_events(&team, tool.id()).0 == 4).then_some(()));
         server.signal(Signal::SIGSTOP);
-        std::thread::sleep(Duration::from_secs(6));
+        std::thread::sleep(DEADLINE + WATCHED_BEYOND);
         server.signal(Signal::SIGCONT);
     });
-    assert!(runs.iter().all(|run| run.output() == "rested"), "{runs:?}");
+    assert!(ended.iter().all(|run| run.output() == "rested"), "{ended:?}");
 }
 
 #[test]
 fn no_runner_outlives_its_server() {
     let server = server_with(2);
     let team = Team::on(&server);
-    team.tool("sleeper").body(SLEEPS).published();
+    team.tool("sleeper").published();
     let alive = runners(&server, 2);
     let id = Pid::from_raw(i32::try_from(server.process_id()).expect("a process id"));
     kill(id, Signal::SIGKILL).expect("the server is there");
-    assert!(server.ended_within(Duration::from_secs(10)).is_some());
+    server.ended();
     for runner in alive {
-        assert!(runner.is_gone_within(Duration::from_secs(10)), "{}", runner.status());
+        runner.ended();
     }
 }
 
@@ -194,16 +194,17 @@ fn deaths_are_counted() {
 }
 
 #[test]
-fn a_run_that_was_lost_says_so_in_the_history() {
-    let server = server_with(1);
+fn a_lost_run_is_recorded_as_crashed() {
+    let (site, server) = (Site::serve(), server_with(1));
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(&format!("print('before')\nawait send_status_event('going')\n{SLEEPS}"));
-    let tool = tool.published();
-    let runs = sleep(&tool, &[20], || {
-        begun(&server, 1);
+    let body = "print('before')\nawait send_status_event('going')\nimport urllib.request\n\
+        urllib.request.urlopen(tool_input['held'])";
+    let tool = team.tool("sleeper").held_by(&site).body(body).published();
+    let ended = runs(&tool, 1, &site.hold(), || {
+        site.held.is_reached_by(1);
         runners(&server, 1)[0].signal(Signal::SIGKILL);
     });
-    let record: Value = team.get(&format!("/tool/invocation/{}", runs[0].id()));
+    let record: Value = team.get(&format!("/tool/invocation/{}", ended[0].id()));
     assert_eq!(record["invocation_status"]["exception_type"], "runner_crashed", "{record}");
     assert_eq!(record["status_events"][0]["message"], "going", "{record:#}");
     let found = team.request("GET", "/tool/invocation").send().expect(200);

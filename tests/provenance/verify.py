@@ -1,4 +1,4 @@
-"""Verifies what Lathe says of a version, with what others wrote: no line of Lathe's own code runs here.
+"""Verifies the attestations of a version with external libraries, without any of Lathe's own code.
 
 usage: verify.py ENVELOPE KEY.pem SBOM
 """

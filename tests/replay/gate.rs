@@ -1,4 +1,4 @@
-//! Publishing only what answers recorded runs as they were answered.
+//! The publish gate: a candidate must answer recorded runs as the published version did.
 
 use serde_json::{Value, json};
 
@@ -36,19 +36,19 @@ fn log_of(team: &Team, tool: &Tool<'_>, refused: &Answer) -> String {
 fn a_candidate_that_answers_as_before_is_published() {
     let team = Team::new();
     let tool = ran(&team);
-    // Other code, the same to its callers: it prints, and calls a function on the way.
+    // Other code with the same results: it prints, and calls another function.
     let body = BODY.replace("    drawn =", "    print('a new line of the log')\n    drawn =");
     let tool = tool.body(&body).pushed();
     assert_eq!(publish(&team, &tool, &json!({"replay": 200})).expect(201)["new_version"], "1.1.0");
     let version = team.get(&format!("/tool/{}/version/1.1.0", tool.id()));
     let log = version["build_log"].as_str().expect("a log");
-    assert!(log.contains("4 runs of 1.0.0 again: 0 different, 0 without a tape"), "{log}");
+    assert!(log.contains("4 runs of 1.0.0 replayed: 0 different, 0 without a tape"), "{log}");
     assert!(log.contains("computing: "), "{log}");
     assert_eq!(team.history().len(), 4, "nothing of it is recorded");
 }
 
 #[test]
-fn one_that_does_not_is_refused_with_what_it_does_otherwise() {
+fn a_candidate_with_differences_is_refused_and_they_are_listed() {
     let team = Team::new();
     let tool = ran(&team);
     let tool = tool.body(&BODY.replace("hello {", "bonjour {").replace("'who?'", "'qui?'")).pushed();
@@ -62,7 +62,7 @@ fn one_that_does_not_is_refused_with_what_it_does_otherwise() {
     }
     let log = log_of(&team, &tool, &refused);
     assert!(
-        log.contains("who?") && log.contains("qui?") && log.contains("3 runs of 1.0.0 again: 3 different"),
+        log.contains("who?") && log.contains("qui?") && log.contains("3 runs of 1.0.0 replayed: 3 different"),
         "{log}"
     );
     assert_eq!(team.get(&format!("/tool/{}/version/", tool.id()))["tool_versions"].as_array().map(Vec::len), Some(1));
@@ -79,7 +79,7 @@ fn one_that_does_not_is_refused_with_what_it_does_otherwise() {
         "99",
     ]);
     refused.refused(1, &["4 of 4 recorded runs", "at most 99 %"]);
-    // Who means it says so.
+    // Higher thresholds accept the differences.
     assert_eq!(
         publish(&team, &tool, &json!({"replay": 200, "different_percent_max": 100})).expect(201)["new_version"],
         "1.1.0"
@@ -87,7 +87,7 @@ fn one_that_does_not_is_refused_with_what_it_does_otherwise() {
 }
 
 #[test]
-fn an_effect_more_is_a_difference_and_so_is_an_input_that_is_refused() {
+fn an_additional_effect_and_a_refused_input_are_differences() {
     let team = Team::new();
     let tool = ran(&team);
     let more = BODY.replace("    drawn =", "    await send_status_event('and more')\n    drawn =");
@@ -110,13 +110,13 @@ fn a_branch_is_tested_against_recorded_runs_too() {
         "required_envvars": {}, "required_secret_envvars": {}, "gate": {"replay": 1},
     });
     let refused = team.post("/tool/test", &body);
-    assert!(refused.detail().contains("1 of 1 recorded runs of 1.0.0 go otherwise"), "{refused}");
+    assert!(refused.detail().contains("1 of 1 recorded runs of 1.0.0 differ"), "{refused}");
     body["gate"]["different_percent_max"] = json!(100);
     assert_eq!(team.post("/tool/test", &body).status, 200);
 }
 
 #[test]
-fn what_has_no_runs_passes_and_a_gate_that_is_none_is_refused() {
+fn a_tool_without_runs_passes_and_an_invalid_gate_is_refused() {
     let team = Team::new();
     let tool = team.tool("fresh").pushed();
     assert_eq!(publish(&team, &tool, &json!({"replay": 200})).expect(201)["new_version"], "1.0.0");
@@ -136,7 +136,7 @@ fn what_has_no_runs_passes_and_a_gate_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_gate_takes_the_rights_of_a_replay() {
+fn a_gate_needs_the_permissions_of_a_replay() {
     let team = Team::new();
     let tool = ran(&team).body("return 1").pushed();
     let grants = |permissions: &[&str]| -> Value {

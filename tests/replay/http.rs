@@ -1,4 +1,4 @@
-//! Outbound requests on a tape: answered from it, and never made again.
+//! Outbound requests in replays: the recording answers them, and nothing is sent.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const BEFORE: &str = "
     from amigo_tool_scaffold.http import fetch
 ";
 
-/// Requests in every way, with everything that can come back.
+/// Sends requests in every way, to a site that answers in every way.
 pub(super) const BODY: &str = "
     site, said = tool_input['site'], []
     async def ask(path, **options):
@@ -58,13 +58,14 @@ pub(super) fn asking<'t>(team: &'t Team, site: &Site, body: &str) -> Tool<'t> {
 }
 
 #[test]
-fn requests_are_answered_from_the_tape_and_nobody_is_asked() {
+fn requests_are_answered_from_the_tape_and_not_sent() {
     let (site, server) = (Site::serve(), server());
     let team = Team::on(&server);
     let tool = asking(&team, &site, BODY);
     let runs: Vec<_> = (0..8).map(|_| tool.invoke(json!({"site": site.url("")}))).collect();
     let asked = site.connections();
-    assert!(asked >= 8 * 11, "{asked} connections");
+    // Without requests that are cancelled after a moment, perhaps before they connect.
+    assert!(asked >= 8 * 10, "{asked} connections");
     for run in &runs {
         assert!(run.output().contains("[redacted]"), "{run}");
         let answer = identical(&team, run.id());
@@ -90,7 +91,7 @@ fn bodies(team: &Team) -> i64 {
 }
 
 #[test]
-fn a_simulation_is_replayed_from_its_tape_and_not_from_what_answered_it() {
+fn a_simulation_is_replayed_from_its_tape_and_not_from_mocks() {
     let (site, server) = (Site::serve(), server());
     let team = Team::on(&server);
     let orders = "
@@ -129,7 +130,7 @@ fn a_simulation_is_replayed_from_its_tape_and_not_from_what_answered_it() {
 }
 
 #[test]
-fn other_code_gets_the_answers_of_equal_requests_and_no_others() {
+fn other_code_gets_the_responses_to_equal_requests_only() {
     let (site, server) = (Site::serve(), server());
     let team = Team::on(&server);
     let first = "

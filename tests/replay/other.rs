@@ -1,4 +1,4 @@
-//! Other code over a tape: what it would have done otherwise.
+//! Replays by other code, which report what that code does differently.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn find<'a>(answer: &'a Value, what: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn another_version_gives_a_diff_of_everything() {
+fn another_version_gives_all_differences() {
     let team = Team::new();
     let before = "import asyncio, random, time";
     let first = "
@@ -24,7 +24,7 @@ fn another_version_gives_a_diff_of_everything() {
     let second = "
         await send_status_event('begun')
         await send_status_event('done')
-        await asyncio.sleep(5)
+        await asyncio.sleep(200)
         print('second')
         return [random.random(), time.time_ns(), metadata.version]
     ";
@@ -36,8 +36,9 @@ fn another_version_gives_a_diff_of_everything() {
     let now: Value = serde_json::from_str(outcome[0]["replayed"].as_str().expect("text")).expect("JSON");
     assert_eq!(then[0], now[0], "the same randomness");
     let waited = now[1].as_u64().expect("a number") - then[1].as_u64().expect("a number");
-    assert!(waited >= 4_900_000_000, "time went on where it waited: {answer}");
-    assert!(answer["invocation_result"]["duration_ms"].as_u64() < Some(4_000), "and nobody did: {answer}");
+    assert!(waited >= 199_000_000_000, "time went on where it waited: {answer}");
+    // The replay did not wait: the time limit of a run is shorter.
+    assert!(answer["invocation_result"]["duration_ms"].as_u64() < Some(199_000), "{answer}");
     assert_eq!(now[2], "1.1.0");
     assert_eq!(find(&answer, "logs")[0]["replayed"], "second\n");
     let effects = find(&answer, "effect");
@@ -53,7 +54,7 @@ fn another_version_gives_a_diff_of_everything() {
 }
 
 #[test]
-fn an_input_that_other_code_refuses_is_refused() {
+fn an_input_that_violates_the_schema_of_other_code_is_refused() {
     let team = Team::new();
     let tool = team.next_tool().published();
     let run = tool.invoke(json!({"text": 7}));
@@ -89,7 +90,7 @@ fn variables_come_from_the_tape_and_then_from_the_tool() {
 }
 
 #[test]
-fn a_version_that_is_deprecated_still_replays() {
+fn a_deprecated_version_still_replays() {
     let team = Team::new();
     let tool = team.next_tool().source("import uuid", "return str(uuid.uuid4())").published();
     let run = tool.invoke(json!({}));

@@ -7,11 +7,11 @@ use super::project::Project;
 use super::refusals::{ALONE, LOCKED_ALONE};
 use crate::harness::{Bump, Server, Team, eventually, failed_builds};
 
-/// What a sleeping process is started with here, so that it is found again.
+/// The argument that identifies sleeping processes of these tests.
 const SLEEP: &str = "98765";
 const LOG_BYTES_MAX: usize = 100 << 10;
 const DETAIL_BYTES_MAX: usize = 8 << 10;
-/// The script, the refusal, and what the log has.
+/// The name, the script, the refusal, and the words of the log.
 struct Case {
     name: &'static str,
     script: String,
@@ -24,7 +24,7 @@ fn case(name: &'static str, body: &str, refusal: &'static str, told: &'static st
     Case { name, script, refusal, told }
 }
 
-/// Tries all at once, and tells what it got at.
+/// A build script that tries all attacks and prints the successful ones.
 fn reaching(server: &Server) -> String {
     let (data, address) = (server.data().display(), server.address());
     format!(
@@ -70,7 +70,7 @@ fn reaching(server: &Server) -> String {
 }
 
 fn cases(server: &Server) -> Vec<Case> {
-    // Cargo would wait for whoever still has the script's output.
+    // Cargo would wait for processes that still have the script's output open.
     let silent = ["stdin", "stdout", "stderr"].map(|stream| format!(".{stream}(std::process::Stdio::null())")).concat();
     let sleep = format!("std::process::Command::new(\"setsid\").args([\"sleep\", \"{SLEEP}\"]){silent}");
     let component = "/build/target/wasm32-wasip2/release/alone.wasm";
@@ -95,7 +95,7 @@ fn cases(server: &Server) -> Vec<Case> {
             "    let made = (0..1_000_000).take_while(|n| std::fs::File::create(format!(\"/build/file{n}\")).is_ok()).count();\n    \
                  panic!(\"{}\", if made < 1_000_000 { \"no more\" } else { \"all\" });",
             "compile failed",
-            // It runs out of files, or is seen to have too many.
+            // The script cannot make more files, or exceeds the bound.
             "",
         ),
         case(
@@ -105,7 +105,7 @@ fn cases(server: &Server) -> Vec<Case> {
                  let made = (0..100_000).take_while(|_| nest().is_ok()).count();\n    \
                  panic!(\"{}\", if made < 100_000 { \"no more\" } else { \"all\" });",
             "compile failed",
-            // It runs out of files, or is seen to have too many.
+            // The script cannot make more files, or exceeds the bound.
             "",
         ),
         case(
@@ -118,7 +118,7 @@ fn cases(server: &Server) -> Vec<Case> {
             "prints much",
             "    (0..400_000).for_each(|n| println!(\"{n} and so on and so on and so on\"));\n    panic!(\"no more\");",
             "compile failed",
-            "bytes left out",
+            "bytes of output left out",
         ),
         case(
             "puts a link in the component's place",
@@ -134,7 +134,7 @@ fn cases(server: &Server) -> Vec<Case> {
 }
 
 #[test]
-fn build_scripts_reach_nothing_and_leave_nothing() {
+fn hostile_build_scripts_reach_nothing_and_leave_no_processes() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);
     for Case { name, script, refusal, told } in cases(&server) {
@@ -145,16 +145,16 @@ fn build_scripts_reach_nothing_and_leave_nothing() {
     }
 }
 
-/// How a publication has to end.
+/// The expected end of a publication.
 pub struct Refused<'a> {
     pub name: &'a str,
-    /// Of the answer: the stage and the check among them.
+    /// Words of the answer, with the stage and the check.
     pub words: &'a [&'a str],
-    /// Of the build's log.
+    /// Words of the build log.
     pub told: &'a str,
 }
 
-/// 400 with its stage, a bounded log, no version, no scratch directory, and a tool that is free again.
+/// Asserts a 400 with its stage, a bounded log, no version, no scratch directory, and a tool that is free again.
 #[track_caller]
 pub fn is_refused(tool: &Project<'_>, server: &Server, Refused { name, words, told }: &Refused<'_>) {
     let answer = tool.publish(Bump::Minor);
@@ -171,7 +171,7 @@ pub fn is_refused(tool: &Project<'_>, server: &Server, Refused { name, words, to
     assert!(!tool.is_busy(), "{name}: its lease is held");
 }
 
-/// Processes that a script here started.
+/// The processes that scripts of these tests have started.
 fn sleeping() -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
     let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());

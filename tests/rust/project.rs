@@ -1,4 +1,4 @@
-//! A tool in Rust, as sentences.
+//! A tool in Rust, as a fixture.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,14 +16,14 @@ pub struct Project<'t> {
 }
 
 impl<'t> Project<'t> {
-    /// What `lathe tool new` writes.
+    /// The project that `lathe tool new` writes.
     pub fn new(team: &'t Team) -> Self {
         let name = format!("rust_tool{}", COUNT.fetch_add(1, Ordering::Relaxed));
         team.lathe().ok(&["tool", "new", &name, "--language", "rust"]);
         Self { team, name, id: OnceLock::new() }
     }
 
-    /// One that was published before.
+    /// A published project.
     pub fn existing(team: &'t Team, id: &str) -> Self {
         Self { team, name: String::new(), id: OnceLock::from(id.to_owned()) }
     }
@@ -37,7 +37,7 @@ impl<'t> Project<'t> {
         std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 
-    /// With a file of its own, and so without the checks of the template's tool.
+    /// With another file, and without the template's checks.
     pub fn with(self, path: &str, text: &str) -> Self {
         self.with_bytes(path, text.as_bytes())
     }
@@ -56,21 +56,21 @@ impl<'t> Project<'t> {
         self
     }
 
-    /// With a piece of one of its files in another form.
+    /// With a replaced part of a file.
     pub fn changed(self, path: &str, from: &str, to: &str) -> Self {
         let text = self.file(path);
         assert!(text.contains(from), "{from:?} is not in {path}");
         self.with(path, &text.replacen(from, to, 1))
     }
 
-    /// With other lines in place of the template's tool, below the usual imports.
+    /// With another tool in place of the template's, below the usual imports.
     pub fn source(self, source: &str) -> Self {
         let imports = "//! A tool of a test.\n\nuse lathe::{Context, Error};\nuse schemars::JsonSchema;\nuse serde::Deserialize;\n\n";
         let alone = self.without("checks/example.json");
         alone.with("src/lib.rs", &format!("{imports}lathe::tool!(run_tool);\n\n{source}"))
     }
 
-    /// Lines of `[package.metadata.lathe]`.
+    /// With lines in `[package.metadata.lathe]`.
     pub fn lathe(self, lines: &str) -> Self {
         let head = "[package.metadata.lathe]\n";
         self.changed("Cargo.toml", head, &format!("{head}{lines}"))
@@ -89,7 +89,7 @@ impl<'t> Project<'t> {
         })
     }
 
-    /// Pushes it and asks for a version.
+    /// Pushes the project and publishes it.
     pub fn publish(&self, bump: Bump) -> Answer {
         self.team.push();
         let bump = format!("{bump:?}").to_lowercase();
@@ -97,7 +97,7 @@ impl<'t> Project<'t> {
         self.team.post(&format!("/tool/{}/version", self.id()), &body)
     }
 
-    /// Has the branch's tip built and run.
+    /// Tests the tip of the branch.
     pub fn test(&self) -> Answer {
         let body = json!({
             "inputs": [input(&json!({}))], "commit_branch": self.team.branch(), "project_path": self.path(),
@@ -121,13 +121,13 @@ impl<'t> Project<'t> {
         list["tool_versions"].as_array().unwrap_or_else(|| panic!("{list}")).clone()
     }
 
-    /// Whether a publication holds it: then nothing of it can be deprecated either.
+    /// Whether a publication is running, so that a deprecation is refused.
     pub fn is_busy(&self) -> bool {
         let path = format!("/tool/{}/version/%3E%3D0", self.id());
         self.team.request("DELETE", &path).send().status == 409
     }
 
-    /// An input that does not fit the schema.
+    /// Asserts that an input does not match the schema.
     #[track_caller]
     pub fn refuses(&self, parameters: &Value) {
         self.try_invoke(parameters).expect(400);

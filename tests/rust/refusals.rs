@@ -1,10 +1,12 @@
-//! What authors get wrong, and what they are told.
+//! Authors' mistakes in Rust projects, and the messages about them.
+
+use sha2::{Digest, Sha256};
 
 use super::machine;
 use super::project::Project;
-use crate::harness::{Bump, Options, Server, Team, failed_builds};
+use crate::harness::{Bump, Options, Server, Team, failed_builds, serve_files};
 
-/// Needs nothing from elsewhere, and is no tool.
+/// A crate without dependencies that is not a tool.
 pub const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\n\
                      crate-type = [\"cdylib\"]\n\n[workspace]\n";
 pub const LOCKED_ALONE: &str = "version = 4\n\n[[package]]\nname = \"alone\"\nversion = \"0.1.0\"\n";
@@ -19,7 +21,7 @@ fn refused(tool: &Project<'_>, words: &[&str]) {
 }
 
 #[test]
-fn what_is_not_of_the_public_registry_or_the_project_is_refused_before_anything_is_built() {
+fn sources_outside_of_the_registry_and_the_project_are_refused_before_the_build() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);
     let dependency =
@@ -31,7 +33,7 @@ fn what_is_not_of_the_public_registry_or_the_project_is_refused_before_anything_
     );
     let git = dependency("itoa = { git = \"https://example.com/itoa\" }");
     refused(&git, &["manifest failed (source): Cargo.toml:15: itoa comes from git"]);
-    refused(&dependency("itoa = { path = \"../itoa\" }"), &["Cargo.toml:15: itoa lies outside the project"]);
+    refused(&dependency("itoa = { path = \"../itoa\" }"), &["Cargo.toml:15: itoa is outside of the project"]);
     refused(
         &dependency("itoa = { version = \"1\", registry = \"mine\" }"),
         &["Cargo.toml:15: itoa comes from registry"],
@@ -40,15 +42,52 @@ fn what_is_not_of_the_public_registry_or_the_project_is_refused_before_anything_
     refused(&locked(index, "git+https://example.com/x#0"), &["(source)", "Cargo.lock:8: dyn-clone comes from"]);
     let changed = locked("d0881ea181b1df73", "0000000000000000");
     refused(&changed, &["(checksum): Cargo.lock:6: dyn-clone 1.0.20 has another checksum"]);
-    refused(&locked("1.0.20", "0.0.0"), &["(crate): Cargo.lock:6: dyn-clone 0.0.0 is refused: it holds the path"]);
+    refused(&locked("1.0.20", "0.0.0"), &["(crate): Cargo.lock:6: dyn-clone 0.0.0 is refused: it contains the path"]);
     let renamed = Project::new(&team).changed("Cargo.toml", "crate-type = [\"cdylib\"]", "");
     refused(&renamed, &["(crate-type)", "[lib] needs crate-type"]);
     let entry_point = Project::new(&team).lathe("entry_point = \"run\"\n");
     refused(&entry_point, &["package.metadata.lathe.entry_point is not set in Rust"]);
 }
 
+/// A crate whose directory has another name than its manifest.
+fn disguised(directory: &str, name: &str, version: &str) -> Vec<u8> {
+    let text = format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\n");
+    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    let mut header = tar::Header::new_gnu();
+    header.set_size(text.len() as u64);
+    header.set_mode(0o644);
+    archive.append_data(&mut header, format!("{directory}/Cargo.toml"), text.as_bytes()).expect("an entry");
+    archive.into_inner().and_then(flate2::write::GzEncoder::finish).expect("a crate")
+}
+
 #[test]
-fn what_does_not_compile_is_told_with_its_place() {
+fn a_checksum_pins_the_crate_that_its_manifest_names() {
+    let crates =
+        [("otherlib", "1.0.0"), ("safelib", "2.0.0")].map(|(name, version)| disguised("safelib-1.0.0", name, version));
+    for (packed, named) in crates.iter().zip(["otherlib 1.0.0", "safelib 2.0.0"]) {
+        let index = serve_files(|url| {
+            let configuration = format!("{{\"dl\": \"{url}/{{crate}}-{{version}}\"}}");
+            [("/config.json".to_owned(), configuration.into()), ("/safelib-1.0.0".to_owned(), packed.clone())].into()
+        });
+        let Some(server) = machine::server_on(&index, Options::default()) else { return };
+        let team = Team::on(&server);
+        let entry = format!(
+            "\n[[package]]\nname = \"safelib\"\nversion = \"1.0.0\"\n\
+             source = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"{}\"\n",
+            hex::encode(Sha256::digest(packed))
+        );
+        let tool = Project::new(&team).with("Cargo.lock", &format!("{LOCKED_ALONE}{entry}"));
+        // From the cache the second time.
+        for _ in 0..2 {
+            let words =
+                ["(identity): Cargo.lock:", "safelib 1.0.0 is refused", &format!("with this checksum is {named}")];
+            refused(&tool, &words);
+        }
+    }
+}
+
+#[test]
+fn compile_errors_name_file_and_line() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);
     let alone = || Project::new(&team).with("Cargo.toml", ALONE).with("Cargo.lock", LOCKED_ALONE);
@@ -63,7 +102,7 @@ fn what_does_not_compile_is_told_with_its_place() {
     refused(&unlocked, &["compile failed (cargo)", "--locked"]);
 }
 
-/// Cargo would run what they name before any code is compiled, or take another compiler.
+/// Settings that make Cargo run programs before it compiles, or use another compiler.
 #[test]
 fn settings_of_the_project_are_not_read() {
     let Some(server) = machine::server() else { return };
@@ -74,7 +113,7 @@ fn settings_of_the_project_are_not_read() {
     let tool = tool.with("rust-toolchain.toml", "[toolchain]\npath = \"/src/own\"\n");
     refused(&tool, &["inspect failed (exports)"]);
     let log = &failed_builds(server.data(), tool.id())[0].log;
-    assert!(log.contains(".cargo/config.toml is not read") && log.contains("rust-toolchain.toml is not read"), "{log}");
+    assert!(log.contains(".cargo/config.toml is ignored") && log.contains("rust-toolchain.toml is ignored"), "{log}");
 }
 
 #[test]
@@ -85,8 +124,8 @@ fn a_server_that_builds_no_rust_says_what_it_lacks() {
         let team = Team::on(&Server::private(&options));
         refused(&Project::new(&team), words);
     };
-    check(nowhere("--bubblewrap"), &["toolchain failed (sandbox): this server builds no Rust", "bubblewrap"]);
-    let Ok(toolchain) = machine::toolchain() else { return };
+    check(nowhere("--bubblewrap"), &["toolchain failed (sandbox): this server cannot build Rust", "bubblewrap"]);
+    let Some(toolchain) = machine::toolchain() else { return };
     check(
         nowhere("--rust-toolchain"),
         &["toolchain failed (rust): ", "/nowhere has no bin/cargo", "rustup target add"],
@@ -94,7 +133,7 @@ fn a_server_that_builds_no_rust_says_what_it_lacks() {
     let other = format!("sha256:{}", "0".repeat(64));
     let pinned = ["--rust-toolchain", toolchain.to_str().expect("UTF-8"), "--rust-toolchain-digest", &other];
     let pinned = Options { arguments: pinned.map(str::to_owned).into(), ..Options::default() };
-    check(pinned, &["toolchain failed (digest): this server has rust ", &other, "rust_toolchain_digest"]);
+    check(pinned, &["toolchain failed (digest): this server's rust ", &other, "rust_toolchain_digest"]);
     let without_index = ["--rust-toolchain", toolchain.to_str().expect("UTF-8")].map(str::to_owned).into();
     let without_index = Options { arguments: without_index, has_own_cache: true, ..Options::default() };
     check(without_index, &["dependencies failed (index): Cargo.lock:6: dyn-clone 1.0.20 ", "LATHE_CRATE_INDEX"]);

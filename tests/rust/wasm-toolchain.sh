@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes a Rust toolchain that builds for wasm32-wasip2, out of Debian's packages and the installed rustup toolchain. It is for
-# machines that reach package registries and no rustup server; everybody else runs `rustup target add wasm32-wasip2`.
+# Builds a Rust toolchain for wasm32-wasip2 from Debian's packages and the installed rustup toolchain, for machines
+# that reach package registries and no rustup server. On other machines run `rustup target add wasm32-wasip2`.
 #
 # Usage: wasm-toolchain.sh FOLDER
-# FOLDER becomes what rustup's toolchains are, bin/cargo, bin/rustc and lib/rustlib, and can be named as `rust_toolchain` in a
-# server's settings. Nothing is installed. Needs Debian 12 with its security updates in apt's lists, dpkg, rustup with Rust 1.95
-# or later, and crates.io. It takes some three minutes and 750 MB.
+# FOLDER has the layout of a rustup toolchain: bin/cargo, bin/rustc and lib/rustlib. A server's settings can name it as
+# `rust_toolchain`. Nothing is installed. Needs Debian 12 with its security updates in apt's lists, dpkg, rustup with
+# Rust 1.95 or later, and crates.io. Takes about three minutes and 750 MB.
 set -euo pipefail
 
 folder=${1:?usage: $0 FOLDER}
@@ -24,8 +24,8 @@ fail() {
     exit 1
 }
 
-# The standard library is compiled from source, and its source must be the compiler's own. Debian packages both, for the
-# browsers that it builds.
+# The standard library is compiled from the sources of the same compiler release. Debian packages both, to build
+# browsers.
 version=$(apt-cache policy rustc-web | sed --quiet 's/ *Candidate: //p')
 if [[ -z $version || $version == '(none)' ]]; then
     fail 'apt knows no rustc-web: run apt-get update on Debian 12 with bookworm-security'
@@ -41,7 +41,7 @@ mkdir "$work/packages" "$work/unpacked"
 )
 for package in "$work"/packages/*.deb; do dpkg-deb --extract "$package" "$work/unpacked"; done
 
-# Beside one's own libraries the compiler finds them only when told where they are.
+# The compiler needs LD_LIBRARY_PATH to find its libraries in this directory.
 toolchain=$work/toolchain
 mkdir --parents "$toolchain/bin" "$toolchain/lib"
 mv "$work/unpacked/usr/bin/rustc" "$toolchain/lib/rustc"
@@ -55,13 +55,13 @@ LD_LIBRARY_PATH=\$lib/$multiarch exec "\$lib/rustc" "\$@"
 SCRIPT
 chmod +x "$toolchain/bin/rustc"
 
-# Debian's cargo wants libraries that are not here; rustup's has what it needs within. Its linkers look for LLVM beside them.
+# Debian's cargo needs further libraries; rustup's is linked statically. Its linkers look for LLVM beside them.
 cp "$installed/bin/cargo" "$toolchain/bin/cargo"
 cp "$installed"/lib/libLLVM.so.* "$toolchain/lib/"
 mkdir --parents "$toolchain/lib/rustlib/$host/bin"
 cp --recursive --no-clobber "$installed/lib/rustlib/$host/bin/." "$toolchain/lib/rustlib/$host/bin/"
 
-# An empty crate makes cargo build the standard library. With bitcode, or no tool could be optimised together with it.
+# An empty crate makes cargo build the standard library, with bitcode so that tools can be optimised together with it.
 rm --recursive --force "$toolchain/lib/rustlib/src"
 mkdir --parents "$toolchain/lib/rustlib/src/rust"
 mv "$work"/unpacked/usr/src/rustc-*/library "$toolchain/lib/rustlib/src/rust/library"

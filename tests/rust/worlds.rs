@@ -1,4 +1,4 @@
-//! What a component needs of its host, from its imports to the bump that tells of it.
+//! The imports of a component, and the version bump that an added import requires.
 
 use serde_json::json;
 
@@ -16,11 +16,11 @@ fn run_tool(input: Input, _: &Context) -> Result<usize, Error> {
 }
 ";
 const ALONE: &str = "    Ok(input";
-/// The same for its callers, but for a way out.
+/// The same tool with an outbound request.
 const ASKING: &str = "    lathe::http::get(\"https://example.com\").send()?;\n    Ok(input";
 
 #[test]
-fn an_interface_more_is_told_of_with_a_minor_bump() {
+fn an_added_interface_requires_a_minor_bump() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);
     let tool = Project::new(&team).source(COUNTS).published();
@@ -31,7 +31,7 @@ fn an_interface_more_is_told_of_with_a_minor_bump() {
     let tool = tool.changed("src/lib.rs", ALONE, ASKING);
     let refused = tool.publish(Bump::Patch);
     refused.expect(400);
-    for words in ["gate failed (bump)", "needs lathe:tool/http of its host, which it did not", "Publish it as minor"] {
+    for words in ["gate failed (bump)", "now needs lathe:tool/http from its host", "Publish it as minor"] {
         assert!(refused.detail().contains(words), "{words:?} is not in {refused}");
     }
     let tool = tool.published();

@@ -1,8 +1,8 @@
-//! What the product's code must not contain, and how large its files may be.
+//! Forbidden code in the product, and the maximum size of its files and functions.
 
 use super::{code, files, none, product};
 
-/// What stops a process or was never finished, and has no place outside tests.
+/// Macros and methods that stop a process or mark unfinished code. They are allowed in tests only.
 const FORBIDDEN: [&str; 10] = [
     "todo!",
     "unimplemented!",
@@ -18,17 +18,17 @@ const FORBIDDEN: [&str; 10] = [
 
 const LINES_MAX: usize = 400;
 
-/// A function beyond this is not read in one piece.
+/// Longest function, in lines. A longer one cannot be read in one piece.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// A test file shorter than this explains itself.
+/// Longest test file without a module comment.
 const SMALL_TEST_LINES: usize = 10;
 
 #[test]
 fn nothing_stops_the_process() {
     let mut findings = Vec::new();
     for file in product() {
-        // A build script fails its build, and writes to cargo on its standard output.
+        // A build script may panic, which fails the build, and prints instructions for cargo.
         let allowed: &[&str] =
             if file.path.ends_with("build.rs") && !file.path.contains("/src/") { &["println!("] } else { &[] };
         for (number, line) in code(&file).filter(|(_, line)| !line.trim_start().starts_with("//")) {
@@ -41,7 +41,7 @@ fn nothing_stops_the_process() {
 }
 
 #[test]
-fn every_file_says_what_is_in_it() {
+fn every_file_has_a_module_comment() {
     let mut findings = Vec::new();
     for file in files().into_iter().filter(|file| file.path.ends_with(".rs")) {
         let is_small_test = file.path.contains("tests/") && file.text.lines().count() < SMALL_TEST_LINES;
@@ -73,7 +73,8 @@ fn functions_stay_small() {
     none("a function has at most 70 lines", &findings);
 }
 
-/// Functions with their first line and length. The formatter ends each at its own indentation.
+/// Returns functions with their first line and length. The formatter puts each closing brace at the indentation of its
+/// function.
 fn functions(text: &str) -> Vec<(String, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
-//! What no file of the repository may say.
+//! Texts that no file of the repository may contain.
 
 use super::{File, files, none};
 
-/// A word that only occurs here in pieces, so that this file does not find itself.
+/// A forbidden word, joined from two parts so that this file does not contain it.
 fn joined(pieces: &[&str]) -> String {
     pieces.concat()
 }
@@ -19,7 +19,7 @@ fn findings(words: &[String], is_looked_at: impl Fn(&File) -> bool) -> Vec<Strin
     found
 }
 
-/// Which index packages come from is the operator's choice.
+/// The operator chooses the package index, so no file names one.
 #[test]
 fn no_package_registry_is_named() {
     let hosts = [
@@ -33,7 +33,7 @@ fn no_package_registry_is_named() {
     none("package registries are configuration", &findings(&hosts, |file| file.path != "Cargo.lock"));
 }
 
-/// Paths of somebody's machine mean nothing on another.
+/// Paths of a developer's machine do not exist on other machines.
 #[test]
 fn no_machine_is_named() {
     let paths = ["work", "root", "home"].map(|name| format!("{}{name}{}", '/', '/'));

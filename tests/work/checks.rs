@@ -1,10 +1,10 @@
-//! Checks of the author's: runs before a version is made, in a world of mocks.
+//! An author's checks: runs with mocks before a version is created.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Bump, Site, Team, Tool};
 
-/// Asks one address, and makes nothing of it when that fails.
+/// Sends one request, and ignores its failure.
 const ASK: &str = "
     import urllib.request
     request = urllib.request.Request(tool_input['url'], method=tool_input.get('method', 'GET'))
@@ -19,7 +19,7 @@ fn with_check<'t>(tool: Tool<'t>, check: &Value) -> Tool<'t> {
     tool.with_file("checks/one.json", &check.to_string()).pushed()
 }
 
-/// Publishing and testing refuse the project in the same words.
+/// Asserts that publishing and testing refuse the project with the same message.
 #[track_caller]
 fn refused(tool: &Tool<'_>, words: &[&str]) -> Answer {
     let answer = tool.publish(Bump::Auto);
@@ -138,7 +138,7 @@ fn mocks_answer_every_request_and_nothing_goes_out() {
     let tool = with_check(tool, &json!([asks("/a", "its own"), asks("/b", "the project's"), elsewhere]));
     published(&tool);
     let tool = with_check(tool, &asks("/echo", "EgressRefused"));
-    refused(&tool, &[&format!("no mock stands for GET {} (simulated)", site.url("/echo"))]);
+    refused(&tool, &[&format!("no mock matches GET {} (simulated)", site.url("/echo"))]);
     assert_eq!(site.connections(), 0);
 }
 
@@ -176,7 +176,7 @@ fn a_check_brings_its_variables_and_its_secrets_stay_out_of_messages() {
         ),
         (check(json!({"REGION": "", "MORE": ""}), token.clone(), json!(1)), "gives MORE in `envvars`"),
         (check(region, token.clone(), json!([])), "/1: not expected, got \"[redacted]\""),
-        // Shown up to the middle of the secret.
+        // The output is cut in the middle of the secret.
         (check(json!({"REGION": "e".repeat(185)}), token, json!({})), "the whole: expected {}, got [\"eee"),
     ] {
         tool = with_check(tool, &check);

@@ -1,4 +1,4 @@
-//! A conversation's log: what belongs in it, in which order, and how its turns are taken back.
+//! The log of a conversation: its contents, its order, and reverted turns.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn source(conversation: &str, interaction: &str) -> Value {
     })
 }
 
-/// Returns `character` as often as asked, or fails when asked for none.
+/// A tool that repeats `character`, and fails for a count of zero.
 fn repeater(team: &Team) -> Tool<'_> {
     let body = "
         if tool_input['times'] == 0:
@@ -58,7 +58,7 @@ impl Turn {
     }
 }
 
-/// The ids of the conversation's log, the oldest first.
+/// Returns the ids in the conversation's log, oldest first.
 fn log(team: &Team, persisted: &str) -> Vec<String> {
     let query = format!("persisted={persisted}&conversation_id={CONVERSATION}&sort_by=%2Bcreated_at");
     let log = team.get(&format!("/tool/invocation?{query}"));
@@ -67,7 +67,7 @@ fn log(team: &Team, persisted: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_log_has_what_was_to_be_kept_in_the_order_of_the_turns() {
+fn the_log_has_the_kept_turns_in_order() {
     let team = Team::new();
     let tool = repeater(&team);
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());

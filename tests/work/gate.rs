@@ -1,4 +1,4 @@
-//! Publishing under a bump that tells too little of what changed.
+//! Publications whose bump is too small for the change.
 
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{begun, call, invoke_path};
 use crate::harness::{Answer, Bump, Team, Tool, eventually, failed_builds, input};
 
-/// Answers, fails, and says everything that is hard to keep.
+/// Answers, fails, and returns text that is hard to store.
 const BODY: &str = r#"
     if tool_input["say"] == "fail":
         raise ValueError("no \x00 é 😀")
@@ -38,7 +38,7 @@ fn a_call_is_carried_out_once() {
 }
 
 #[test]
-fn a_key_stands_for_one_request() {
+fn an_idempotency_key_is_bound_to_one_request() {
     let team = Team::new();
     let tool = team.tool("says").body(BODY).published();
     let body = call(&json!({"say": "one"}));
@@ -61,7 +61,7 @@ fn a_key_stands_for_one_request() {
 }
 
 #[test]
-fn copies_that_come_at_once_run_once() {
+fn concurrent_copies_of_a_request_run_once() {
     let team = Team::new();
     let tool = team.tool("slow").body("import time\ntime.sleep(0.5)\nreturn 'slept'").published();
     let body = call(&json!({}));
@@ -162,9 +162,9 @@ fn a_client_that_lost_its_answer_gets_it_under_its_key() {
     assert_eq!((tool.versions().len(), team.history().len()), (1, 1));
 }
 
-/// What came once as an answer can come again as a stream, and the other way round.
+/// A stored result can be returned as a plain response or as a stream, whatever the first request asked for.
 #[test]
-fn an_answer_comes_again_in_any_manner() {
+fn an_answer_can_be_repeated_in_any_response_mode() {
     let team = Team::new();
     let tool = team.tool("says").body(BODY).published();
     let body = call(&json!({"say": "one"}));

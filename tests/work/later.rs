@@ -1,9 +1,9 @@
-//! `Prefer: respond-async`: the answer is asked for later.
+//! `Prefer: respond-async`: the client queries the operation for the result.
 
 use serde_json::{Value, json};
 
 use super::{call, ended};
-use crate::harness::{Answer, Bump, Team, Tool};
+use crate::harness::{Answer, Bump, Options, Server, Site, Team, Tool};
 
 fn later(tool: &Tool<'_>, body: &Value) -> Answer {
     tool.invoke_request(body).header("prefer", "respond-async").send()
@@ -50,27 +50,29 @@ fn a_publication_is_answered_later() {
 }
 
 #[test]
-fn a_refusal_comes_later_too() {
+fn asynchronous_refusals_have_the_same_code() {
     let team = Team::new();
     let tool = team.tool("unmade");
     let operation = ended(&team, &location(&later(&tool, &call(&json!({})))));
     assert_eq!((&operation["status"], &operation["http_status"]), (&json!("failed"), &json!(404)));
     assert_eq!(operation["error"], json!({"detail": "Not found.", "code": "not_found"}));
-    // What is wrong with the request itself is said at once.
+    // Errors in the request itself are returned immediately.
     later(&tool, &json!({"inputs": []})).expect(422);
 }
 
 #[test]
 fn a_key_and_a_later_answer_go_together() {
-    let team = Team::new();
-    let tool = team.tool("slow").body("import time\ntime.sleep(1)\nreturn 'slept'").published();
-    let body = call(&json!({}));
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let tool = team.tool("slow").held_by(&site).published();
+    let body = call(&site.hold());
     let request = || tool.invoke_request(&body).header("idempotency-key", "k");
     let first = location(&request().header("prefer", "respond-async").send());
     assert_eq!(location(&request().header("prefer", "respond-async").send()), first, "while it runs");
     let busy = request().send();
     busy.expect(409);
     assert!(first.ends_with(busy.json()["operation_id"].as_str().expect("an id")), "{busy}");
+    site.held.open();
     let operation = ended(&team, &first);
     assert_eq!(location(&request().header("prefer", "respond-async").send()), first, "and afterwards");
     assert_eq!(request().send().expect(200), operation["result"]);
@@ -92,7 +94,7 @@ fn an_operation_is_nothing_to_others() {
     let theirs = stranger.server.request("GET", &location).bearer(&stranger.token).send();
     assert!(matches!(theirs.status, 401 | 404), "{theirs}");
     team.request("GET", "/operation/latest").send().expect(422);
-    // A stream is what the client can read; to be answered later is what it would like.
+    // A stream takes precedence, since `accept` is a requirement and `prefer` is not.
     let events = tool.invoke_request(&call(&json!({}))).header("prefer", "respond-async").events();
     assert_eq!(events.last().map(|event| event.name.as_str()), Some("done"));
 }

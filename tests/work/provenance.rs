@@ -1,4 +1,4 @@
-//! What is said about a version, verified by programs that know nothing of Lathe; and versions built again.
+//! Attestations of a version, verified by external programs, and rebuilds of published versions.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,10 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::{Attested, Bump, Options, PackageIndex, Server, Team, Tool, change_database, lock_line, wheel};
+use crate::harness::{
+    Attested, Bump, Options, PackageIndex, Server, Team, Tool, change_database, lock_line, package_wheel,
+};
 
 fn greeting() -> Vec<u8> {
-    wheel(&[("greeting.py", "WORD = 'ave'\n"), ("greeting-1.0.dist-info/METADATA", "Name: greeting\n")])
+    package_wheel("greeting", "1.0", &[("greeting.py", "WORD = 'ave'\n")])
 }
 
 /// A team on a server with an index of one package, and a published tool that uses it.
@@ -34,7 +36,7 @@ fn payload(envelope: &Value) -> Vec<u8> {
     STANDARD.decode(envelope["payload"].as_str().expect("a payload")).expect("base64")
 }
 
-/// What `openssl` says to a signature on the envelope's statement.
+/// Verifies the signature of the envelope's statement with `openssl`.
 fn openssl_verifies(documents: &Attested, envelope: &Value) -> bool {
     let (kind, statement) = (envelope["payloadType"].as_str().expect("a type"), payload(envelope));
     let head = format!("DSSEv1 {} {kind} {} ", kind.len(), statement.len());
@@ -81,8 +83,8 @@ fn a_version_is_built_again_to_the_same_bytes() {
     let (_index, team) = team();
     let tool = greets(&team);
     let said = team.lathe().ok(&["version", "verify", "greets", "1.0.0"]);
-    assert_eq!(said, "identical\nthe signature on its provenance is right\n");
-    // Other work between, and a branch that went on: what counts is the commit.
+    assert_eq!(said, "identical\nthe signature of the provenance is valid\n");
+    // The branch has moved on, and other builds have run. Only the commit matters.
     let tool = tool.body("return 'another'").pushed();
     assert_eq!(tool.publish(Bump::Patch).status, 201);
     for version in ["1.0.0", "1.0.1"] {
@@ -92,10 +94,27 @@ fn a_version_is_built_again_to_the_same_bytes() {
 }
 
 #[test]
-fn what_is_not_the_same_is_named() {
+fn a_version_is_verified_without_leftovers_of_earlier_builds() {
+    let (_index, team) = team();
+    let id = greets(&team).id().to_owned();
+    let path = |action: &str| format!("/tool/{id}/version/{action}");
+    // Another index, without packages.
+    let nothing = PackageIndex::serve(&[]);
+    team.server.kill();
+    let server = team.server.restarted(|options| options.python_index = Some(nothing.url.clone()));
+    let team = team.moved_to(server);
+    let refused = team.post(&path("1.0.0/verify"), &json!({})).expect(400);
+    assert!(refused["detail"].to_string().contains("greeting==1.0 is not in the package index"), "{refused}");
+    // A publication takes the package from the cache.
+    let again = team.tool("greets").with_id(&id).publish(Bump::Patch);
+    assert_eq!(again.status, 201, "{again}");
+}
+
+#[test]
+fn differences_of_a_rebuild_are_named() {
     let (_index, team) = team();
     let tool = greets(&team);
-    // A version that nobody built: its row was written by hand.
+    // A version without a build: its row was inserted by hand.
     let change = "UPDATE versions SET bundle_digest = component_digest, component_digest = bundle_digest";
     let team = {
         let id = tool.id().to_owned();
@@ -112,11 +131,11 @@ fn what_is_not_the_same_is_named() {
     };
     let said = team.lathe().run(&["version", "verify", "greets", "1.0.0"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stdout.contains("WRONG") && said.stdout.contains("component_digest\n  published  "), "{said:?}");
+    assert!(said.stdout.contains("INVALID") && said.stdout.contains("component_digest\n  published  "), "{said:?}");
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_versions_are_not_found() {
     let team = Team::new();
     let tool = team.tool("plain").published();
     for path in ["provenance", "sbom"] {

@@ -1,24 +1,23 @@
-//! What an operation says after its server died.
+//! The state of an operation after its server died.
 
 use serde_json::{Value, json};
 
 use super::{begun, call, ended, sent};
-use crate::harness::{Options, Server, Team, eventually, input, runs_going_on};
-
-const SLEEPER: &str = "import time\ntime.sleep(tool_input['seconds'])\nreturn 'rested'";
+use crate::harness::{Options, PackageIndex, Server, Site, Team, eventually, input, lock_line};
 
 #[test]
 fn a_call_that_was_cut_off_is_not_run_again() {
-    let server = Server::private(&Options::default());
+    let (site, server) = (Site::serve(), Server::private(&Options::reaching_loopback()));
     let team = Team::on(&server);
-    let tool = team.tool("sleeper").body(SLEEPER).published();
+    let tool = team.tool("sleeper").held_by(&site).published();
     let path = super::invoke_path(&tool);
-    let body = json!({"inputs": [input(&json!({"seconds": 0})), input(&json!({"seconds": 25}))]});
+    let body = json!({"inputs": [input(&json!({})), input(&site.hold())]});
     let stream = sent(&team, &path, "idempotency-key: k\r\n", &body);
-    eventually("one run of two", || (runs_going_on(server.data()) == 1 && team.history().len() == 1).then_some(()));
-    let later = team.request("POST", &path).header("prefer", "respond-async").json(&call(&json!({"seconds": 25})));
+    site.held.is_reached_by(1);
+    eventually("the end of one run of two", || (team.history().len() == 1).then_some(()));
+    let later = team.request("POST", &path).header("prefer", "respond-async").json(&call(&site.hold()));
     let location = later.send().headers["location"].to_str().expect("text").to_owned();
-    eventually("the other run", || (runs_going_on(server.data()) == 2).then_some(()));
+    site.held.is_reached_by(2);
     server.kill();
     drop((stream, tool));
     let team = team.moved_to(server.restarted(|_| {}));
@@ -42,17 +41,16 @@ fn a_call_that_was_cut_off_is_not_run_again() {
 }
 
 #[test]
-fn a_command_whose_server_dies_says_where_to_look() {
-    let server = Server::private(&Options::default());
+fn a_command_whose_server_dies_names_the_next_step() {
+    let (site, server) = (Site::serve(), Server::private(&Options::reaching_loopback()));
     let team = Team::on(&server);
-    let _tool = team.tool("sleeper").body(SLEEPER).published();
-    let lathe = team.lathe();
+    let _tool = team.tool("sleeper").held_by(&site).published();
+    let (lathe, hold) = (team.lathe(), site.hold().to_string());
     std::thread::scope(|scope| {
-        let invoke = ["tool", "invoke", "sleeper", "--input", r#"{"seconds": 25}"#];
-        let said = scope.spawn(move || lathe.run(&invoke));
-        eventually("the run", || (runs_going_on(server.data()) == 1).then_some(()));
+        let said = scope.spawn(|| lathe.run(&["tool", "invoke", "sleeper", "--input", &hold]));
+        site.held.is_reached_by(1);
         server.kill();
-        said.join().expect("no panic").refused(1, &["ended before the answer", "`lathe history list`"]);
+        said.join().expect("no panic").refused(1, &["was lost before the result", "`lathe history list`"]);
     });
 }
 
@@ -76,9 +74,10 @@ fn a_version_is_found_again_after_a_restart() {
 
 #[test]
 fn a_publication_that_was_cut_off_may_be_sent_again() {
-    let server = Server::private(&Options::default());
+    let index = PackageIndex::serve_held(&[]);
+    let server = Server::private(&Options { python_index: Some(index.url.clone()), ..Options::default() });
     let team = Team::on(&server);
-    let tool = team.tool("slow").source("import time\ntime.sleep(20)", "return ''").pushed();
+    let tool = team.tool("slow").with_file("requirements.lock", &lock_line("slow", "1.0", b"never fetched")).pushed();
     let path = format!("/tool/{}/version", tool.id());
     let body = json!({"project_path": tool.path(), "bump_type": "minor"});
     let request = |team: &Team| team.request("POST", &path).header("idempotency-key", "k").json(&body).send();
@@ -95,7 +94,7 @@ fn a_publication_that_was_cut_off_may_be_sent_again() {
         (&operation["status"], &operation["error"]["code"]),
         (&json!("failed"), &json!("operation_interrupted"))
     );
-    team.tool("slow").body("return 'quick'").pushed();
+    team.tool("slow").without_file("requirements.lock").body("return 'quick'").pushed();
     assert_eq!(request(&team).expect(201), json!({"new_version": "1.0.0"}));
     assert_eq!(request(&team).expect(201), json!({"new_version": "1.0.0"}));
 }

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::egress::libraries::REQUESTS_LOCK;
-use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line, wheel};
+use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line, needs, package_wheel};
 
 const WHEEL: &str = "-1.0-py3-none-any.whl";
 
 /// A package of one module.
 fn package(name: &str, source: &str) -> (String, Vec<u8>) {
-    (name.to_owned(), wheel(&[(&format!("{name}.py"), source)]))
+    (name.to_owned(), package_wheel(name, "1.0", &[(&format!("{name}.py"), source)]))
 }
 
-/// A team with an index of these packages, and a lock file of all of them.
+/// A team with an index of these packages, and a lock file with all of them.
 fn team(packages: &[(String, Vec<u8>)]) -> (PackageIndex, Team, String) {
     let files: Vec<_> = packages.iter().map(|(name, _)| format!("{name}{WHEEL}")).collect();
     let served: Vec<_> = packages
@@ -37,7 +37,7 @@ fn build_log(team: &Team, tool: &Tool<'_>) -> String {
 const LOADED: &str = "import sys\nLOADED = sorted({'words', 'dice', 'loud', 'lost'} & set(sys.modules))";
 
 #[test]
-fn what_was_imported_once_is_there_in_every_run_and_in_every_tool() {
+fn modules_imported_once_are_available_in_every_run_and_tool() {
     let words = package("words", "import random\nWORDS = ['ave']\n");
     let (_index, team, lock) = team(&[words]);
     let tool = |name: &str, body: &str| {
@@ -56,14 +56,14 @@ fn what_was_imported_once_is_there_in_every_run_and_in_every_tool() {
     let image = |tool: &Tool<'_>| version(&team, tool, "1.0.0")["image_digest"].clone();
     assert_eq!(image(&first), image(&second), "the same packages");
     assert_ne!(image(&first), image(&plain));
-    // The snapshot is made anew, as on another node.
+    // Makes the snapshot again, as on another node.
     team.server.forget_snapshots();
     let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", first.id()), &json!({})).expect(200);
     assert_eq!((&verified["identical"], &verified["signed"]), (&json!(true), &json!(true)), "{verified}");
 }
 
 #[test]
-fn what_is_not_the_same_in_all_runs_is_imported_in_each() {
+fn modules_that_differ_between_runs_are_imported_in_each_run() {
     let dice =
         package("dice", "import os, random, uuid\nFACES = [random.random(), uuid.uuid4().hex, os.urandom(8).hex()]\n");
     let loud = package("loud", "print('loud')\n");
@@ -93,7 +93,7 @@ fn what_is_not_the_same_in_all_runs_is_imported_in_each() {
     assert!(!log.contains("words is imported"), "{log}");
 }
 
-/// A node that never saw the snapshot has it of the artefacts.
+/// A node without the snapshot loads it from the artefacts.
 #[test]
 fn a_snapshot_is_an_artefact_of_its_versions() {
     let unseen = format!("WORD = 'ave'  # {}\n", std::process::id());
@@ -117,7 +117,7 @@ fn a_snapshot_is_an_artefact_of_its_versions() {
 }
 
 #[test]
-fn a_module_of_the_project_goes_before_a_package_of_its_name() {
+fn a_module_of_the_project_takes_precedence_over_a_package() {
     let (_index, team, lock) = team(&[package("words", "WORD = 'of the package'\n")]);
     let tool =
         team.tool("own").with_file("requirements.lock", &lock).with_file("words.py", "WORD = 'of the project'\n");
@@ -129,15 +129,12 @@ fn a_module_of_the_project_goes_before_a_package_of_its_name() {
 const BUILDS: [&str; 2] = ["1.0.0", "1.0.1"];
 const RUNS: usize = 20;
 
-/// Prints what a snapshot costs and what it spares, for packages of the index that `LATHE_PYTHON_INDEX` names.
+/// Prints the cost and the savings of a snapshot, for packages of the index that `LATHE_PYTHON_INDEX` names.
 #[test]
-fn what_a_snapshot_of_requests_costs_and_spares() {
-    let Ok(index) = std::env::var("LATHE_PYTHON_INDEX") else {
-        eprintln!("LATHE_PYTHON_INDEX names no package index: there are no figures of the real requests");
-        return;
-    };
+fn costs_and_savings_of_a_snapshot_of_requests() {
+    let Some(index) = needs::PYTHON_INDEX.require(std::env::var("LATHE_PYTHON_INDEX").ok()) else { return };
     let team = Team::on(&Server::private(&Options { python_index: Some(index), ..Options::default() }));
-    // A module of a reserved name keeps a project's packages in its bundle.
+    // A module with a reserved name keeps the packages in the project's bundle.
     for (name, more) in [("snapshot", "notes.py"), ("bundle", "lathe_preload.py")] {
         let tool = team.tool(name).with_file("requirements.lock", REQUESTS_LOCK).with_file(more, "");
         let source = "import sys\nLOADED = 'requests' in sys.modules\nimport requests";

@@ -1,9 +1,9 @@
-//! Server-sent events: what all three kinds of work tell, and a client that goes away in the middle.
+//! Server-sent events of all three kinds of work, and a client that disconnects in the middle.
 
 use serde_json::{Value, json};
 
 use super::{call, invoke_path, read_until, sent};
-use crate::harness::{Bump, Event, Team, eventually};
+use crate::harness::{Bump, Event, Options, PackageIndex, Server, Site, Team, eventually, lock_line, package_wheel};
 
 const STREAM: &str = "accept: text/event-stream\r\n";
 
@@ -41,32 +41,45 @@ fn publish_test_and_invoke_tell_how_they_go() {
 }
 
 #[test]
-fn a_call_goes_on_without_the_reader_of_its_stream() {
-    let team = Team::new();
-    let body = "await send_status_event('begun')\nimport time\ntime.sleep(1)\nreturn 'rested'";
-    let tool = team.tool("sleeper").body(body).published();
-    let mut stream = sent(&team, &invoke_path(&tool), STREAM, &call(&json!({})));
+fn a_call_continues_without_the_reader_of_its_stream() {
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let tool = team.tool("sleeper").held_by(&site);
+    let body = "await send_status_event('begun')\nimport urllib.request\n\
+        urllib.request.urlopen(tool_input['held']).read()\nreturn 'rested'";
+    let tool = tool.body(body).published();
+    let mut stream = sent(&team, &invoke_path(&tool), STREAM, &call(&site.hold()));
+    // The event arrives before there is a result.
     let said = read_until(&mut stream, "event: status");
     assert!(said.contains("text/event-stream") && !said.contains("event: result"), "{said}");
     drop(stream);
+    site.held.open();
     let record = eventually("the record", || team.history().first().cloned());
     assert_eq!(record["invocation_status"]["output"], "rested");
     assert_eq!(record["status_events"][0]["message"], "begun");
 }
 
 #[test]
-fn a_publication_goes_on_without_the_reader_of_its_stream() {
-    let team = Team::new();
-    let tool = team.tool("slow").source("import time\ntime.sleep(1)", "return 'done'").pushed();
+fn a_publication_continues_without_the_reader_of_its_stream() {
+    let words = package_wheel("words", "1.0", &[("words.py", "WORD = 'done'\n")]);
+    let index = PackageIndex::serve_held(&[("words", "words-1.0-py3-none-any.whl", &words)]);
+    let options = Options { python_index: Some(index.url.clone()), has_own_cache: true, ..Options::default() };
+    let team = Team::on(&Server::private(&options));
+    let tool = team.tool("slow").with_file("requirements.lock", &lock_line("words", "1.0", &words)).pushed();
     let body = json!({"project_path": tool.path(), "bump_type": "minor"});
     let path = format!("/tool/{}/version", tool.id());
     let headers = format!("{STREAM}idempotency-key: k\r\n");
     let mut stream = sent(&team, &path, &headers, &body);
     let said = read_until(&mut stream, "event: step");
     assert!(!said.contains("event: result"), "{said}");
+    index.held.is_reached_by(1);
     drop(stream);
+    index.held.open();
     eventually("the version", || (tool.versions() == ["1.0.0"]).then_some(()));
-    let again = team.request("POST", &path).header("idempotency-key", "k").json(&body);
+    let again = || team.request("POST", &path).header("idempotency-key", "k").json(&body);
+    // The version exists a moment before its operation has ended.
+    eventually("the end of the operation", || (again().send().status != 409).then_some(()));
+    let again = again();
     let again: Vec<(String, Value)> = again.events().into_iter().map(|event| (event.name, event.data)).collect();
     assert_eq!(again, [("result".to_owned(), json!({"new_version": "1.0.0"})), ("done".to_owned(), json!({}))]);
 }

@@ -1,17 +1,13 @@
-//! Workers that are not there, or not any more.
-
-use std::time::Duration;
+//! Workers that are missing, die or stop.
 
 use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::{refused, server, slow_tool, tool, worker, works};
-use crate::harness::{Bump, Options, Server, Team, Worker, eventually, rooms_of_workers, server_with_workers};
-
-const END_TIME_MAX: Duration = Duration::from_secs(30);
+use crate::harness::{Bump, Options, Server, Team, Worker, eventually, scratch_of_workers, server_with_workers};
 
 #[test]
-fn without_a_worker_a_build_is_refused_with_what_to_do() {
+fn without_a_worker_a_build_is_refused_with_the_next_step() {
     let server = server();
     let team = Team::on(&server);
     let tool = tool(&team, "greet");
@@ -22,26 +18,29 @@ fn without_a_worker_a_build_is_refused_with_what_to_do() {
     assert!(seen.stdout.contains("build workers") && seen.stdout.contains("lathe worker"), "{seen:?}");
     let _worker = worker(&server);
     tool.publish(Bump::Minor).expect(201);
-    let seen = team.lathe().run(&["doctor", "--data", server.data().to_str().expect("UTF-8")]);
-    assert!(seen.stdout.contains("1 connected, 0 at work"), "{seen:?}");
+    eventually("an idle worker", || {
+        let seen = team.lathe().run(&["doctor", "--data", server.data().to_str().expect("UTF-8")]);
+        seen.stdout.contains("1 connected, 0 busy").then_some(())
+    });
 }
 
-/// The build begins again on another one.
+/// Another worker starts the build again.
 #[test]
 fn a_build_outlives_its_worker() {
     let server = server();
     let team = Team::on(&server);
     let tool = slow_tool(&team, "slow");
-    let mut first = worker(&server);
+    let mut workers = vec![worker(&server), worker(&server)];
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| tool.publish(Bump::Minor));
-        first.is_compiling();
-        let _second = worker(&server);
-        first.signal(Signal::SIGKILL);
+        Worker::compiling(&mut workers).signal(Signal::SIGKILL);
         publishing.join().expect("an answer").expect(201);
     });
     let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
-    assert!(version["build_log"].as_str().expect("a log").contains("the build worker is gone"), "{version}");
+    assert!(
+        version["build_log"].as_str().expect("a log").contains("the build worker ended during this build"),
+        "{version}"
+    );
     assert_eq!(tool.invoke(json!({})).output(), "hello");
 }
 
@@ -50,52 +49,52 @@ fn a_build_that_ends_two_workers_is_given_up_and_leaves_nothing() {
     let server = server();
     let team = Team::on(&server);
     let tool = slow_tool(&team, "slow");
-    let mut workers = [worker(&server), worker(&server)];
+    let mut workers = vec![worker(&server), worker(&server)];
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| refused(&team, &tool, "build_worker_lost"));
-        for worker in &mut workers {
-            worker.is_compiling();
+        while !workers.is_empty() {
+            let mut worker = Worker::compiling(&mut workers);
             worker.signal(Signal::SIGKILL);
-            worker.ended_within(END_TIME_MAX).expect("its end");
+            worker.ended();
         }
         publishing.join().expect("an answer");
     });
-    eventually("the end of what they had in hand", || rooms_of_workers(&server).is_empty().then_some(()));
-    // The tool is free again, and the server goes on.
+    eventually("the removal of their temporary files", || scratch_of_workers(&server).is_empty().then_some(()));
+    // The tool is free again, and the server continues.
     let third = worker(&server);
-    assert_eq!(rooms_of_workers(&server).len(), 1);
+    assert_eq!(scratch_of_workers(&server).len(), 1);
     tool.publish(Bump::Minor).expect(201);
     drop(third);
 }
 
 #[test]
-fn a_worker_that_is_told_to_stop_finishes_what_it_has() {
+fn a_worker_that_is_stopped_finishes_its_build() {
     let server = server();
     let team = Team::on(&server);
     let tool = slow_tool(&team, "slow");
     let mut worker = worker(&server);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| tool.publish(Bump::Minor));
-        worker.is_compiling();
+        eventually("a build's child", || worker.is_compiling().then_some(()));
         worker.signal(Signal::SIGTERM);
         publishing.join().expect("an answer").expect(201);
     });
-    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
-    assert!(rooms_of_workers(&server).is_empty());
+    assert_eq!(worker.ended().code(), Some(0), "{}", worker.said());
+    assert!(scratch_of_workers(&server).is_empty());
     refused(&team, &self::tool(&team, "next"), "no_build_worker");
 }
 
 /// A worker without a build has nothing to finish.
 #[test]
-fn an_idle_worker_ends_at_once() {
+fn an_idle_worker_stops_immediately() {
     let server = server();
     let mut worker = worker(&server);
     worker.signal(Signal::SIGINT);
-    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
+    assert_eq!(worker.ended().code(), Some(0), "{}", worker.said());
 }
 
 #[test]
-fn a_worker_comes_back_to_a_server_that_was_started_again() {
+fn a_worker_reconnects_to_a_restarted_server() {
     let server = server();
     let team = Team::on(&server);
     let mut worker = worker(&server);
@@ -104,22 +103,22 @@ fn a_worker_comes_back_to_a_server_that_was_started_again() {
     let team = team.moved_to(again);
     works(&team, "greet");
     worker.signal(Signal::SIGTERM);
-    assert_eq!(worker.ended_within(END_TIME_MAX).and_then(|status| status.code()), Some(0), "{}", worker.said());
+    assert_eq!(worker.ended().code(), Some(0), "{}", worker.said());
 }
 
-/// Whoever started them in the wrong order has a server later.
+/// Server and worker can be started in either order.
 #[test]
 fn a_worker_waits_for_its_server() {
     let server = server();
     server.kill();
     let worker = Worker::start(server.data(), &[], std::path::Path::new(env!("CARGO_BIN_EXE_lathe")));
-    eventually("a look for the server", || worker.said().contains("no server is there yet").then_some(()));
+    eventually("an attempt to connect", || worker.said().contains("waiting for a server").then_some(()));
     let team = Team::on(&server.restarted(|_| ()));
     works(&team, "greet");
     drop(worker);
 }
 
-/// What is left of a build that nobody waits for ends, and the worker takes the next one.
+/// The worker cancels the build of a dead server, and takes the next job.
 #[test]
 fn a_server_that_dies_takes_its_build_with_it() {
     let server = server();
@@ -129,15 +128,17 @@ fn a_server_that_dies_takes_its_build_with_it() {
     let request = tool.publish_request(Bump::Minor);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(move || request.try_send().is_err());
-        worker.is_compiling();
+        eventually("a build's child", || worker.is_compiling().then_some(()));
         server.kill();
         assert!(publishing.join().expect("no answer"));
     });
-    eventually("the end of the build", || worker.said().contains("the server is gone").then_some(()));
+    eventually("the end of the build", || {
+        worker.said().contains("the connection to the server has ended").then_some(())
+    });
     let id = tool.id().to_owned();
     drop(tool);
     let team = team.moved_to(server.restarted(|_| ()));
-    // The lease of the dead server holds for half a minute.
+    // The dead server's lease lasts half a minute.
     works(&team, "other");
     assert!(!id.is_empty());
 }

@@ -1,5 +1,5 @@
-//! The two forms of credentials: `Bearer <id_token>`, and Basic with `<organisation>_<user>` as name and the
-//! id token as password, which git and package installers use. `X-ORG-ID` may say the organisation once more.
+//! The two forms of credentials: `Bearer <id_token>`, and Basic with `<organisation>_<user>` as name and the id token as
+//! password, which git and package installers use. `X-ORG-ID` may repeat the organisation.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
@@ -9,17 +9,17 @@ use registry::Principal;
 
 const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
-/// Longer than any name and token of ours; more is not worth decoding.
+/// Longer than any name with its token; longer headers are not decoded.
 const HEADER_BYTES_MAX: usize = 1024;
 
-/// What a request says about its sender, not yet checked.
+/// The credentials of a request, not yet checked.
 pub(super) struct Credentials {
     name: Option<String>,
     id_token: String,
 }
 
 impl Credentials {
-    /// The credentials of a request; `None` when there are none, several, or unreadable ones.
+    /// Reads the credentials of a request; `None` when there are none, several, or unreadable ones.
     pub(super) fn read(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -42,15 +42,15 @@ impl Credentials {
         &self.id_token
     }
 
-    /// Whether the name given, if any, is the principal's.
-    pub(super) fn name(&self, principal: &Principal) -> bool {
+    /// Whether the credentials have no name or the principal's name.
+    pub(super) fn may_be_of(&self, principal: &Principal) -> bool {
         let Some(name) = &self.name else { return true };
         let user = name.strip_prefix(principal.organization.as_str()).and_then(|rest| rest.strip_prefix('_'));
         user == Some(principal.user.as_str())
     }
 }
 
-/// Whether the headers that name an organisation, if there are any, name this one.
+/// Whether no header names another organisation than this one.
 pub(super) fn names_only(headers: &HeaderMap, organization: &str) -> bool {
     headers.get_all(ORGANIZATION).iter().all(|value| value.as_bytes() == organization.as_bytes())
 }
@@ -89,14 +89,14 @@ mod tests {
     fn basic_carries_name_and_token() {
         let credentials = read(&[&format!("Basic {}", STANDARD.encode("acme_labs_eve_1:a:b"))]).unwrap();
         assert_eq!(credentials.id_token(), "a:b");
-        assert!(credentials.name(&principal()));
+        assert!(credentials.may_be_of(&principal()));
     }
 
     #[test]
-    fn a_foreign_name_is_noticed() {
+    fn the_name_of_another_user_is_not_accepted() {
         for name in ["acme_labs_eve", "acme_labs", "acme_labs_eve_12", "", "eve_1", "_eve_1"] {
             let credentials = read(&[&format!("Basic {}", STANDARD.encode(format!("{name}:t")))]).unwrap();
-            assert!(!credentials.name(&principal()), "{name}");
+            assert!(!credentials.may_be_of(&principal()), "{name}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organization_that_is_named_must_be_the_one() {
+    fn a_header_must_name_the_same_organization() {
         for (values, expected) in
             [(&[][..], true), (&["acme"], true), (&["acme", "other"], false), (&["ACME"], false), (&[""], false)]
         {

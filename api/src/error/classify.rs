@@ -1,4 +1,4 @@
-//! Which kind and which stable code an error has; the inner crates' kinds are folded into ours.
+//! The kind and the stable code of an error. Kinds of the inner crates map to kinds of the API.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use builder::source::SourceErrorKind;
 use super::{Error, Kind};
 use crate::extract::Problem;
 
-/// When nobody knows better.
+/// Time to wait when the error does not say.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 impl Error {
@@ -35,7 +35,7 @@ impl Error {
         }
     }
 
-    /// A name that never changes. All that is not found has one code, so that nothing tells why.
+    /// A stable name. All missing resources share one code, so that the response does not tell the reason.
     pub fn code(&self) -> &'static str {
         match self {
             Self::MethodNotAllowed => "method_not_allowed",
@@ -67,12 +67,12 @@ impl Error {
         }
     }
 
-    /// Whether the text was written for callers. That of the registry may name paths of the machine.
+    /// Whether the text is meant for callers. Texts of the registry may name paths of the machine.
     pub(super) const fn is_presentable(&self) -> bool {
         !matches!(self, Self::Registry(_))
     }
 
-    /// When a client that was refused for now should come back.
+    /// The time after which a client may try again.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. }
@@ -89,20 +89,20 @@ impl Error {
     }
 }
 
-/// A token comes from the query alone, so its place is known.
+/// A continuation token comes from the query alone, so its location is known.
 impl From<registry::Error> for Error {
     fn from(error: registry::Error) -> Self {
         match error {
             registry::Error::PageTokenUnknown => {
-                let place = vec!["query".into(), "continuation_token".into()];
-                Self::Invalid { problems: vec![Problem::new(place, "value_error", error.to_string())] }
+                let location = vec!["query".into(), "continuation_token".into()];
+                Self::Invalid { problems: vec![Problem::new(location, "value_error", error.to_string())] }
             }
             error => Self::Registry(error),
         }
     }
 }
 
-/// What an inner crate only passed on is classified by its own crate.
+/// An error that an inner crate passes on is classified as the crate that raised it.
 impl From<runner::Error> for Error {
     fn from(error: runner::Error) -> Self {
         match error {
@@ -160,6 +160,7 @@ fn source_kind(kind: SourceErrorKind) -> Kind {
         SourceErrorKind::NotFound => Kind::NotFound,
         SourceErrorKind::Forbidden => Kind::Forbidden,
         SourceErrorKind::TooLarge => Kind::TooLarge,
+        SourceErrorKind::UnknownForm => Kind::UnsupportedMediaType,
         SourceErrorKind::Unavailable => Kind::Unavailable,
         SourceErrorKind::Internal => Kind::Internal,
     }

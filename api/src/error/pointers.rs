@@ -1,32 +1,38 @@
-//! What a refusal is about, for machines: ids under which more can be asked for.
+//! Ids in an error response, with which a client can query more.
 
 use registry::{BuildId, InvocationId, OperationId, VersionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Error;
+use crate::wire::schemas::Id;
 
-/// Stands beside `detail` and `code`; most refusals have none of it.
+/// Fields beside `detail` and `code`. Most errors have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Pointers {
-    /// The build that was refused: its log is kept.
+    /// The build that failed. Its log is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Id>")]
     build_id: Option<BuildId>,
-    /// What the idempotency key stands for.
+    /// The operation of the idempotency key.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Id>")]
     operation_id: Option<OperationId>,
     /// The runs that had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Id>>")]
     invocation_ids: Option<Vec<InvocationId>>,
-    /// The version that is there already.
+    /// The version that exists already.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    /// The id of a published version of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Id>")]
     version_id: Option<VersionId>,
 }
 
 impl Error {
-    /// What ended the work, and what it points to.
+    /// Returns the cause of a failed build, or the error itself, and the ids that it names.
     pub(super) fn with_pointers(self) -> (Self, Pointers) {
         let (error, build_id) = match self {
             Self::InBuild { build, error } => (*error, Some(build)),

@@ -1,4 +1,4 @@
-//! From an error to the bytes of an answer, the same for a plain answer and for an event stream.
+//! Renders errors, for plain responses and for event streams.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -10,25 +10,24 @@ use serde_json::{Value, json};
 
 use super::pointers::Pointers;
 use super::{Error, Kind, whole_seconds};
-use crate::request_id::RequestId;
 
-/// A refusal, or a fault of the server.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
     #[serde(skip)]
     pub(crate) status: StatusCode,
     #[serde(skip)]
     retry_after_seconds: Option<u64>,
-    /// In words; these may change.
+    /// A message for people. It may change.
     #[schemars(with = "String")]
     pub(crate) detail: Value,
-    /// A name that never changes.
+    /// A stable name for programs.
     pub(crate) code: &'static str,
     #[serde(flatten)]
     pointers: Pointers,
 }
 
-/// A fault on its way to [`crate::trail::follow`], which logs it and hides it.
+/// A failure of the server. The request log logs it and hides it from the caller.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     code: &'static str,
@@ -46,6 +45,7 @@ impl Kind {
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Conflict => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::UriTooLong => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
@@ -57,7 +57,7 @@ impl Kind {
 }
 
 impl Error {
-    /// The refusal to show, or the fault to hide.
+    /// Returns the refusal to show or the fault to hide.
     pub(crate) fn into_refusal(self) -> Result<Refusal, Fault> {
         let (error, pointers) = self.with_pointers();
         let (status, code) = (error.kind().status(), error.code());
@@ -67,7 +67,7 @@ impl Error {
             (_, Self::Invalid { problems }) => json!(problems),
             (Kind::NotFound, _) => json!(Self::NotFound.to_string()),
             (Kind::Unavailable, error) if !error.is_presentable() => {
-                tracing::warn!(error = with_causes(&error), "refused for now");
+                tracing::warn!(error = with_causes(&error), "request refused for now");
                 json!("The service cannot do this now; try again later.")
             }
             (_, error) => json!(error.to_string()),
@@ -81,10 +81,10 @@ impl Fault {
         Self { code: "internal", detail: detail.into() }
     }
 
-    /// Writes the fault to the log and gives what the caller may see of it.
-    pub(crate) fn log(self, request: &RequestId) -> Refusal {
-        tracing::error!(request_id = request.as_str(), code = self.code, detail = self.detail, "request failed");
-        let detail = json!(format!("Something went wrong here. Request id: {}", request.as_str()));
+    /// Logs the fault and returns the refusal that the caller sees.
+    pub(crate) fn log(self, request_id: &str) -> Refusal {
+        tracing::error!(request_id, code = self.code, detail = self.detail, "request failed");
+        let detail = json!(format!("Something went wrong here. Request id: {request_id}"));
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Refusal { status, retry_after_seconds: None, detail, code: "internal", pointers: Pointers::default() }
     }
@@ -111,12 +111,12 @@ impl IntoResponse for Error {
 }
 
 impl Refusal {
-    /// When to come back, where that is told.
+    /// Seconds to wait before the next try, if the response has them.
     pub(crate) const fn retry_after_seconds(&self) -> Option<u64> {
         self.retry_after_seconds
     }
 
-    /// Git asks its credential helper only when told of Basic, so that it comes first.
+    /// `Basic` comes first: git asks its credential helper only for Basic authentication.
     fn extra_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if self.status == StatusCode::UNAUTHORIZED {

@@ -1,5 +1,4 @@
-//! A JSON body, read within bounds and parsed into the request type of a handler. How slowly it may come is the
-//! server's matter.
+//! Reads a bounded JSON body into the request type of a handler. The server bounds the time that a body may take.
 
 use std::error::Error as _;
 
@@ -12,36 +11,37 @@ use serde_json::Value;
 
 use super::node::{Node, Problems};
 use super::problem::Problem;
-use super::strict;
-use crate::auth::RightsEnded;
+use super::{Decoder, Fields, Object, strict};
 use crate::error::Error;
-use crate::openapi::{Inputs, Reads, RequestBody};
+use crate::openapi::{DocumentedInput, Inputs, RequestBody};
 use crate::server::BodyError;
 
-/// Ten inputs of 100 KiB fit; a larger body has no use in the contract.
-pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Ten inputs of 100 KiB fit. The contract has no use for larger bodies.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// A request type that can be read from a JSON body. Form and reader agree, which tests check with generated bodies.
+/// A request type that is read from a JSON object.
 pub(crate) trait FromBody: Sized {
-    /// The name of the type in the document.
+    /// The name of the schema in the OpenAPI document.
     const NAME: &'static str;
 
-    /// The form of the body as a JSON Schema.
-    fn form() -> Value;
-
-    /// A body of that form.
+    /// A body that the schema admits.
     fn example() -> Value;
 
-    /// Reads the whole body, noting every problem; `None` when one was noted.
-    fn from_body(body: &Node) -> Option<Self>;
+    /// Asks for every field, also after a problem. Returns `None` when a problem was noted.
+    fn read(fields: &mut Fields) -> Option<Self>;
 }
+
+/// The error of a body whose sender lost the right to send it.
+#[derive(Debug, thiserror::Error)]
+#[error("the rights of the sender ended before the body")]
+pub(crate) struct RightsEnded;
 
 /// The parsed body of a request.
 pub(crate) struct Body<T>(pub(crate) T);
 
-impl<T: FromBody> Reads for Body<T> {
-    fn reads(inputs: &mut Inputs) {
-        inputs.body = Some(RequestBody { name: T::NAME, schema: T::form(), example: T::example() });
+impl<T: FromBody> DocumentedInput for Body<T> {
+    fn describe(inputs: &mut Inputs) {
+        inputs.body = Some(RequestBody { name: T::NAME, schema: Object(T::read).schema(), example: T::example() });
     }
 }
 
@@ -53,7 +53,7 @@ impl<S: Sync, T: FromBody> FromRequest<S> for Body<T> {
     }
 }
 
-/// The body as JSON, whatever its content.
+/// Reads the body as JSON of any content.
 pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
     expect_json(request.headers())?;
     expect_length(request.headers())?;
@@ -63,7 +63,7 @@ pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
 
 pub(super) fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
     let problems = Problems::default();
-    let parsed = T::from_body(&Node::root(value, &problems));
+    let parsed = Object(T::read).decode(&Node::root(value, &problems));
     problems.finish(parsed)
 }
 
@@ -79,7 +79,7 @@ fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
     Err(invalid("content_type", "Content-Type should be application/json"))
 }
 
-/// Refuses a body that says itself that it is too large, before the client has sent it.
+/// Refuses a body whose `Content-Length` is too large before the client sends it.
 fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|bytes| bytes > BODY_BYTES_MAX) {
@@ -91,7 +91,7 @@ fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
 async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| unread(&error))?;
+        let frame = frame.map_err(|error| read_error(&error))?;
         if let Some(data) = frame.data_ref() {
             if bytes.len() + data.len() > BODY_BYTES_MAX {
                 return Err(Error::TooLarge { bytes_max: BODY_BYTES_MAX });
@@ -102,8 +102,8 @@ async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Why a body could not be read to its end.
-fn unread(error: &axum::Error) -> Error {
+/// The error of a body that could not be read to its end.
+fn read_error(error: &axum::Error) -> Error {
     let cause = error.source();
     if cause.is_some_and(|cause| cause.is::<RightsEnded>()) {
         return Error::Unauthenticated;

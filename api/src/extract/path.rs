@@ -1,38 +1,36 @@
-//! Parameters of the path, percent-decoded by axum and parsed into registry types.
+//! Path parameters, percent-decoded by axum and parsed into types of the registry.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
-use serde_json::Value;
 
 use super::problem::Problem;
+use super::{Decoder as _, Text, TextDecoder as _};
 use crate::error::Error;
-use crate::openapi::{Inputs, Parameter, Reads};
+use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
-/// A type that is written in a path.
-pub(crate) trait PathParameter: Sized {
+/// A type that is read from a path parameter.
+pub(crate) trait PathParameter: Sized + 'static {
     /// The parameter's name in the route.
     const NAME: &'static str;
 
-    /// What it means, in words.
-    const SAYS: &'static str;
+    /// The parameter's description in the OpenAPI document.
+    const DESCRIPTION: &'static str;
 
-    type Invalid: Display;
+    fn decoder() -> Text<Self>;
 
-    /// The form of the text.
-    fn form() -> Value;
-
-    fn parse_parameter(text: &str) -> Result<Self, Self::Invalid>;
+    fn parse_parameter(text: &str) -> Result<Self, String> {
+        Self::decoder().parse(text)
+    }
 }
 
-/// One parameter of the path.
+/// The parsed value of one path parameter.
 pub(crate) struct InPath<T>(pub(crate) T);
 
-impl<T: PathParameter> Reads for InPath<T> {
-    fn reads(inputs: &mut Inputs) {
-        inputs.parameters.push(Parameter::path(T::NAME, T::SAYS, T::form()));
+impl<T: PathParameter> DocumentedInput for InPath<T> {
+    fn describe(inputs: &mut Inputs) {
+        inputs.parameters.push(Parameter::path(T::NAME, T::DESCRIPTION, T::decoder().schema()));
     }
 }
 
@@ -42,17 +40,17 @@ impl<S: Send + Sync, T: PathParameter> FromRequestParts<S> for InPath<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let text = parameter(parts, state, T::NAME).await?;
         T::parse_parameter(&text).map(Self).map_err(|error| {
-            let place = vec!["path".into(), T::NAME.into()];
-            Error::Invalid { problems: vec![Problem::new(place, "value_error", error.to_string())] }
+            let location = vec!["path".into(), T::NAME.into()];
+            Error::Invalid { problems: vec![Problem::new(location, "value_error", error)] }
         })
     }
 }
 
-/// The parameters of a request once somebody has asked for one; an extension of the request.
+/// The decoded parameters of a request, kept in its extensions after the first use.
 #[derive(Clone)]
 struct Decoded(Arc<RawPathParams>);
 
-/// The text of the parameter `name`; one that is not UTF-8 names nothing, so it is not found.
+/// Returns the text of the parameter `name`. A text that is not UTF-8 cannot name anything: it is not found.
 pub(crate) async fn parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, Error> {
     let Decoded(parameters) = match parts.extensions.get() {
         Some(Decoded(known)) => Decoded(known.clone()),

@@ -1,46 +1,48 @@
-//! Query parameters: repeated keys, numbers within bounds, and every problem named in one answer.
+//! Query parameters: repeated keys, numbers within bounds, and all problems in one response.
 //!
-//! A parameter that should occur once and occurs more often counts with its last value. Unknown parameters are
-//! ignored, as unknown fields and headers are.
+//! The last value counts when a parameter that should occur once occurs several times. Unknown parameters are ignored,
+//! as unknown fields and headers are.
 //!
-//! A reader of queries describes itself: run over an empty query, it notes every parameter that it asks for, with the
-//! form, bounds and default that it asks with.
+//! The same function reads a query and describes its parameters: over an empty query it collects name, schema and
+//! default of each parameter that it asks for.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use axum::extract::{self, FromRequestParts};
 use axum::http::request::Parts;
 use registry::Page;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::field::{Field, PARAMETERS_MAX};
-use super::problem::{Place, Problem};
+use super::TextDecoder;
+use super::problem::{LocationStep, Problem};
 use crate::error::Error;
-use crate::openapi::{Inputs, Parameter, Reads};
+use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
-/// No token is as large; what is larger is no number that clients keep.
+/// More values than this in one query have no use, and each one costs time.
+const PARAMETERS_MAX: usize = 200;
+
+/// Larger than every continuation token, and a number that clients in other languages can hold.
 const TOKEN_MAX: u64 = i64::MAX as u64;
 
 /// A type that is read from a query.
 pub(crate) trait FromQuery: Sized {
-    /// Asks for every parameter, whatever the values of others are.
-    fn from_query(query: &mut Parameters) -> Self;
+    /// Asks for every parameter, also after a problem.
+    fn from_query(query: &mut QueryParameters) -> Self;
 }
 
 /// The parsed query of a request.
 pub(crate) struct Query<T>(pub(crate) T);
 
-/// The query of a request while it is being read.
-pub(crate) struct Parameters {
+/// The query of a request while it is read.
+pub(crate) struct QueryParameters {
     pairs: Vec<(String, String)>,
     problems: Vec<Problem>,
-    /// What was asked for, when the reader describes itself.
-    asked: Option<Vec<Parameter>>,
+    /// The parameters asked for so far; `None` unless they are being described.
+    described: Option<Vec<Parameter>>,
 }
 
-/// A query within its bounds, of which nothing is read yet.
-impl<S: Send + Sync> FromRequestParts<S> for Parameters {
+/// A query within its bounds.
+impl<S: Send + Sync> FromRequestParts<S> for QueryParameters {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
@@ -53,7 +55,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
         if pairs.len() > PARAMETERS_MAX {
             return Err(refused("too_long", format!("A query should have at most {PARAMETERS_MAX} parameters")));
         }
-        Ok(Self { pairs, problems: Vec::new(), asked: None })
+        Ok(Self { pairs, problems: Vec::new(), described: None })
     }
 }
 
@@ -61,66 +63,94 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let mut query = Parameters::from_request_parts(parts, state).await?;
+        let mut query = QueryParameters::from_request_parts(parts, state).await?;
         let value = T::from_query(&mut query);
         query.finish().map(|()| Self(value))
     }
 }
 
-impl<T: FromQuery> Reads for Query<T> {
-    fn reads(inputs: &mut Inputs) {
-        let mut query = Parameters { pairs: Vec::new(), problems: Vec::new(), asked: Some(Vec::new()) };
+impl<T: FromQuery> DocumentedInput for Query<T> {
+    fn describe(inputs: &mut Inputs) {
+        let mut query = QueryParameters { pairs: Vec::new(), problems: Vec::new(), described: Some(Vec::new()) };
         T::from_query(&mut query);
-        inputs.parameters.extend(query.asked.unwrap_or_default());
+        inputs.parameters.extend(query.described.unwrap_or_default());
     }
 }
 
-impl Parameters {
-    /// Every value of a parameter, parsed, in order.
-    pub(crate) fn many<T, E: Display>(&mut self, field: &Field, parse: impl Fn(&str) -> Result<T, E>) -> Vec<T> {
-        self.ask(|| field.optional_list());
-        self.values(field.name, parse)
-    }
-
-    /// Every different value of a parameter, in the order of first occurrence.
-    pub(crate) fn distinct<T: PartialEq, E: Display>(
+impl QueryParameters {
+    /// The values of a parameter, in order.
+    pub(crate) fn many<D: TextDecoder>(
         &mut self,
-        field: &Field,
-        parse: impl Fn(&str) -> Result<T, E>,
-    ) -> Vec<T> {
-        different(self.many(field, parse))
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Vec<D::Value> {
+        self.describe(|| Parameter::query(name, text, optional_list(list_schema(decoder))));
+        self.values(name, decoder)
     }
 
-    /// The same, of a parameter that must occur.
-    pub(crate) fn distinct_required<T: PartialEq, E: Display>(
+    /// The different values of a parameter, in the order of their first occurrence.
+    pub(crate) fn distinct<D: TextDecoder<Value: PartialEq>>(
         &mut self,
-        field: &Field,
-        parse: impl Fn(&str) -> Result<T, E>,
-    ) -> Vec<T> {
-        self.ask(|| field.required_list());
-        self.require(field.name);
-        different(self.values(field.name, parse))
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Vec<D::Value> {
+        different(self.positional_set(name, text, decoder))
     }
 
-    /// The value of a parameter, if it is given.
-    pub(crate) fn one<T, E: Display>(&mut self, field: &Field, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
-        self.ask(|| field.one());
-        self.value(field.name, parse)
-    }
-
-    /// The value of a parameter that must occur; `None` when that was noted as a problem.
-    pub(crate) fn one_required<T, E: Display>(
+    /// The values of a set, in order and with duplicates, so that another parameter can be paired by position.
+    pub(crate) fn positional_set<D: TextDecoder>(
         &mut self,
-        field: &Field,
-        parse: impl Fn(&str) -> Result<T, E>,
-    ) -> Option<T> {
-        self.ask(|| field.one().required());
-        self.require(field.name);
-        self.value(field.name, parse)
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Vec<D::Value> {
+        self.describe(|| Parameter::query(name, text, optional_list(set_schema(decoder))));
+        self.values(name, decoder)
     }
 
-    pub(crate) fn boolean(&mut self, name: &'static str, says: &'static str) -> Option<bool> {
-        self.ask(|| Parameter::query(name, says, json!({"type": "boolean"})));
+    /// Like [`Self::distinct`], for a parameter that must occur.
+    pub(crate) fn distinct_required<D: TextDecoder<Value: PartialEq>>(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Vec<D::Value> {
+        self.describe(|| {
+            let mut schema = set_schema(decoder);
+            schema["minItems"] = json!(1);
+            Parameter::query(name, text, schema).required()
+        });
+        self.require(name);
+        different(self.values(name, decoder))
+    }
+
+    /// The value of a parameter that may be absent.
+    pub(crate) fn one<D: TextDecoder>(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Option<D::Value> {
+        self.describe(|| Parameter::query(name, text, decoder.schema()));
+        self.value(name, decoder)
+    }
+
+    /// The value of a parameter that must occur; `None` when a problem was noted.
+    pub(crate) fn one_required<D: TextDecoder>(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Option<D::Value> {
+        self.describe(|| Parameter::query(name, text, decoder.schema()).required());
+        self.require(name);
+        self.value(name, decoder)
+    }
+
+    pub(crate) fn boolean(&mut self, name: &'static str, text: &'static str) -> Option<bool> {
+        self.describe(|| Parameter::query(name, text, json!({"type": "boolean"})));
         let value = match self.last(name)?.to_ascii_lowercase().as_str() {
             "true" | "1" | "on" | "t" | "y" | "yes" => Some(true),
             "false" | "0" | "off" | "f" | "n" | "no" => Some(false),
@@ -132,20 +162,25 @@ impl Parameters {
         value
     }
 
-    /// `limit` and `continuation_token`.
+    /// Reads `limit` and `continuation_token`.
     pub(crate) fn page(&mut self, limits: RangeInclusive<u64>, default: u64) -> Page {
-        let limit = self.integer("limit", "At most so many.", limits, default);
-        let says = "Where to go on, as the page before said it; 0 is the beginning.";
-        let token = self.integer("continuation_token", says, 0..=TOKEN_MAX, 0);
+        let limit = self.integer(("limit", "Items on the page, at most."), limits, default);
+        let text = "The `continuation_token` of the page before; 0 starts at the beginning.";
+        let token = self.integer(("continuation_token", text), 0..=TOKEN_MAX, 0);
         Page { limit: u32::try_from(limit).unwrap_or(u32::MAX), token }
     }
 
     /// A whole number within `bounds`, or `default`.
-    fn integer(&mut self, name: &'static str, says: &'static str, bounds: RangeInclusive<u64>, default: u64) -> u64 {
+    fn integer(
+        &mut self,
+        (name, text): (&'static str, &'static str),
+        bounds: RangeInclusive<u64>,
+        default: u64,
+    ) -> u64 {
         let (least, most) = (*bounds.start(), *bounds.end());
-        self.ask(|| {
-            let form = json!({"type": "integer", "minimum": least, "maximum": most, "default": default});
-            Parameter::query(name, says, form)
+        self.describe(|| {
+            let schema = json!({"type": "integer", "minimum": least, "maximum": most, "default": default});
+            Parameter::query(name, text, schema)
         });
         let Some(text) = self.last(name) else { return default };
         let Ok(value) = text.trim().parse::<i128>() else {
@@ -160,14 +195,14 @@ impl Parameters {
         u64::try_from(value).unwrap_or(default)
     }
 
-    /// The problems as a refusal, if there are any; to be called once everything is read.
+    /// Returns the problems as an error, once every parameter is read.
     fn finish(self) -> Result<(), Error> {
         if self.problems.is_empty() { Ok(()) } else { Err(Error::Invalid { problems: self.problems }) }
     }
 
-    fn ask(&mut self, parameter: impl FnOnce() -> Parameter) {
-        if let Some(asked) = &mut self.asked {
-            asked.push(parameter());
+    fn describe(&mut self, parameter: impl FnOnce() -> Parameter) {
+        if let Some(described) = &mut self.described {
+            described.push(parameter());
         }
     }
 
@@ -177,27 +212,26 @@ impl Parameters {
         }
     }
 
-    fn values<T, E: Display>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Vec<T> {
+    fn values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
         let mut values = Vec::new();
         let given = self.pairs.iter().filter(|(key, _)| key == name);
         for (index, (_, text)) in given.enumerate() {
-            match parse(text) {
+            match decoder.parse(text) {
                 Ok(value) => values.push(value),
                 Err(error) => {
-                    let place = vec!["query".into(), name.into(), Place::Index(index)];
-                    self.problems.push(Problem::new(place, "value_error", error.to_string()));
+                    let location = vec!["query".into(), name.into(), LocationStep::Index(index)];
+                    self.problems.push(Problem::new(location, "value_error", error));
                 }
             }
         }
         values
     }
 
-    fn value<T, E: Display>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
-        match parse(self.last(name)?) {
+    fn value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
+        match decoder.parse(self.last(name)?) {
             Ok(value) => Some(value),
             Err(error) => {
-                let message = error.to_string();
-                self.note(name, "value_error", message);
+                self.note(name, "value_error", error);
                 None
             }
         }
@@ -210,6 +244,22 @@ impl Parameters {
     fn note(&mut self, name: &str, kind: &'static str, message: String) {
         self.problems.push(Problem::new(vec!["query".into(), name.into()], kind, message));
     }
+}
+
+fn list_schema(decoder: &impl TextDecoder) -> Value {
+    json!({"type": "array", "items": decoder.schema(), "maxItems": PARAMETERS_MAX})
+}
+
+/// The schema of a list in which order and repetition mean nothing.
+fn set_schema(decoder: &impl TextDecoder) -> Value {
+    let mut schema = list_schema(decoder);
+    schema["uniqueItems"] = json!(true);
+    schema
+}
+
+fn optional_list(mut schema: Value) -> Value {
+    schema["default"] = json!([]);
+    schema
 }
 
 fn different<T: PartialEq>(values: Vec<T>) -> Vec<T> {

@@ -1,7 +1,7 @@
-//! JSON without two readings: a key that occurs twice in one object is refused, and so is a whole number that does
-//! not fit into 64 bits, which would become another number on the way.
+//! Unambiguous JSON: a key that occurs twice in one object is refused, and so is a whole number that does not fit into
+//! 64 bits, because it would become another number.
 //!
-//! Depth is bounded by serde_json's default of 128; size by the reader of the body.
+//! serde_json bounds the depth to 128 levels; the reader of the body bounds its size.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     Ok(value)
 }
 
-/// Looks at the numbers of a document that is known to be JSON.
+/// Whether a valid JSON document has a whole number that does not fit into 64 bits.
 fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
     let mut rest = document;
     while let [first, behind @ ..] = rest {
@@ -38,7 +38,7 @@ fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
     false
 }
 
-/// What follows the string whose content begins here.
+/// Returns the rest of a document after the string whose content begins here.
 fn behind_string(content: &[u8]) -> &[u8] {
     let mut rest = content;
     loop {

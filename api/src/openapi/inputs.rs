@@ -1,22 +1,21 @@
-//! What a handler reads of a request, taken from the types of its own parameters: there is nothing to keep in step.
+//! The inputs of an operation, taken from the parameter types of its handler.
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use serde_json::Value;
 
 use super::Parameter;
-use crate::app::App;
 
-/// What a client sends that a handler reads.
+/// Parameters and body of an operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<RequestBody>,
-    /// Whether the client may have its answer as a stream of events.
+    /// Whether the client may ask for the response as a stream of events.
     pub(crate) streams: bool,
 }
 
-/// A JSON body: the name and the form of the type that it is read into.
+/// The schema of a JSON body and its name in the document.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestBody {
     pub(crate) name: &'static str,
@@ -24,14 +23,14 @@ pub(crate) struct RequestBody {
     pub(crate) example: Value,
 }
 
-/// A type that a handler takes, and what it reads of a request.
+/// A type that a handler takes and that describes the parts of a request that it reads.
 #[diagnostic::on_unimplemented(
     message = "the OpenAPI document does not know what `{Self}` reads of a request",
-    note = "write `impl Reads for {Self}` beside the type, with `inputs.parameters.push(Parameter::header(…))` for a header",
-    note = "or with an empty body, when it reads nothing that a client sends"
+    note = "write `impl DocumentedInput for {Self}` beside the type, with `inputs.parameters.push(Parameter::header(…))` for a header",
+    note = "or with an empty `describe`, when it reads nothing that a client sends"
 )]
-pub(crate) trait Reads {
-    fn reads(inputs: &mut Inputs);
+pub(crate) trait DocumentedInput {
+    fn describe(inputs: &mut Inputs);
 }
 
 /// The parameters of a handler, as axum's `Handler` lists them.
@@ -40,10 +39,10 @@ pub(crate) trait Signature {
 }
 
 macro_rules! signature {
-    ($($read:ident)*) => {
-        impl<M, $($read: Reads,)*> Signature for (M, $($read,)*) {
+    ($($input:ident)*) => {
+        impl<M, $($input: DocumentedInput,)*> Signature for (M, $($input,)*) {
             fn inputs() -> Inputs {
-                Inputs::of(&[$($read::reads),*])
+                Inputs::of(&[$($input::describe),*])
             }
         }
     };
@@ -60,25 +59,25 @@ signature!(A B C D E F G);
 signature!(A B C D E F G H);
 
 impl Inputs {
-    fn of(reads: &[fn(&mut Self)]) -> Self {
+    fn of(descriptions: &[fn(&mut Self)]) -> Self {
         let mut inputs = Self::default();
-        for read in reads {
-            read(&mut inputs);
+        for describe in descriptions {
+            describe(&mut inputs);
         }
         inputs
     }
 }
 
-impl Reads for State<App> {
-    fn reads(_: &mut Inputs) {}
+impl<S> DocumentedInput for State<S> {
+    fn describe(_: &mut Inputs) {}
 }
 
-/// A handler that takes the whole request describes in words what it reads of it.
-impl Reads for Request {
-    fn reads(_: &mut Inputs) {}
+/// The description of an operation lists the inputs that its handler takes from the request itself.
+impl DocumentedInput for Request {
+    fn describe(_: &mut Inputs) {}
 }
 
-/// Likewise the headers.
-impl Reads for HeaderMap {
-    fn reads(_: &mut Inputs) {}
+/// The description of an operation lists the headers that its handler reads.
+impl DocumentedInput for HeaderMap {
+    fn describe(_: &mut Inputs) {}
 }

@@ -1,28 +1,28 @@
-//! A parameter in a path, a query or a header.
+//! Parameters in paths, queries and headers.
 
 use serde_json::{Value, json};
 
-/// One parameter as the document shows it.
+/// A parameter as the document shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parameter {
     pub(super) name: &'static str,
-    pub(super) place: &'static str,
+    pub(super) location: &'static str,
     required: bool,
-    says: &'static str,
+    description: &'static str,
     schema: Value,
 }
 
 impl Parameter {
-    pub(crate) const fn path(name: &'static str, says: &'static str, schema: Value) -> Self {
-        Self { name, place: "path", required: true, says, schema }
+    pub(crate) const fn path(name: &'static str, description: &'static str, schema: Value) -> Self {
+        Self { name, location: "path", required: true, description, schema }
     }
 
-    pub(crate) const fn query(name: &'static str, says: &'static str, schema: Value) -> Self {
-        Self { name, place: "query", required: false, says, schema }
+    pub(crate) const fn query(name: &'static str, description: &'static str, schema: Value) -> Self {
+        Self { name, location: "query", required: false, description, schema }
     }
 
-    pub(crate) const fn header(name: &'static str, says: &'static str, schema: Value) -> Self {
-        Self { name, place: "header", required: false, says, schema }
+    pub(crate) const fn header(name: &'static str, description: &'static str, schema: Value) -> Self {
+        Self { name, location: "header", required: false, description, schema }
     }
 
     pub(crate) fn required(mut self) -> Self {
@@ -30,12 +30,12 @@ impl Parameter {
         self
     }
 
-    pub(super) fn has_words(&self) -> bool {
-        !self.says.is_empty()
+    pub(super) fn is_described(&self) -> bool {
+        !self.description.is_empty()
     }
 
     pub(super) fn rendered(&self) -> Value {
-        let Self { name, place, required, says, schema } = self;
-        json!({"name": name, "in": place, "required": required, "description": says, "schema": schema})
+        let Self { name, location, required, description, schema } = self;
+        json!({"name": name, "in": location, "required": required, "description": description, "schema": schema})
     }
 }

@@ -1,14 +1,11 @@
-//! Which operation has which limit. Operations have the names of the API's own document.
+//! The rate limit of each operation. Operations have the names of the API's OpenAPI document.
 //!
-//! The numbers of the contract are requests per minute and user. It gives none for git, which therefore has none
-//! here either, unless an operator sets one.
+//! The numbers of the contract are requests per minute and user. The contract gives git no number, so that git has a
+//! limit only if an operator sets one.
 
 use std::collections::BTreeMap;
 
-use crate::openapi::Operation;
-use crate::router::routes;
-
-/// What the contract says.
+/// The limits of the contract.
 const CONTRACT: [(&str, u32); 14] = [
     ("sign-in-with-api-key", 5),
     ("create-tool", 20),
@@ -30,43 +27,36 @@ const CONTRACT: [(&str, u32); 14] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits(BTreeMap<&'static str, u32>);
 
-/// A limit is to be set for what is no operation.
+/// A limit is set for an operation that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no operation `{name}`; limits can be set for {}", names().join(", "))]
+#[error("there is no operation `{name}`; limits can be set for {}", known.join(", "))]
 pub struct UnknownOperation {
-    name: String,
+    pub(crate) name: String,
+    pub(crate) known: Vec<&'static str>,
 }
 
 impl RateLimits {
-    /// None.
+    /// No limits.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// The numbers of the contract.
+    /// The limits of the contract.
     pub fn contract() -> Self {
         Self(BTreeMap::from(CONTRACT))
     }
 
-    /// Sets the limit of one operation; 0 takes it away.
-    pub fn with(mut self, name: &str, per_minute: u32) -> Result<Self, UnknownOperation> {
-        let operation = names().into_iter().find(|known| *known == name);
-        let operation = operation.ok_or_else(|| UnknownOperation { name: name.to_owned() })?;
+    /// Sets the limit of one operation; 0 removes the limit.
+    pub(crate) fn set(&mut self, operation: &'static str, per_minute: u32) {
         match per_minute {
             0 => self.0.remove(operation),
             _ => self.0.insert(operation, per_minute),
         };
-        Ok(self)
     }
 
     pub(super) fn of(&self, operation: &str) -> Option<u32> {
         self.0.get(operation).copied()
     }
-}
-
-/// All operations, in the order of the table.
-fn names() -> Vec<&'static str> {
-    routes().iter().filter_map(|route| route.operation.as_ref()).map(Operation::id).collect()
 }
 
 #[cfg(test)]
@@ -76,21 +66,22 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::router::operation_names;
 
     #[test]
-    fn every_operation_of_the_contract_has_its_place() {
+    fn every_operation_of_the_contract_has_a_limit() {
         let contract: Value = serde_json::from_str(include_str!("../../../tests/contract/tool-paths.json")).unwrap();
         let operations = contract.as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
         let mut expected: BTreeSet<_> = operations.filter_map(|one| one["operationId"].as_str()).collect();
         expected.insert("sign-in-with-api-key");
         assert!(expected.remove("access-git-interface"));
         assert_eq!(BTreeSet::from(CONTRACT.map(|(name, _)| name)), expected);
-        let served = names();
+        let served = operation_names();
         assert!(expected.iter().all(|name| served.contains(name)));
     }
 
     #[test]
-    fn own_numbers_stand_beside_or_instead_of_the_contracts() {
+    fn own_numbers_add_to_the_contracts_or_replace_them() {
         let limits = RateLimits::contract().with("invoke-tool-version", 600).unwrap().with("test-tool", 0).unwrap();
         let limits = limits.with("access-git-interface", 100).unwrap();
         let of = |name| limits.of(name);

@@ -1,23 +1,25 @@
-//! From the table to a router: refusals first, then a door before every handler.
+//! Builds the router from the route table: checks the table, then adds the middleware of all routes and of each route.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
 
-use super::door::Door;
-use super::{PUBLIC, Route, routes};
+use super::public::PUBLIC;
+use super::route::Route;
+use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
+use crate::auth::Guard;
 use crate::error::Error;
-use crate::openapi;
-use crate::trail;
+use crate::openapi::{self, OperationDoc};
+use crate::rate::LimitFactory;
+use crate::request_log::log_request;
 
-/// Paths below this one belong to an organisation.
+/// Paths that begin with this belong to an organisation.
 const ORGANIZATION_PREFIX: &str = "/v1/{organization}/";
 
-/// Why the table cannot be served.
+/// Why the route table cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteRefused {
     #[error("{method} {path} has no permission and is not public")]
@@ -30,25 +32,24 @@ pub enum RouteRefused {
     Undocumented { method: &'static str, path: &'static str, what: String },
 }
 
-/// The whole API over `app`.
-pub fn router(app: App) -> Result<Router, RouteRefused> {
-    assemble(app, routes())
-}
-
-fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
+/// Builds the router of the whole API.
+pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
+    let limits = LimitFactory::new(app.config().rate_limits.clone(), app.clock().clone());
     let mut router = Router::new();
     for route in table {
-        let handler = (route.behind)(Arc::new(Door::new(&app, &route)));
+        let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
+        let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| limits.limit(operation));
+        let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
         if !route.path.contains("{*") {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }
         router = router.route(route.path, handler);
     }
-    let unserved = || from_fn_with_state(app.request_ids().clone(), trail::follow_unserved);
     Ok(router
-        .fallback((async || Error::NotFound).layer(unserved()))
-        .method_not_allowed_fallback((async || Error::MethodNotAllowed).layer(unserved()))
+        .fallback(async || Error::NotFound)
+        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .layer(from_fn_with_state(app.request_ids().clone(), log_request))
         .with_state(app))
 }
 
@@ -66,7 +67,7 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
             return Err(RouteRefused::Twice { method, path });
         }
     }
-    match openapi::problem(table) {
+    match openapi::problem(&table.iter().map(Route::doc).collect::<Vec<_>>()) {
         Some((method, path, what)) => Err(RouteRefused::Undocumented { method, path, what }),
         None => Ok(()),
     }
@@ -76,16 +77,11 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
 mod tests {
     use registry::Permission::GetTool;
 
-    use super::super::route::get;
-    use super::{RouteRefused, check, routes};
-    use crate::openapi::{Operation, Tag};
+    use super::{RouteRefused, check};
+    use crate::openapi::{OperationDoc, Tag};
+    use crate::router::route::get;
 
     async fn handler() {}
-
-    #[test]
-    fn the_table_is_accepted() {
-        assert_eq!(check(&routes()), Ok(()));
-    }
 
     #[test]
     fn a_route_without_permission_stops_the_start() {
@@ -108,9 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn a_route_without_a_description_stops_the_start_and_says_what_to_write() {
+    fn a_route_without_a_description_stops_the_start_and_names_the_fix() {
         let refused = check(&[get("/v1/{organization}/build", Some(GetTool), handler)]).unwrap_err().to_string();
-        for word in ["GET /v1/{organization}/build", "Operation::new(\"get-build\"", ".described(module::operation)"] {
+        for word in ["GET /v1/{organization}/build", "OperationDoc::new(\"get-build\"", ".described(module::operation)"]
+        {
             assert!(refused.contains(word), "{word} is missing in: {refused}");
         }
     }
@@ -129,7 +126,7 @@ mod tests {
         assert!(refused.contains("another operation has the id test"), "{refused}");
     }
 
-    fn described() -> Operation {
-        Operation::new("test", Tag::Service, "A test").says("Nothing.").answers_nothing(204, "Nothing.")
+    fn described() -> OperationDoc {
+        OperationDoc::new("test", Tag::Service, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
     }
 }

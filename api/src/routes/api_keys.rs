@@ -1,6 +1,6 @@
-//! Keys of all users, for administrators. Everybody's own are under [`super::me`].
+//! API keys of all users, for administrators. Every user manages their own keys under [`super::me`].
 
 pub(crate) mod create;
 pub(crate) mod list;
 pub(crate) mod revoke;
-pub(crate) mod wire;
+pub(crate) mod terms;

@@ -1,3 +1,3 @@
-//! Attempts to build a version.
+//! Operations on builds.
 
 pub(crate) mod show;

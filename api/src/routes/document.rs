@@ -1,23 +1,25 @@
-//! `GET /v1/openapi.json`: the API's description of itself.
+//! `GET /v1/openapi.json`: the OpenAPI document.
 
 use std::sync::OnceLock;
 
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use serde_json::Value;
 
-use crate::openapi::{Operation, Tag, openapi_document};
+use crate::openapi::{OperationDoc, Tag};
 
-/// The document is the same for everybody, and making it costs some milliseconds.
+/// The document is the same for all callers, and rendering it takes some milliseconds.
 static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-openapi-document", Tag::Service, "This document")
-        .says("An OpenAPI 3.1 document of the whole API, the same for everybody. `/docs` shows it to people.")
-        .answers_bytes(200, "The document.", &["application/json"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-openapi-document", Tag::Service, "This document")
+        .description("An OpenAPI 3.1 document of the whole API, the same for all callers. `/docs` shows it as a page.")
+        .returns_bytes(200, "The document.", &["application/json"])
 }
 
-pub(crate) async fn handle() -> impl IntoResponse {
-    let bytes = DOCUMENT.get_or_init(|| openapi_document().to_string().into());
+/// Renders the document of the route table at the first request.
+pub(crate) async fn handle(document: fn() -> Value) -> impl IntoResponse {
+    let bytes = DOCUMENT.get_or_init(|| document().to_string().into());
     ([(CONTENT_TYPE, "application/json")], bytes.clone())
 }

@@ -1,91 +1,99 @@
 //! `GET` and `POST /v1/{organization}/tool/git/tools.git/…`: the organisation's repository for git clients.
 //!
-//! Bodies stream both ways; their bounds and the processes behind them are [`GitServer`]'s.
-//!
-//! [`GitServer`]: builder::source::GitServer
+//! Bodies stream in both directions. [`GitServer`] bounds them and runs the git processes.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
-use builder::source::{GitRequest, GitResponse, Repositories};
+use builder::source::{GitRequest, GitResponse, GitServer, Repositories};
 use futures_util::TryStreamExt;
 use registry::{OrganizationId, Principal};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::Problem;
-use crate::openapi::{Operation, Parameter, Tag, form};
+use crate::extract::{Decoder as _, OneOf, Problem};
+use crate::openapi::{OperationDoc, Parameter, Tag, schemas};
+use crate::tasks::Tasks;
 
-/// Where in the path the repository ends and git's own part begins.
+/// The part of the path before git's own part.
 const REPOSITORY: &str = "/tool/git/tools.git/";
 
-/// One read of git's answer.
+/// The bytes of one read of git's response.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// `git` itself reads this interface; the document shows which requests it makes.
-pub(crate) fn read_operation() -> Operation {
-    let services = form::one_of(&[("git-upload-pack", ()), ("git-receive-pack", ())]);
-    of_git(Operation::new("access-git-interface", Tag::Source, "Begin a fetch or a push"))
-        .says(
-            "Git's smart HTTP, with protocol version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. \
-            This request is `tools.git/info/refs?service=…`, with which git begins. The first one comes without \
-            credentials, and git asks its user for them when told of Basic.",
+/// Git clients use this interface; the document shows their requests.
+pub(crate) fn read_operation() -> OperationDoc {
+    let services = OneOf(&[("git-upload-pack", ()), ("git-receive-pack", ())]).schema();
+    common(OperationDoc::new("access-git-interface", Tag::Source, "Begin a fetch or a push"))
+        .description(
+            "Git's smart HTTP protocol, version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. Git begins \
+            with the request `tools.git/info/refs?service=…`. Its first request has no credentials; git asks its user for \
+            them when the response names Basic authentication.",
         )
-        .reads(Parameter::query("service", "What git is about to do.", services))
-        .answers_bytes(
+        .parameter(Parameter::query("service", "The service that git requests.", services))
+        .returns_bytes(
             200,
-            "What git sends, in its own format.",
+            "The response of git, in git's own format.",
             &["application/x-git-upload-pack-advertisement", "application/x-git-receive-pack-advertisement"],
         )
 }
 
-pub(crate) fn write_operation() -> Operation {
-    of_git(Operation::new("post-git-interface", Tag::Source, "Fetch or push"))
-        .says(
-            "The second half of git's smart HTTP: `tools.git/git-upload-pack` fetches, `tools.git/git-receive-pack` \
-            pushes. A push may change branches below `releases/` alone, and is inspected before any of them moves. A \
-            refusal of a push is part of git's own answer.",
+pub(crate) fn write_operation() -> OperationDoc {
+    common(OperationDoc::new("post-git-interface", Tag::Source, "Fetch or push"))
+        .description(
+            "The second request of git's smart HTTP protocol: `tools.git/git-upload-pack` fetches and \
+            `tools.git/git-receive-pack` pushes. A push may change only branches below `releases/`, and is checked before a \
+            branch changes. Git's own response has the refusal of a push. A body may be compressed with gzip; its bound \
+            also applies to the uncompressed bytes.",
         )
-        .reads_bytes(&["application/x-git-upload-pack-request", "application/x-git-receive-pack-request"])
-        .answers_bytes(
+        .binary_body(&["application/x-git-upload-pack-request", "application/x-git-receive-pack-request"])
+        .returns_bytes(
             200,
-            "What git sends, in its own format.",
+            "The response of git, in git's own format.",
             &["application/x-git-upload-pack-result", "application/x-git-receive-pack-result"],
         )
-        .refuses(400, &["git_body_cut_off"])
-        .refuses(413, &["git_body_too_large"])
+        .errors(400, &["git_body_cut_off", "git_body_not_gzip"])
+        .errors(413, &["git_body_too_large"])
+        .errors(415, &["git_body_encoding"])
 }
 
-fn of_git(operation: Operation) -> Operation {
-    let path = "The repository `tools.git` and git's own path in it, slashes included.";
+fn common(operation: OperationDoc) -> OperationDoc {
+    let path = "The repository `tools.git` and git's own path in it, with slashes.";
     operation
-        .reads(Parameter::path("git_path", path, form::text()))
-        .reads(Parameter::header("git-protocol", "`version=2`.", form::text()))
-        .refuses(403, &["push_forbidden"])
-        .refuses(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing"])
+        .parameter(Parameter::path("git_path", path, schemas::text()))
+        .parameter(Parameter::header("git-protocol", "`version=2`.", schemas::text()))
+        .errors(403, &["push_forbidden"])
+        .errors(503, &["git_busy", "git_missing", "git_too_old", "git_hook_missing"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(git): State<GitServer>,
+    State(repositories): State<Repositories>,
+    State(tasks): State<Tasks>,
     Caller(principal): Caller,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
     check_content_type(path, &parts.headers)?;
-    ensure_repository(&app, &principal.organization).await?;
-    // What answers a GET answers HEAD too; the body is left out further out.
-    let method = if parts.method == Method::HEAD { Method::GET } else { parts.method };
-    let request = git_request(&principal, method.as_str(), path, parts.uri.query(), &parts.headers);
+    let organization = principal.organization.clone();
+    if repositories.find(&organization).is_none() {
+        let create = move || create_repository(&repositories, &organization);
+        let create = async move { tokio::task::spawn_blocking(create).await };
+        let created = tasks.spawn(create)?.await.and_then(|created| created);
+        created
+            .map_err(|error| Error::Internal { detail: format!("creating a repository ended early: {error}") })??;
+    }
+    let request = git_request(&principal, path, &parts);
     let body = StreamReader::new(body.into_data_stream().map_err(std::io::Error::other));
-    respond(app.git().serve(request, Box::pin(body)).await?)
+    respond(git.serve(request, Box::pin(body)).await?)
 }
 
-/// What git itself would refuse, in text and from a process of its own.
+/// Git would refuse another content type too, but as text and after starting a process.
 fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
     let expected = match path {
         "git-upload-pack" => "application/x-git-upload-pack-request",
@@ -95,50 +103,34 @@ fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
     if headers.get(CONTENT_TYPE).is_some_and(|given| given == expected) {
         return Ok(());
     }
-    let place = vec!["header".into(), "content-type".into()];
-    Err(Error::Invalid { problems: vec![Problem::new(place, "value_error", format!("should be {expected}"))] })
+    let location = vec!["header".into(), "content-type".into()];
+    Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", format!("should be {expected}"))] })
 }
 
-/// Makes the organisation's repository at its first use.
-async fn ensure_repository(app: &App, organization: &OrganizationId) -> Result<(), Error> {
-    if app.repositories().find(organization).is_some() {
-        return Ok(());
-    }
-    let (repositories, organization) = (app.repositories().clone(), organization.clone());
-    let made =
-        app.spawn(
-            async move { tokio::task::spawn_blocking(move || make_repository(&repositories, &organization)).await },
-        )?;
-    let made = made.await.and_then(|made| made);
-    made.map_err(|error| Error::Internal { detail: format!("making a repository ended early: {error}") })?
-}
-
-fn make_repository(repositories: &Repositories, organization: &OrganizationId) -> Result<(), Error> {
+/// Creates the organisation's repository at its first use.
+fn create_repository(repositories: &Repositories, organization: &OrganizationId) -> Result<(), Error> {
     let files = scaffold::main_branch().map_err(|error| Error::Internal { detail: error.to_string() })?;
     let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
     repositories.ensure(organization, &files)?;
     Ok(())
 }
 
-/// What follows the repository, as it came: nothing is decoded, so nothing can be smuggled.
+/// The part of the path behind the repository. It is not decoded, so that encoded characters cannot change its meaning.
 fn path_in_repository(uri: &Uri) -> Option<&str> {
     uri.path().split_once(REPOSITORY).map(|(_, path)| path)
 }
 
-fn git_request(
-    principal: &Principal,
-    method: &str,
-    path: &str,
-    query: Option<&str>,
-    headers: &HeaderMap,
-) -> GitRequest {
+fn git_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
+    let headers = &parts.headers;
+    // A HEAD request is handled as a GET request; an outer layer removes the body.
+    let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     GitRequest {
-        method: method.to_owned(),
+        method: method.as_str().to_owned(),
         path: path.to_owned(),
-        query: query.unwrap_or_default().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
         content_type: text(CONTENT_TYPE),
-        content_encoding: text(CONTENT_ENCODING),
+        content_encoding: encodings(headers),
         content_length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
         git_protocol: text(HeaderName::from_static("git-protocol")),
         remote_user: principal.user.to_string(),
@@ -147,9 +139,17 @@ fn git_request(
     }
 }
 
+/// All encodings of the body. A value that is not a text is unsupported, and must not count as absent.
+fn encodings(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(CONTENT_ENCODING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let values: Vec<_> = values.collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
 fn respond(answer: GitResponse) -> Result<Response, Error> {
     let status = StatusCode::from_u16(answer.status);
-    let status = status.map_err(|_| Error::Internal { detail: format!("git answered status {}", answer.status) })?;
+    let status =
+        status.map_err(|_| Error::Internal { detail: format!("git returned the status {}", answer.status) })?;
     let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(answer.body, BUFFER_BYTES)));
     *response.status_mut() = status;
     for (name, value) in answer.headers {
@@ -162,7 +162,25 @@ fn respond(answer: GitResponse) -> Result<Response, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::path_in_repository;
+    use axum::http::HeaderMap;
+    use axum::http::header::{CONTENT_ENCODING, HeaderValue};
+
+    use super::{encodings, path_in_repository};
+
+    #[test]
+    fn every_encoding_of_the_body_is_seen() {
+        let check = |values: &[&[u8]], expected: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(CONTENT_ENCODING, HeaderValue::from_bytes(value).expect("a value"));
+            }
+            assert_eq!(encodings(&headers).as_deref(), expected, "{values:?}");
+        };
+        check(&[], None);
+        check(&[b"gzip"], Some("gzip"));
+        check(&[b"identity", b"gzip"], Some("identity, gzip"));
+        check(&[b"\xff"], Some("\u{fffd}"));
+    }
 
     #[test]
     fn the_path_in_the_repository_is_taken_as_it_came() {

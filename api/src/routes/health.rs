@@ -1,14 +1,16 @@
-//! Is the process alive, and would it take a request?
+//! Liveness and readiness of the server.
 
 use axum::Json;
 use axum::extract::State;
+use registry::{Clock, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::app::App;
 use crate::error::Error;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
+use crate::readiness::Readiness;
+use crate::tasks::Tasks;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
@@ -16,29 +18,34 @@ pub(crate) struct Response {
     status: &'static str,
 }
 
-pub(crate) fn live_operation() -> Operation {
-    Operation::new("is-live", Tag::Service, "Is the process alive")
-        .says("Answers as long as the process does; looks at nothing else.")
-        .answers::<Response>(200, "It is.", json!({"status": "live"}))
+pub(crate) fn live_operation() -> OperationDoc {
+    OperationDoc::new("is-live", Tag::Service, "Check liveness")
+        .description("Responds while the process runs. Nothing else is checked.")
+        .returns::<Response>(200, "The process runs.", json!({"status": "live"}))
 }
 
-pub(crate) fn ready_operation() -> Operation {
-    Operation::new("is-ready", Tag::Service, "Would the server take a request")
-        .says("Ready while every part works, the database can be written, and no shutdown has begun.")
-        .answers::<Response>(200, "It would.", json!({"status": "ready"}))
-        .refuses(503, &["not_ready", "shutting_down"])
+pub(crate) fn ready_operation() -> OperationDoc {
+    OperationDoc::new("is-ready", Tag::Service, "Check readiness")
+        .description(
+            "The server is ready while every part works, the database accepts writes, and no shutdown has begun.",
+        )
+        .returns::<Response>(200, "The server is ready.", json!({"status": "ready"}))
+        .errors(503, &["not_ready", "shutting_down"])
 }
 
-/// Alive as long as it answers.
 pub(crate) async fn live() -> Json<Response> {
     Json(Response { status: "live" })
 }
 
-/// Ready while all parts work, the database can be written, and no shutdown has begun.
-pub(crate) async fn ready(State(app): State<App>) -> Result<Json<Response>, Error> {
-    if app.is_stopping() {
+pub(crate) async fn ready(
+    State(tasks): State<Tasks>,
+    State(readiness): State<Readiness>,
+    State(store): State<Store>,
+    State(clock): State<Clock>,
+) -> Result<Json<Response>, Error> {
+    if tasks.is_stopping() {
         return Err(Error::ShuttingDown);
     }
-    app.readiness().check(app.store(), app.clock()).await?;
+    readiness.check(&store, &clock).await?;
     Ok(Json(Response { status: "ready" }))
 }

@@ -1,4 +1,4 @@
-//! The history of runs.
+//! Operations on the history of runs.
 
 mod filter;
 pub(crate) mod list;
@@ -7,4 +7,3 @@ pub(crate) mod replay;
 pub(crate) mod rollback;
 pub(crate) mod search;
 pub(crate) mod show;
-mod wire;

@@ -1,4 +1,4 @@
-//! What concerns the caller alone: who they are, and their own keys. Needs no role.
+//! The caller: identity, permissions and own API keys. Every role may use these operations.
 
 pub(crate) mod create_key;
 pub(crate) mod list_keys;

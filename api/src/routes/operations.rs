@@ -1,3 +1,3 @@
-//! Work that is remembered.
+//! Operations on tracked operations.
 
 pub(crate) mod show;

@@ -1,4 +1,4 @@
-//! The reference for people: the document as a page, and the page of error codes. All of it comes from the binary.
+//! The HTTP reference as pages: the OpenAPI document and the error codes. The binary has all files of the pages.
 
 pub(crate) mod assets;
 pub(crate) mod errors;
@@ -10,19 +10,18 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 
-/// Pages and assets change with the binary only, which may be replaced at any time.
-const CACHE: &str = "max-age=300";
+use crate::answer_headers::{NO_SNIFF, PUBLIC_CACHE};
 
 type Headers = [(HeaderName, &'static str); 5];
 
-/// Headers of a page or an asset. What the policy does not name, a browser does not load: scripts and requests only
-/// from here, and nothing else that could carry data away.
+/// The headers of a page or an asset. A browser loads only the sources that the policy names: scripts and requests from
+/// this server alone, so that no script can send data to another host.
 const fn headers(content_type: &'static str, policy: &'static str) -> Headers {
     [
         (CONTENT_TYPE, content_type),
         (CONTENT_SECURITY_POLICY, policy),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_CONTENT_TYPE_OPTIONS, NO_SNIFF),
         (REFERRER_POLICY, "no-referrer"),
-        (CACHE_CONTROL, CACHE),
+        (CACHE_CONTROL, PUBLIC_CACHE),
     ]
 }

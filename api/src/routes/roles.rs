@@ -2,7 +2,7 @@
 
 pub(crate) mod create;
 pub(crate) mod delete;
+mod grants;
 pub(crate) mod list;
 pub(crate) mod modify;
 pub(crate) mod show;
-mod wire;

@@ -1,4 +1,4 @@
-//! `GET /v1/{organization}/tool/amigo_tool_scaffold.tar.gz`: the scaffold, also as a package that pip and uv install.
+//! `GET /v1/{organization}/tool/amigo_tool_scaffold.tar.gz`: the scaffold, as a package that pip and uv can install.
 
 use std::sync::OnceLock;
 
@@ -7,18 +7,18 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::IntoResponse;
 
 use crate::error::Error;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-/// The archive is the same for everybody, and packing it costs some milliseconds.
+/// The archive is the same for all callers, and packing it takes some milliseconds.
 static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-tool-scaffold-release", Tag::Source, "Download the scaffold")
-        .says(
-            "The Python package `amigo_tool_scaffold` as a source archive, with a project template. pip and uv install \
-            from this URL, with the token as the password of Basic.",
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-tool-scaffold-release", Tag::Source, "Download the scaffold")
+        .description(
+            "The Python package `amigo_tool_scaffold` as a source archive, with a project template. pip and uv can install \
+            from this URL, with the token as the password of Basic authentication.",
         )
-        .answers_bytes(200, "The archive.", &["application/gzip"])
+        .returns_bytes(200, "The archive.", &["application/gzip"])
 }
 
 pub(crate) async fn handle() -> Result<impl IntoResponse, Error> {

@@ -1,28 +1,27 @@
-//! `POST /v1/{organization}/tool/test`: a branch's tip is built and run; nothing is published.
-
-use std::collections::BTreeMap;
+//! `POST /v1/{organization}/tool/test`: builds and runs the tip of a branch without publishing it.
 
 use axum::extract::State;
 use axum::response;
-use builder::{Builder, TestRequest};
-use registry::{BranchName, EnvvarName, InvocationSource, Permission, Principal, ProjectPath, SecretValue};
+use builder::{Builder, SuppliedVariables, TestRequest};
+use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
 use runner::{Call, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
-use super::gate::{GATE_TAKES, gate, gate_form};
-use super::input::{inputs, inputs_example, inputs_form};
-use super::names::{branch_name_form, envvar_name_form, project_path_form, stripped};
-use super::progress::reported;
-use super::results;
-use crate::app::App;
-use crate::auth::{Caller, require_for_all};
+use super::inputs::{inputs, inputs_example};
+use super::progress::report;
+use super::replay_gate::{GATE_PERMISSIONS, replay_gate};
+use super::results::run;
+use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
+use crate::auth::{Caller, Requirement};
 use crate::error::Error;
-use crate::extract::{Body, FromBody, Node};
-use crate::openapi::{Operation, Tag, form};
+use crate::extract::{Body, Fields, FromBody, Text, TextMap, any_text};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{InvocationResults, results_example};
 use crate::work::{Answer, Events, Reply};
 
-/// Variables of one kind; a tool has tens of them.
-const VARIABLES_MAX: usize = 100;
+/// Variables of one kind: a tool has tens of them.
+const VARIABLES: TextMap<Text<EnvvarName>, Text<String>> =
+    TextMap { keys: ENVVAR_NAME, values: any_text(), entries_max: 100 };
 
 pub(crate) struct Request {
     inputs: Vec<Input>,
@@ -36,29 +35,31 @@ struct Test {
     request: Request,
 }
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("test-tool", Tag::Runs, "Test a branch")
-        .says(
-            "Builds the tip of a branch, runs its project's checks, and runs it, without publishing anything. Values of variables come in the \
-            request; those of a tool's own are not used. The records of these runs have the source `branch-test`.",
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("test-tool", Tag::Runs, "Test a branch")
+        .description(
+            "Builds the tip of a branch, runs the checks of its project, and runs it on the inputs. Nothing is published. \
+            The request has the values of variables; the variables of existing tools are not used. The records of these \
+            runs have the source `branch-test`.",
         )
-        .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
+        .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .builds_and_runs_a_branch()
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(builder): State<Builder>,
+    State(invoker): State<Invoker>,
     Caller(principal): Caller,
     reply: Reply,
     Body(request): Body<Request>,
 ) -> Result<response::Response, Error> {
     if request.test.gate.is_some() {
-        for permission in GATE_TAKES.into_iter().chain([Permission::ModifyTool]) {
-            require_for_all(&principal, permission)?;
+        for permission in GATE_PERMISSIONS.into_iter().chain([Permission::ModifyTool]) {
+            Requirement { principal: &principal, permission }.for_every_tool()?;
         }
     }
-    let test = Test { builder: app.builder().clone(), invoker: app.invoker().clone(), principal, request };
-    reply.with(&app, |job| test.run(job.events)).await
+    let test = Test { builder, invoker, principal, request };
+    reply.respond(|context| test.run(context.events)).await
 }
 
 impl Test {
@@ -66,7 +67,7 @@ impl Test {
         let Self { builder, invoker, principal, request: Request { inputs, test } } = self;
         let commit_branch = test.commit_branch.to_string();
         let build = |progress| builder.build_branch(&principal, test, progress);
-        let candidate = reported(&events, build).await?;
+        let candidate = report(&events, build).await?;
         let source = InvocationSource::BranchTest {
             user_id: principal.user.to_string(),
             commit_branch,
@@ -82,28 +83,12 @@ impl Test {
             depth: Depth::default(),
             operation: None,
         };
-        results::run(&invoker, call, &events).await
+        run(&invoker, call, &events).await
     }
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "TestTool";
-
-    fn form() -> Value {
-        let variables = || form::map(&envvar_name_form(), &form::text(), VARIABLES_MAX);
-        json!({
-            "type": "object",
-            "required": ["inputs", "commit_branch", "project_path", "required_envvars", "required_secret_envvars"],
-            "properties": {
-                "inputs": inputs_form(),
-                "commit_branch": branch_name_form(),
-                "project_path": project_path_form(),
-                "required_envvars": variables(),
-                "required_secret_envvars": variables(),
-                "gate": gate_form(),
-            },
-        })
-    }
 
     fn example() -> Value {
         json!({
@@ -115,25 +100,20 @@ impl FromBody for Request {
         })
     }
 
-    fn from_body(body: &Node) -> Option<Self> {
-        let inputs = inputs(body);
-        let commit_branch = body.required("commit_branch").and_then(|node| node.parsed(BranchName::parse));
-        let project_path = body.required("project_path").and_then(|node| node.parsed(ProjectPath::parse));
-        let envvars = variables(body, "required_envvars");
-        let secrets = variables(body, "required_secret_envvars");
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let inputs = fields.required("inputs", inputs());
+        let commit_branch = fields.required("commit_branch", BRANCH_NAME);
+        let project_path = fields.required("project_path", PROJECT_PATH);
+        let envvars = fields.required("required_envvars", VARIABLES);
+        let secrets = fields.required("required_secret_envvars", VARIABLES);
+        let gate = fields.optional("gate", replay_gate());
         let secrets = secrets?.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect();
-        let gate = gate(body)?;
         let test = TestRequest {
             project_path: project_path?,
             commit_branch: commit_branch?,
-            envvars: envvars?,
-            secrets,
+            variables: SuppliedVariables { envvars: envvars?, secrets },
             gate,
         };
         Some(Self { inputs: inputs?, test })
     }
-}
-
-fn variables(body: &Node, key: &str) -> Option<BTreeMap<EnvvarName, String>> {
-    body.required(key)?.text_entries(VARIABLES_MAX, stripped)
 }

@@ -8,4 +8,3 @@ pub(crate) mod invoke;
 pub(crate) mod list;
 pub(crate) mod publish;
 pub(crate) mod verify;
-mod wire;

@@ -1,18 +1,20 @@
 //! A request's body that must not arrive too slowly. Only time in which the server waits for the client counts, so
 //! that a handler may take as long as it wants to read.
+//!
+//! tower-http's `TimeoutBody` bounds the silence between two frames, which a client that sends a byte now and then keeps
+//! up for ever (`a_dripping_body_is_a_408` in `api/tests/it/slow.rs`).
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::body::{Bytes, HttpBody};
-use hyper::body::{Frame, Incoming, SizeHint};
-use tokio::time::Instant;
+use axum::body::{Body, Bytes, HttpBody};
+use futures_util::stream::try_unfold;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use tokio::time::{Instant, timeout};
 
+use super::crowd::share_of;
+use super::limiter::{Activity, Event};
 use super::limits::BodyLimits;
-use super::seats::Seat;
-use super::timer::Timer;
 
 /// Why a body ended before its end.
 #[derive(Debug, thiserror::Error)]
@@ -23,102 +25,71 @@ pub(crate) enum BodyError {
     CutOff(#[from] hyper::Error),
 }
 
-pub(super) struct TimedBody {
+/// Bounds the time that the client may take for a body.
+pub(super) fn timed(inner: Incoming, limits: BodyLimits, activity: Activity) -> Body {
+    activity.report(Event::BodyOwed(!inner.is_end_stream()));
+    if inner.is_end_stream() {
+        return Body::empty();
+    }
+    let spent = Spent { limits, bytes: 0, waited: Duration::ZERO };
+    Body::new(StreamBody::new(try_unfold(TimedBody { inner, activity, spent }, |mut body| async move {
+        Ok::<_, BodyError>(body.next().await?.map(|frame| (frame, body)))
+    })))
+}
+
+struct TimedBody {
     inner: Incoming,
-    seat: Arc<Seat>,
-    patience: Patience,
-    waiting: Option<Instant>,
-    deadline: Option<Timer>,
-    is_over: bool,
+    activity: Activity,
+    spent: Spent,
 }
 
 impl TimedBody {
-    pub(super) fn new(inner: Incoming, limits: BodyLimits, seat: Arc<Seat>) -> Self {
-        seat.set_owes_body(!inner.is_end_stream());
-        let patience = Patience { limits, bytes: 0, waited: Duration::ZERO };
-        Self { inner, seat, patience, waiting: None, deadline: None, is_over: false }
-    }
-
-    /// Waits on, or finds that it has been long enough.
-    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let deadline = self.deadline.get_or_insert_with(|| self.seat.take_timer());
-        self.waiting.get_or_insert_with(|| {
-            deadline.start(self.patience.left());
-            Instant::now()
-        });
-        deadline.poll(context)
-    }
-
-    fn note(&mut self, frame: Option<&Frame<Bytes>>) {
-        if let Some(since) = self.waiting.take() {
-            self.patience.waited += since.elapsed();
+    async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BodyError> {
+        let began = Instant::now();
+        let _awaited = Awaited::begin(&self.activity);
+        let crowd = self.activity.crowd();
+        let frame = timeout(self.spent.left(crowd), self.inner.frame()).await.map_err(|_| BodyError::TooSlow)?;
+        let frame = frame.transpose()?;
+        self.spent.waited += began.elapsed();
+        self.spent.bytes += frame.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
+        if frame.is_none() || self.inner.is_end_stream() {
+            self.activity.report(Event::BodyOwed(false));
         }
-        match frame {
-            Some(frame) => self.patience.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
-            None => self.seat.set_owes_body(false),
-        }
+        Ok(frame)
     }
 }
 
-impl HttpBody for TimedBody {
-    type Data = Bytes;
-    type Error = BodyError;
+/// The server waits for bytes of a body, until this value is dropped.
+struct Awaited<'a>(&'a Activity);
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.is_over {
-            return Poll::Ready(None);
-        }
-        let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(context) else {
-            ready!(self.poll_patience(context));
-            self.is_over = true;
-            return Poll::Ready(Some(Err(BodyError::TooSlow)));
-        };
-        match frame.transpose() {
-            Ok(frame) => {
-                self.note(frame.as_ref());
-                Poll::Ready(frame.map(Ok))
-            }
-            Err(error) => {
-                self.is_over = true;
-                Poll::Ready(Some(Err(error.into())))
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.is_over || self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+impl<'a> Awaited<'a> {
+    fn begin(activity: &'a Activity) -> Self {
+        activity.report(Event::BodyAwaited);
+        Self(activity)
     }
 }
 
-impl Drop for TimedBody {
+impl Drop for Awaited<'_> {
     fn drop(&mut self) {
-        if let Some(timer) = self.deadline.take() {
-            self.seat.keep_timer(timer);
-        }
+        self.0.report(Event::BodyNotAwaited);
     }
 }
 
-/// How long a client may still keep the server waiting.
-struct Patience {
+/// The bytes of a body so far, and the time that the server has waited for them.
+struct Spent {
     limits: BodyLimits,
     bytes: u64,
     waited: Duration,
 }
 
-impl Patience {
-    /// Until the first of three ends: of silence, of the whole time, and of the time that its bytes have earned.
-    fn left(&self) -> Duration {
+impl Spent {
+    /// Returns the time until the first of three ends: of the silence, of the whole time, and of the time that the bytes
+    /// have earned. With a crowd of stalled connections of its address, the silence may be shorter.
+    fn left(&self, crowd: usize) -> Duration {
         let BodyLimits { silence_max, time_max, bytes_per_second_min, grace } = self.limits;
         let earned_ms = self.bytes.saturating_mul(1_000) / u64::from(bytes_per_second_min.max(1));
         let earned = grace.saturating_add(Duration::from_millis(earned_ms));
-        silence_max.min(time_max.min(earned).saturating_sub(self.waited))
+        share_of(silence_max, crowd).min(time_max.min(earned).saturating_sub(self.waited))
     }
 }
 
@@ -129,8 +100,8 @@ mod tests {
     #[test]
     fn bytes_earn_time_up_to_the_whole() {
         let check = |bytes, waited, expect| {
-            let patience = Patience { limits: BodyLimits::JSON, bytes, waited: Duration::from_secs(waited) };
-            assert_eq!(patience.left(), Duration::from_secs(expect), "{bytes} bytes in {waited} s");
+            let spent = Spent { limits: BodyLimits::JSON, bytes, waited: Duration::from_secs(waited) };
+            assert_eq!(spent.left(1), Duration::from_secs(expect), "{bytes} bytes in {waited} s");
         };
         check(0, 0, 10);
         check(0, 9, 1);

@@ -1,4 +1,4 @@
-//! What a client reads in the end, rendered once: the same bytes as a plain answer, in a stream, and when it asks later.
+//! The final response of work, rendered once: a plain response, a stream and an operation have the same bytes.
 
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, Fault};
 use crate::request_id::RequestId;
 
-/// Status and JSON body.
+/// The status and the JSON body of a response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(super) status: StatusCode,
@@ -34,35 +34,35 @@ impl Answer {
         Ok(Self { status, body, retry_after_seconds: None })
     }
 
-    /// The answer to work that ended so; a fault is logged under the request.
+    /// The answer of an outcome; a fault is logged under the request.
     pub(super) fn of(outcome: Result<Self, Error>, request: &RequestId) -> Self {
         let error = match outcome {
             Ok(answer) => return answer,
             Err(error) => error,
         };
-        let refusal = error.into_refusal().unwrap_or_else(|fault: Fault| fault.log(request));
+        let refusal = error.into_refusal().unwrap_or_else(|fault: Fault| fault.log(request.as_str()));
         let retry_after_seconds = refusal.retry_after_seconds();
-        // Texts and ids, which every serializer can write.
+        // A refusal has texts and ids alone, which can always be serialised.
         let body = serde_json::to_string(&refusal).unwrap_or_default();
         Self { status: refusal.status, body, retry_after_seconds }
     }
 
-    /// An answer as it was kept.
-    pub(super) fn kept(refused: Refused) -> Self {
+    /// A stored answer.
+    pub(super) fn stored(refused: Refused) -> Self {
         let status = StatusCode::from_u16(refused.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self { status, body: refused.body, retry_after_seconds: None }
     }
 
-    /// What is to be kept of it; nothing of a success, which can be told again from what it made.
+    /// The part to store. A success needs none, since its results are stored.
     pub(super) fn refused(&self) -> Option<Refused> {
         let refused = || Refused { status: self.status.as_u16(), body: self.body.clone() };
         (!self.status.is_success()).then(refused)
     }
 
-    /// The body, to stand in another document as it is.
+    /// The body, for use in another document.
     pub(super) fn into_document(self) -> Result<Box<RawValue>, Error> {
         let document = RawValue::from_string(self.body);
-        document.map_err(|error| Error::Internal { detail: format!("an answer is no JSON: {error}") })
+        document.map_err(|error| Error::Internal { detail: format!("an answer is not JSON: {error}") })
     }
 }
 

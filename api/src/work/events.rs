@@ -1,7 +1,6 @@
-//! Server-sent events: what happens on the way (`step`, `log`, `status`), the outcome (`result` or `error`), `done`.
+//! Server-sent events: the events of the work (`step`, `log`, `status`), the outcome (`result` or `error`), and `done`.
 //!
-//! A client that reads too slowly does not hold the work up: what does not fit into the buffer is left out, and
-//! `done` says how many events that were.
+//! A slow client does not delay the work: events that do not fit into the buffer are dropped, and `done` has their number.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -20,16 +19,16 @@ use tokio::task::coop::unconstrained;
 
 use super::Answer;
 
-/// Events that wait for a slow client; a build log in a burst fits.
+/// Events that wait for a slow client. A burst of a build log fits.
 pub(super) const BUFFERED_MAX: usize = 512;
 
-/// Below the idle limits of common proxies.
+/// Shorter than the idle timeouts of common proxies.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// A client that takes nothing for this long after the work ended is gone.
+/// Time that a client has to read the last events after the work ended.
 const END_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// One event: its name and its data as JSON.
+/// The name and the JSON data of an event.
 pub(crate) struct Event {
     name: &'static str,
     data: String,
@@ -41,67 +40,67 @@ impl Event {
     }
 }
 
-/// Where events of one request go; nowhere when the client wants a plain answer.
+/// The sender of the events of a request. Without a reader it drops them.
 #[derive(Clone)]
 pub(crate) struct Events {
     sender: Option<Sender<Event>>,
-    left_out: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
 }
 
 impl Events {
     pub(super) fn none() -> Self {
-        Self { sender: None, left_out: Arc::default() }
+        Self { sender: None, dropped: Arc::default() }
     }
 
     pub(super) fn to(sender: Sender<Event>) -> Self {
-        Self { sender: Some(sender), left_out: Arc::default() }
+        Self { sender: Some(sender), dropped: Arc::default() }
     }
 
-    /// Whether somebody may read them.
-    pub(crate) const fn are_heard(&self) -> bool {
+    /// Whether the client reads the events.
+    pub(crate) const fn has_reader(&self) -> bool {
         self.sender.is_some()
     }
 
-    /// Sends an event if there is room and somebody to read it; otherwise it is not even rendered.
+    /// Sends an event when the buffer has space. Without a reader the event is not rendered.
     fn send(&self, event: impl FnOnce() -> Option<Event>) {
         let Some(sender) = &self.sender else { return };
         let Some(event) = event() else { return };
         if sender.try_send(event).is_err() {
-            self.left_out.fetch_add(1, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Some did not even come here.
-    pub(crate) fn leave_out(&self, count: u64) {
-        self.left_out.fetch_add(count, Ordering::Relaxed);
+    /// Counts events that were dropped before they reached this sender.
+    pub(crate) fn count_dropped(&self, count: u64) {
+        self.dropped.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Waits for `work` and sends what happens meanwhile.
-    pub(crate) async fn pass_on<W: Future, T>(
+    /// Waits for `work` and sends the items of the stream meanwhile.
+    pub(crate) async fn forward<W: Future, T>(
         &self,
         work: W,
-        mut happening: impl Stream<Item = T> + Unpin,
+        mut items: impl Stream<Item = T> + Unpin,
         rendered: impl Fn(T) -> Option<Event>,
     ) -> W::Output {
         let mut work = pin!(work);
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(item) = happening.next() => self.send(|| rendered(item)),
+                Some(item) = items.next() => self.send(|| rendered(item)),
                 outcome = &mut work => break outcome,
             }
         };
-        // Otherwise the runtime, which wants other tasks to have their turn, makes what is there look as if it were not.
-        while let Some(Some(item)) = unconstrained(happening.next()).now_or_never() {
+        // Within its cooperative budget, the runtime would report a ready item as pending.
+        while let Some(Some(item)) = unconstrained(items.next()).now_or_never() {
             self.send(|| rendered(item));
         }
         outcome
     }
 
-    /// Sends the outcome and the end.
+    /// Sends the outcome and `done`.
     pub(super) async fn end(self, answer: &Answer) {
         let Some(sender) = self.sender else { return };
-        let done = match self.left_out.load(Ordering::Relaxed) {
+        let done = match self.dropped.load(Ordering::Relaxed) {
             0 => json!({}),
             count => json!({ "events_left_out": count }),
         };
@@ -113,29 +112,29 @@ impl Events {
     }
 }
 
-/// The stream of what arrives, with a comment as heartbeat while nothing does.
+/// A response that streams the events, with a comment as heartbeat when there are none.
 pub(super) fn response(receiver: Receiver<Event>) -> Response {
-    beating(receiver, HEARTBEAT)
+    with_heartbeat(receiver, HEARTBEAT)
 }
 
-fn beating(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
+fn with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
     let events = poll_fn(move |context| receiver.poll_recv(context));
     let events = events.map(|Event { name, data }| Ok::<_, Infallible>(sse::Event::default().event(name).data(data)));
     Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat)).into_response()
 }
 
-/// A refusal has its status beside what it says.
+/// The data of an error has the status and the fields of the refusal.
 fn outcome(answer: &Answer) -> Event {
     if answer.status.is_success() {
         return Event { name: "result", data: answer.body.clone() };
     }
-    let said: Map<String, Value> = serde_json::from_str(&answer.body).unwrap_or_default();
+    let refusal: Map<String, Value> = serde_json::from_str(&answer.body).unwrap_or_default();
     let mut data = Map::from_iter([("status".to_owned(), Value::from(answer.status.as_u16()))]);
-    data.extend(said);
+    data.extend(refusal);
     Event { name: "error", data: Value::Object(data).to_string() }
 }
 
-/// The stream of a client that reads when the work is done.
+/// The stream as a client reads it after the end of the work.
 #[cfg(test)]
 pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<Answer, crate::error::Error>) -> String {
     use http_body_util::BodyExt;
@@ -163,10 +162,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_happens_comes_before_the_outcome() {
+    async fn events_precede_the_outcome() {
         let (sender, receiver) = mpsc::channel(BUFFERED_MAX);
         let events = Events::to(sender);
-        let outcome = events.pass_on(async { Answer::ok(&"body") }, stream::iter([1, 2]), number).await;
+        let outcome = events.forward(async { Answer::ok(&"body") }, stream::iter([1, 2]), number).await;
         events.end(&Answer::of(outcome, &RequestId::for_tests())).await;
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         let expected = "event: status\ndata: 1\n\nevent: status\ndata: 2\n\nevent: result\ndata: \"body\"\n\n\
@@ -175,9 +174,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_silent_stream_shows_that_it_lives() {
+    async fn a_stream_without_events_sends_heartbeats() {
         let (sender, receiver) = mpsc::channel(1);
-        let mut body = beating(receiver, Duration::from_millis(1)).into_body();
+        let mut body = with_heartbeat(receiver, Duration::from_millis(1)).into_body();
         for _ in 0..3 {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert!(frame.starts_with(b":") && frame.ends_with(b"\n\n"), "{frame:?}");
@@ -189,10 +188,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_client_loses_events_and_is_told_how_many() {
+    async fn a_slow_client_loses_events_and_gets_their_number() {
         let (sender, receiver) = mpsc::channel(2);
         let events = Events::to(sender);
-        let outcome = events.pass_on(async { Err(Error::NotFound) }, stream::iter(0..5), number).await;
+        let outcome = events.forward(async { Err(Error::NotFound) }, stream::iter(0..5), number).await;
         let answer = Answer::of(outcome, &RequestId::for_tests());
         let ended = tokio::spawn(async move { events.end(&answer).await });
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();

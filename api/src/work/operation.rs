@@ -1,8 +1,8 @@
-//! What is known of an operation: that it runs, or how it ended. Its answer is told again from what it made, the runs in
-//! the history or the version, so that no copy of an output is kept anywhere.
+//! The state of an operation. Its response is rendered again from its results, the runs in the history or the version, so
+//! that the server keeps no copy of an output.
 
 use registry::{
-    Invocation, InvocationId, OperationId, OperationKind, OperationState, OrganizationId, TrackedOperation,
+    Invocation, InvocationId, OperationId, OperationKind, OperationState, OrganizationId, Store, TrackedOperation,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,17 +10,18 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Answer;
-use crate::app::App;
 use crate::error::{Error, Refusal};
-use crate::openapi::{Operation, Parameter, form};
+use crate::openapi::{OperationDoc, Parameter, schemas};
 use crate::request_id::RequestId;
-use crate::routes::results;
-use crate::routes::versions::publish;
+use crate::wire::schemas::Id;
+use crate::wire::{InvocationResults, PublishedVersion};
 
-/// Work that is remembered.
+/// An asynchronous operation, or a request with an idempotency key.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Operation")]
 pub(crate) struct OperationInstance {
+    /// The id of an asynchronous operation.
+    #[schemars(with = "Id")]
     id: OperationId,
     #[schemars(extend("enum" = ["invoke", "publish"]))]
     kind: &'static str,
@@ -28,21 +29,43 @@ pub(crate) struct OperationInstance {
     status: &'static str,
     #[schemars(extend("format" = "date-time"))]
     started_at: String,
-    /// Null while it runs.
+    /// Null while the operation runs.
     #[schemars(extend("format" = "date-time"))]
     finished_at: Option<String>,
-    /// The status of the answer.
+    /// The status of the response.
     http_status: Option<u16>,
-    /// The body of the answer, when it is a success.
+    /// The body of the response, after a success.
     #[schemars(with = "Option<Map<String, Value>>")]
     result: Option<Box<RawValue>>,
-    /// The body of the answer, when it is a refusal.
+    /// The body of the response, after a failure.
     #[schemars(with = "Option<Refusal>")]
     error: Option<Box<RawValue>>,
 }
 
+/// Reads operations of an organisation. Faults are logged under the request.
+pub(crate) struct OperationReader<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) organization: &'a OrganizationId,
+    pub(crate) request: &'a RequestId,
+}
+
+/// Adds the responses that operations have to a description.
+pub(crate) fn with_operation_responses(operation: OperationDoc) -> OperationDoc {
+    let prefer = "`respond-async`: the response is 202 at once, and the operation has the result later. A request for a \
+        stream of events takes precedence.";
+    operation
+        .parameter(Parameter::header("prefer", prefer, schemas::text()))
+        .returns::<OperationInstance>(
+            202,
+            "For `Prefer: respond-async`: the operation started.",
+            OperationInstance::example(),
+        )
+        .errors(409, &["request_in_progress", "operation_interrupted"])
+        .links_to("get-operation", "operation_id", "/id")
+}
+
 impl OperationInstance {
-    /// One that has just begun, for the document.
+    /// An example of an operation that started, for the OpenAPI document.
     pub(crate) fn example() -> Value {
         json!({
             "id": "691f3c705c1e4d7f8a9b0c2e", "kind": "invoke", "status": "running",
@@ -51,14 +74,21 @@ impl OperationInstance {
         })
     }
 
-    pub(crate) async fn of(
-        app: &App,
-        organization: &OrganizationId,
-        operation: TrackedOperation,
-        request: &RequestId,
-    ) -> Result<Self, Error> {
-        let answer = outcome(app, organization, &operation, request).await?;
-        let mut instance = Self {
+    fn end(&mut self, answer: Answer) -> Result<(), Error> {
+        self.http_status = Some(answer.status.as_u16());
+        if answer.status.is_success() {
+            (self.status, self.result) = ("succeeded", Some(answer.into_document()?));
+        } else {
+            (self.status, self.error) = ("failed", Some(answer.into_document()?));
+        }
+        Ok(())
+    }
+}
+
+impl OperationReader<'_> {
+    pub(crate) async fn instance(&self, operation: TrackedOperation) -> Result<OperationInstance, Error> {
+        let answer = self.answer(&operation).await?;
+        let mut instance = OperationInstance {
             id: operation.id,
             kind: operation.kind.as_str(),
             status: "running",
@@ -74,58 +104,32 @@ impl OperationInstance {
         Ok(instance)
     }
 
-    fn end(&mut self, answer: Answer) -> Result<(), Error> {
-        self.http_status = Some(answer.status.as_u16());
-        if answer.status.is_success() {
-            (self.status, self.result) = ("succeeded", Some(answer.into_document()?));
-        } else {
-            (self.status, self.error) = ("failed", Some(answer.into_document()?));
-        }
-        Ok(())
+    /// The answer of an operation; `None` while it runs.
+    pub(super) async fn answer(&self, operation: &TrackedOperation) -> Result<Option<Answer>, Error> {
+        let answer = match &operation.state {
+            OperationState::Running => return Ok(None),
+            OperationState::Failed(refused) => Answer::stored(refused.clone()),
+            OperationState::Succeeded => self.success(operation).await?,
+            OperationState::Interrupted => {
+                let runs = self.store.operation_runs(self.organization, &operation.id).await?;
+                let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: ids(runs) };
+                Answer::of(Err(interrupted), self.request)
+            }
+        };
+        Ok(Some(answer))
     }
-}
 
-/// What the document tells of all work that is remembered.
-pub(crate) fn remembered(operation: Operation) -> Operation {
-    let prefer = "`respond-async` answers with 202 at once, and the answer can be asked for later. A stream of events, \
-        when that is asked for too, wins.";
-    operation
-        .reads(Parameter::header("prefer", prefer, form::text()))
-        .answers::<OperationInstance>(202, "For `Prefer: respond-async`: it has begun.", OperationInstance::example())
-        .refuses(409, &["request_in_progress", "operation_interrupted"])
-        .leads_to("get-operation", "operation_id", "/id")
-}
-
-/// The answer, unless the operation still runs.
-pub(super) async fn outcome(
-    app: &App,
-    organization: &OrganizationId,
-    operation: &TrackedOperation,
-    request: &RequestId,
-) -> Result<Option<Answer>, Error> {
-    let answer = match &operation.state {
-        OperationState::Running => return Ok(None),
-        OperationState::Failed(refused) => Answer::kept(refused.clone()),
-        OperationState::Succeeded => success(app, organization, operation).await?,
-        OperationState::Interrupted => {
-            let runs = app.store().operation_runs(organization, &operation.id).await?;
-            let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: ids(runs) };
-            Answer::of(Err(interrupted), request)
-        }
-    };
-    Ok(Some(answer))
-}
-
-async fn success(app: &App, organization: &OrganizationId, operation: &TrackedOperation) -> Result<Answer, Error> {
-    let lost = || Error::Internal { detail: format!("what the operation {} made is not there", operation.id) };
-    match operation.kind {
-        OperationKind::Invoke => {
-            let runs = app.store().operation_runs(organization, &operation.id).await?;
-            results::of_records(runs).ok_or_else(lost)?
-        }
-        OperationKind::Publish => {
-            let version = app.store().operation_version(organization, &operation.id).await?;
-            publish::published(version.ok_or_else(lost)?)
+    async fn success(&self, operation: &TrackedOperation) -> Result<Answer, Error> {
+        let lost = || Error::Internal { detail: format!("the result of the operation {} is missing", operation.id) };
+        match operation.kind {
+            OperationKind::Invoke => {
+                let runs = self.store.operation_runs(self.organization, &operation.id).await?;
+                Answer::ok(&InvocationResults::of_records(runs).ok_or_else(lost)?)
+            }
+            OperationKind::Publish => {
+                let version = self.store.operation_version(self.organization, &operation.id).await?;
+                Answer::created(&PublishedVersion { new_version: version.ok_or_else(lost)?.to_string() })
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Work that is remembered: carried out once per idempotency key, and known to those who ask later.
+//! Operations: work that is carried out once per idempotency key, and whose state clients can query.
 //!
-//! Beginning, working and ending happen in one task, so that no key is ever taken by a request whose client went away
-//! before its work began.
+//! One task begins the operation, does the work and ends the operation. A client that disconnects early therefore cannot
+//! leave a key that is taken by work that never began.
 
 use std::time::Duration;
 
@@ -10,107 +10,99 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
 use registry::{
-    BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal, ToolId,
-    TrackedOperation,
+    BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal, Store,
+    ToolId, TrackedOperation,
 };
 use runner::Admitted;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use super::manner::Manner;
-use super::{Answer, Events, Job, OperationInstance, Reply, ended_early, events, first_of, operation, to_its_end};
-use crate::app::App;
+use super::reply::{Reply, WorkContext, ended_early, to_its_end};
+use super::response_mode::ResponseMode;
+use super::{Answer, Events, OperationReader, events};
 use crate::error::Error;
 use crate::extract::key_reused;
 use crate::request_id::RequestId;
 
-/// Says that the answer was given before.
+/// Marks the repetition of an earlier response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Between two tries to keep how an operation ended.
-const LATER: Duration = Duration::from_secs(5);
+/// Time between two attempts to record the end of an operation.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What a request asks for, apart from the work itself.
+/// A request for an operation, apart from the work itself.
 #[derive(Clone)]
-pub(crate) struct Task {
+pub(crate) struct OperationRequest {
     pub(crate) principal: Principal,
     pub(crate) kind: OperationKind,
     pub(crate) tool: ToolId,
     pub(crate) once: Option<Once>,
 }
 
-/// What the task that carries out the work takes with it.
-struct Carrier {
-    app: App,
+/// The state of the task that carries out an operation.
+struct OperationTask {
+    store: Store,
     request: RequestId,
     events: Events,
-    task: Task,
-    tell: oneshot::Sender<registry::Result<BegunOperation>>,
-    _place: Option<Admitted>,
+    operation: OperationRequest,
+    begun: oneshot::Sender<registry::Result<BegunOperation>>,
+    _admitted: Option<Admitted>,
 }
 
 impl Reply {
-    /// As [`Reply::with`]: once per key when the request has one, and later when the client prefers that.
-    pub(crate) async fn tracked<W, F>(self, app: &App, task: Task, work: W) -> Result<Response, Error>
+    /// Like [`Reply::respond`]: once per key when the request has a key, and asynchronously when the client prefers that.
+    pub(crate) async fn respond_as_operation<W, F>(
+        self,
+        operation: OperationRequest,
+        work: W,
+    ) -> Result<Response, Error>
     where
-        W: FnOnce(Job) -> F + Send + 'static,
+        W: FnOnce(WorkContext) -> F + Send + 'static,
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
-        if task.once.is_none() && self.manner != Manner::Later {
-            return self.with(app, work).await;
+        if operation.once.is_none() && self.mode != ResponseMode::Async {
+            return self.respond(work).await;
         }
-        // In a box, because every call would have room for it.
-        Box::pin(self.remembered(app, task, work)).await
-    }
-
-    async fn remembered<W, F>(self, app: &App, task: Task, work: W) -> Result<Response, Error>
-    where
-        W: FnOnce(Job) -> F + Send + 'static,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
-    {
-        let organization = task.principal.organization.clone();
+        let organization = operation.principal.organization.clone();
+        let is_async = self.mode == ResponseMode::Async;
         let (events, receiver) = self.events();
-        let (tell, told) = oneshot::channel();
-        let _place = if self.manner == Manner::Later { Some(app.place_apart(&organization)?) } else { None };
-        let carrier = Carrier { app: app.clone(), request: self.request.clone(), events, task, tell, _place };
-        let done = app.spawn(carrier.carry_out(work))?;
+        let (begun, has_begun) = oneshot::channel();
+        let _admitted = if is_async { Some(self.tasks.admit_asynchronous(&organization)?) } else { None };
+        let (store, request) = (self.store.clone(), self.request.clone());
+        let task = OperationTask { store, request, events, operation, begun, _admitted };
+        let done = self.tasks.spawn(task.run(work))?;
         let never_began = || ended_early(&"it never began");
-        match told.await.map_err(|_| never_began())?? {
-            BegunOperation::Fresh(operation) if self.manner == Manner::Later => {
-                self.accepted(app, &organization, operation).await
-            }
-            BegunOperation::Fresh(_) => first_of(receiver, done, |answer| answer.ok_or_else(never_began)).await,
-            BegunOperation::Repeated(operation) => self.repeated(app, &organization, operation).await,
+        match has_begun.await.map_err(|_| never_began())?? {
+            BegunOperation::New(operation) if is_async => self.accepted(&organization, operation).await,
+            BegunOperation::New(_) => match receiver {
+                Some(receiver) => Ok(events::response(receiver)),
+                None => {
+                    let answer = done.await.map_err(|error| ended_early(&error))?;
+                    Ok(answer.ok_or_else(never_began)?.into_response())
+                }
+            },
+            BegunOperation::Repeated(operation) => self.repeated(&organization, operation).await,
             BegunOperation::OtherRequest => Err(key_reused()),
         }
     }
 
-    /// The address at which the answer can be asked for.
-    async fn accepted(
-        self,
-        app: &App,
-        organization: &OrganizationId,
-        operation: TrackedOperation,
-    ) -> Result<Response, Error> {
+    /// Responds with the path of the operation.
+    async fn accepted(self, organization: &OrganizationId, operation: TrackedOperation) -> Result<Response, Error> {
         let location = HeaderValue::try_from(format!("/v1/{organization}/operation/{}", operation.id));
-        let location = location.map_err(|error| Error::Internal { detail: format!("no address: {error}") })?;
+        let location =
+            location.map_err(|error| Error::Internal { detail: format!("invalid path of an operation: {error}") })?;
         let applied = HeaderValue::from_static("respond-async");
-        let body = OperationInstance::of(app, organization, operation, &self.request).await?;
+        let body = self.reader(organization).instance(operation).await?;
         Ok((StatusCode::ACCEPTED, [(LOCATION, location), (PREFERENCE_APPLIED, applied)], Json(body)).into_response())
     }
 
-    /// The answer that was given before, in the manner that is wanted now.
-    async fn repeated(
-        self,
-        app: &App,
-        organization: &OrganizationId,
-        operation: TrackedOperation,
-    ) -> Result<Response, Error> {
-        if self.manner == Manner::Later {
-            return self.accepted(app, organization, operation).await;
+    /// Repeats the earlier response, in the mode of this request.
+    async fn repeated(self, organization: &OrganizationId, operation: TrackedOperation) -> Result<Response, Error> {
+        if self.mode == ResponseMode::Async {
+            return self.accepted(organization, operation).await;
         }
-        let Some(answer) = operation::outcome(app, organization, &operation, &self.request).await? else {
+        let Some(answer) = self.reader(organization).answer(&operation).await? else {
             return Err(Error::StillRunning { operation: operation.id });
         };
         let (events, receiver) = self.events();
@@ -124,33 +116,37 @@ impl Reply {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         Ok(response)
     }
+
+    fn reader<'a>(&'a self, organization: &'a OrganizationId) -> OperationReader<'a> {
+        OperationReader { store: &self.store, organization, request: &self.request }
+    }
 }
 
-impl Carrier {
-    async fn carry_out<W, F>(self, work: W) -> Option<Answer>
+impl OperationTask {
+    /// Returns `None` when the operation did not begin here.
+    async fn run<W, F>(self, work: W) -> Option<Answer>
     where
-        W: FnOnce(Job) -> F,
+        W: FnOnce(WorkContext) -> F,
         F: Future<Output = Result<Answer, Error>>,
     {
-        let Self { app, request, events, task, tell, _place } = self;
-        let new = NewOperation { kind: task.kind, tool: task.tool, once: task.once };
-        let begun = app.store().begin_operation(&task.principal, new).await;
+        let Self { store, request, events, operation: OperationRequest { principal, kind, tool, once }, .. } = self;
+        let begun = store.begin_operation(&principal, NewOperation { kind, tool, once }).await;
         let fresh = match &begun {
-            Ok(BegunOperation::Fresh(operation)) => Some(operation.id.clone()),
+            Ok(BegunOperation::New(operation)) => Some(operation.id.clone()),
             _ => None,
         };
-        // A client that went away does not hear; its work is done all the same.
-        let _ = tell.send(begun);
+        // Sending fails when the client disconnected. The work is done all the same.
+        let _ = self.begun.send(begun);
         let operation = fresh?;
-        let job = Job { events: events.clone(), operation: Some(operation.clone()) };
-        let answer = to_its_end(work(job), &request).await;
-        end(&app, &task.principal.organization, &operation, end_of(task.kind, &answer)).await;
+        let context = WorkContext { events: events.clone(), operation: Some(operation.clone()) };
+        let answer = to_its_end(work(context), &request).await;
+        record_end(store, (principal.organization, operation), end_of(kind, &answer)).await;
         events.end(&answer).await;
         Some(answer)
     }
 }
 
-/// A publication that is told to come later did nothing, and may come later under the same key.
+/// A publication that was refused for now did nothing: the same key may be used again.
 fn end_of(kind: OperationKind, answer: &Answer) -> OperationEnd {
     match answer.refused() {
         None => OperationEnd::Succeeded,
@@ -161,18 +157,18 @@ fn end_of(kind: OperationKind, answer: &Answer) -> OperationEnd {
     }
 }
 
-/// What came of the work is kept already. An end that cannot be kept is kept later, or found out at the next start of the
-/// server. A database that takes no ends takes no beginnings, so that these are no more than the operations under way.
-async fn end(app: &App, organization: &OrganizationId, operation: &OperationId, end: OperationEnd) {
-    let Err(error) = app.store().end_operation(organization, operation, end.clone()).await else { return };
-    tracing::error!(%operation, %error, "the end of an operation is kept later");
-    let (store, organization, operation) = (app.store().clone(), organization.clone(), operation.clone());
+/// Records the end of an operation. The result of the work is stored already. An end that cannot be recorded is retried,
+/// or found at the next start of the server. A database that refuses writes also refuses new operations, so that there are
+/// at most as many retries as running operations.
+async fn record_end(store: Store, (organization, operation): (OrganizationId, OperationId), end: OperationEnd) {
+    let Err(error) = store.end_operation(&organization, &operation, end.clone()).await else { return };
+    tracing::error!(%operation, %error, "cannot record the end of an operation; trying again");
     tokio::spawn(async move {
         loop {
-            sleep(LATER).await;
+            sleep(RETRY_INTERVAL).await;
             match store.end_operation(&organization, &operation, end.clone()).await {
                 Ok(()) | Err(registry::Error::Closed) => return,
-                Err(error) => tracing::debug!(%operation, %error, "the end of an operation cannot be kept yet"),
+                Err(error) => tracing::debug!(%operation, %error, "cannot record the end of an operation yet"),
             }
         }
     });

@@ -1,4 +1,4 @@
-//! API keys over HTTP: everybody's for administrators, one's own for everybody.
+//! API keys over HTTP: administrators manage all keys, every user their own.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ async fn token(app: &TestApp, key: &Value) -> String {
 }
 
 #[tokio::test]
-async fn an_administrator_makes_lists_and_revokes_keys() {
+async fn an_administrator_creates_lists_and_revokes_keys() {
     let app = TestApp::start().await;
     app.post("/user", &json!({"user_id": "bob", "role": "author"})).await;
     let made = app.post("/api_key", &json!({"user_id": "bob", "name": "ci", "expires_in": 3600})).await;
@@ -41,7 +41,7 @@ async fn an_administrator_makes_lists_and_revokes_keys() {
 }
 
 #[tokio::test]
-async fn everybody_has_their_own_keys_in_hand_and_no_others() {
+async fn users_manage_their_own_keys_only() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "auditor").await;
     let made = app.signed_as(&bob, "POST", "/user/me/api_key").json(&json!({"name": "laptop"})).await;
@@ -54,7 +54,7 @@ async fn everybody_has_their_own_keys_in_hand_and_no_others() {
         assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{method} {path}");
         assert!(answer.json()["detail"].as_str().unwrap().contains("Organization:Admin"));
     }
-    // Another user's key is as good as none.
+    // Another user's key is reported as not found.
     let others = app.signed_as(&bob, "DELETE", &format!("/user/me/api_key/{}", app.key.api_key_id)).send().await;
     let unknown = app.signed_as(&bob, "DELETE", "/user/me/api_key/aaaaaaaaaaaa").send().await;
     assert_eq!((others.status, &others.body), (StatusCode::NOT_FOUND, &unknown.body));
@@ -65,7 +65,7 @@ async fn everybody_has_their_own_keys_in_hand_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_key_makes_none_that_outlives_it() {
+async fn a_key_cannot_create_a_key_that_outlives_it() {
     let app = TestApp::start().await;
     let parent = app.post("/api_key", &json!({"user_id": "ada", "expires_in": 3600})).await.json();
     let token = token(&app, &parent).await;
@@ -81,7 +81,7 @@ async fn a_key_makes_none_that_outlives_it() {
 }
 
 #[tokio::test]
-async fn keys_that_cannot_be_are_refused() {
+async fn invalid_keys_are_refused() {
     let app = TestApp::start().await;
     for (body, refusal) in [
         (json!({"user_id": "nobody"}), (400, "user_unknown")),
@@ -105,7 +105,7 @@ async fn keys_that_cannot_be_are_refused() {
 }
 
 #[tokio::test]
-async fn a_revoked_expired_or_mistyped_key_gets_one_answer() {
+async fn revoked_expired_and_mistyped_keys_get_the_same_response() {
     let app = TestApp::start().await;
     let key = app.post("/api_key", &json!({"user_id": "ada"})).await.json();
     let mut answers = Vec::new();

@@ -1,4 +1,4 @@
-//! Bodies that are JSON in a way, and that no two readers read alike: refused, and nothing is done.
+//! Ambiguous and malformed JSON bodies: the server refuses them and changes nothing.
 
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -8,13 +8,13 @@ use crate::harness::TestApp;
 
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// A tool with this description, as text.
+/// The body of a new tool with this description.
 fn tool(description: &str) -> Vec<u8> {
     format!(r#"{{"name": "odd", "description": {description}, "tags": {{}}}}"#).into_bytes()
 }
 
 #[tokio::test]
-async fn what_has_two_readings_or_none_is_refused() {
+async fn ambiguous_and_malformed_bodies_are_refused() {
     let app = TestApp::start().await;
     let twice = br#"{"name": "odd", "description": "d", "tags": {}, "name": "other"}"#;
     let twice_inside = br#"{"name": "odd", "description": "d", "tags": {"a": null, "a": "b"}}"#;
@@ -54,7 +54,7 @@ async fn what_has_two_readings_or_none_is_refused() {
 }
 
 #[tokio::test]
-async fn a_nul_is_in_no_stored_word() {
+async fn texts_with_nul_are_refused() {
     let app = TestApp::start().await;
     for (body, place) in [
         (json!({"name": "odd", "description": "a\u{0}b", "tags": {}}), json!(["body", "description"])),
@@ -76,7 +76,7 @@ async fn depth_is_bounded() {
         let rest = r#""invocation_mode": "regular", "nonsensitive_user_variables": {}, "sensitive_user_variables": {}"#;
         format!(r#"{{"inputs": [{{"input_parameters": {{"x": {parameters}}}, {rest}}}]}}"#)
     };
-    // The levels around the lists are the body, `inputs`, the input and its parameters.
+    // The levels above the lists are the body, `inputs`, the input and its parameters.
     for (lists, expected) in [(123, StatusCode::NOT_FOUND), (124, StatusCode::UNPROCESSABLE_ENTITY)] {
         let nested = format!("{}{}", "[".repeat(lists), "]".repeat(lists));
         let request = app.signed("POST", &path).header("content-type", "application/json");
@@ -120,7 +120,7 @@ async fn the_size_of_a_body_is_bounded_to_the_byte() {
 }
 
 #[tokio::test]
-async fn unknown_fields_are_overlooked() {
+async fn unknown_fields_are_ignored() {
     let app = TestApp::start().await;
     let body = json!({"name": "odd", "description": "d", "tags": {}, "id": 7, "": {"deep": [null]}, "Name": "x"});
     assert_eq!(app.post("/tool", &body).await.status, StatusCode::CREATED);

@@ -1,7 +1,6 @@
 //! Attempts to publish, and their logs.
 
 use axum::http::StatusCode;
-use registry::Operation;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
@@ -27,10 +26,10 @@ async fn a_failed_build_is_shown_with_its_log() {
 }
 
 #[tokio::test]
-async fn a_build_that_goes_on_and_one_that_made_a_version_are_shown() {
+async fn running_and_succeeded_builds_are_shown() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
-    let lease = app.lease(&tool, Operation::Publish).await;
+    let lease = app.lease(&tool).await;
     let path = format!("/tool/{tool}/build/{}", lease.build);
     let build = app.get(&path).await.json();
     assert_eq!((&build["state"], &build["finished_at"]), (&json!("running"), &Value::Null));

@@ -1,4 +1,4 @@
-//! Roles that hold for some tools: what they open, and what they do not tell.
+//! Roles with conditions on tools: what they allow, and what they do not reveal.
 
 use axum::http::StatusCode;
 use registry::{Condition, Grant, Grants, Permission};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::fixtures;
 use crate::harness::TestApp;
 
-/// Everything that takes conditions, for tools whose names begin with `search_` and that are not in production.
+/// All conditional permissions, for tools whose names begin with `search_` and that are not in production.
 fn searching() -> Grants {
     let condition = |key, operator, value| Condition::parse(key, operator, value).unwrap();
     let conditions = || vec![condition("tool_name", "startsWith", "search_"), condition("tag.env", "notEqual", "prod")];
@@ -21,7 +21,7 @@ async fn tool(app: &TestApp, name: &str, tags: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_conditional_role_opens_its_tools_and_no_others() {
+async fn a_conditional_role_gives_access_to_its_tools_only() {
     let app = TestApp::start().await;
     let token = app.member_with("searcher", searching()).await;
     let open = tool(&app, "search_web", json!({"env": "test"})).await;
@@ -58,7 +58,7 @@ async fn a_conditional_role_opens_its_tools_and_no_others() {
 }
 
 #[tokio::test]
-async fn where_no_tool_is_named_conditions_open_nothing() {
+async fn conditional_grants_do_not_allow_operations_without_a_tool() {
     let app = TestApp::start().await;
     let token = app.member_with("searcher", searching()).await;
     for path in
@@ -70,7 +70,7 @@ async fn where_no_tool_is_named_conditions_open_nothing() {
 }
 
 #[tokio::test]
-async fn a_changed_tag_counts_at_once() {
+async fn a_changed_tag_takes_effect_immediately() {
     let app = TestApp::start().await;
     let token = app.member_with("searcher", searching()).await;
     let id = tool(&app, "search_web", json!({"env": "test"})).await;

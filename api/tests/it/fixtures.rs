@@ -8,8 +8,8 @@ use registry::{
     Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants,
     InvocationFinished, InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource,
     InvocationStarted, IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion,
-    Operation, OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store,
-    ToolId, UserId, Version, VersionSettings,
+    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store, ToolId,
+    UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -77,14 +77,14 @@ impl TestApp {
         answer.json()["id"].as_str().unwrap_or_else(|| panic!("{}", answer.json())).to_owned()
     }
 
-    pub async fn lease(&self, tool: &str, operation: Operation) -> Lease {
+    pub async fn lease(&self, tool: &str) -> Lease {
         let tool = ToolId::parse(tool).unwrap();
-        self.store.acquire_lease(&self.principal, &tool, operation, LEASE_TIME).await.unwrap()
+        self.store.acquire_lease(&self.principal, &tool, LEASE_TIME).await.unwrap()
     }
 
     /// A build of a tool that failed, with its log.
     pub async fn failed_build(&self, tool: &str, log: &str) -> String {
-        let lease = self.lease(tool, Operation::Publish).await;
+        let lease = self.lease(tool).await;
         let failed = FailedBuild { stage: "compile".into(), message: "tool.py:3: no".into(), log: log.into() };
         self.store.record_failed_build(&lease, failed).await.unwrap();
         lease.build.to_string()
@@ -98,13 +98,13 @@ impl TestApp {
     pub async fn operation_on(&self, kind: OperationKind, tool: &str) -> String {
         let new = NewOperation { kind, tool: ToolId::parse(tool).unwrap(), once: None };
         let begun = self.store.begin_operation(&self.principal, new).await.unwrap();
-        let BegunOperation::Fresh(operation) = begun else { panic!("{begun:?}") };
+        let BegunOperation::New(operation) = begun else { panic!("{begun:?}") };
         operation.id.to_string()
     }
 
     /// Publishes the next minor version of a tool without building anything.
     pub async fn version(&self, tool: &str, required_secrets: &[&str]) {
-        let lease = self.lease(tool, Operation::Publish).await;
+        let lease = self.lease(tool).await;
         let highest = self.store.highest_version(&lease.organization, &lease.tool).await.unwrap();
         let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(BumpKind::Minor));
         let signed_by = self.store.signing_key(&lease.organization).await.unwrap().public_key().unwrap();

@@ -72,7 +72,7 @@ impl TestApp {
         self.signed_as(&self.token, method, path)
     }
 
-    /// A request of whoever has the token.
+    /// A request of the token's user.
     pub fn signed_as(&self, token: &str, method: &str, path: &str) -> RequestBuilder<'_> {
         let request = self.request(method, &format!("/v1/{}{path}", self.principal.organization));
         request.header("authorization", &format!("Bearer {token}"))

@@ -54,7 +54,7 @@ async fn filters_and_pages_narrow_the_list() {
 }
 
 #[tokio::test]
-async fn versions_go_in_pairs_with_tools() {
+async fn versions_are_paired_with_tools() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
@@ -69,7 +69,7 @@ async fn versions_go_in_pairs_with_tools() {
 }
 
 #[tokio::test]
-async fn words_are_found_where_they_are_looked_for() {
+async fn words_are_found_in_the_searched_fields() {
     let app = TestApp::start().await;
     let (good, bad) = (app.run("blue whale", true).await, app.run("red whale", false).await);
     let output = "query_against=invocation_status.output";

@@ -1,4 +1,5 @@
-//! Another organisation's things look like things that do not exist, and rights are checked before all else.
+//! Objects of other organisations look like objects that do not exist, and permissions are checked before everything
+//! else.
 
 use axum::http::StatusCode;
 use registry::OperationKind;

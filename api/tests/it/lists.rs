@@ -1,4 +1,4 @@
-//! What all lists have in common: limits, defaults, tokens, orders, and what they overlook.
+//! The common rules of lists: limits, defaults, tokens, orders and unknown parameters.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ struct List {
     default: usize,
 }
 
-/// The lists with so many rows each.
+/// The lists, with these numbers of rows.
 async fn lists(app: &TestApp, tools: usize, versions: usize, runs: usize) -> Vec<List> {
     let tool = app.tool("listed").await;
     for number in 1..tools {
@@ -21,7 +21,7 @@ async fn lists(app: &TestApp, tools: usize, versions: usize, runs: usize) -> Vec
     }
     for _ in 0..versions {
         app.version(&tool, &[]).await;
-        // Only so many may live.
+        // The number of live tools is bounded.
         app.delete(&format!("/tool/{tool}/version/%3E%3D0")).await;
     }
     for number in 0..runs {
@@ -46,7 +46,7 @@ impl List {
         rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The places that a refusal names.
+    /// The locations in a 422 response.
     async fn refused(&self, app: &TestApp, query: &str) -> Value {
         let answer = app.get(&format!("{}?{query}", self.path)).await;
         assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{} {query}", self.path);
@@ -79,7 +79,7 @@ async fn limits_and_defaults_are_those_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_page_without_room_is_followed_by_itself() {
+async fn a_page_of_limit_zero_repeats_its_token() {
     let app = TestApp::start().await;
     for list in lists(&app, 9, 9, 9).await.into_iter().filter(|list| list.limits.contains(&0)) {
         let empty = list.page(&app, "limit=0").await;
@@ -117,7 +117,7 @@ async fn tokens_lead_through_all_rows_once() {
 }
 
 #[tokio::test]
-async fn what_a_list_does_not_know_is_overlooked() {
+async fn unknown_parameters_are_ignored() {
     let app = TestApp::start().await;
     for list in lists(&app, 9, 9, 9).await {
         let plain = list.page(&app, "limit=3").await;
@@ -131,7 +131,7 @@ async fn what_a_list_does_not_know_is_overlooked() {
 }
 
 #[tokio::test]
-async fn orders_are_taken_with_any_sign() {
+async fn orders_are_read_with_any_sign() {
     let app = TestApp::start().await;
     for list in lists(&app, 9, 9, 9).await {
         let field = if list.rows == "tools" { "name" } else { "created_at" };
@@ -139,7 +139,7 @@ async fn orders_are_taken_with_any_sign() {
         for query in [format!("sort_by=+{field}"), format!("sort_by=%20{field}"), format!("sort_by={field}")] {
             assert_eq!(list.page(&app, &query).await, ascending, "{query}");
         }
-        // The second key decides nothing here, and one that comes again decides nothing anywhere.
+        // The second key has no effect here, and a repeated key never has one.
         let query = format!("sort_by=%2B{field}&sort_by=-{field}");
         assert_eq!(list.page(&app, &query).await, ascending);
         assert_ne!(list.ids(&list.page(&app, &format!("sort_by=-{field}")).await), list.ids(&ascending));

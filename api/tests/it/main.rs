@@ -1,6 +1,6 @@
 //! The API in process, over a real store in a temporary directory.
 //!
-//! What needs a built tool is tested end to end, with the real `git`; here are the door, the shapes and the refusals.
+//! The end-to-end tests cover built tools and the real `git`; these tests cover routing, responses and errors.
 
 mod api_keys;
 mod bodies;

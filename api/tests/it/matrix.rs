@@ -1,7 +1,7 @@
-//! Every route of the table, with every method, in every form in which somebody may come: whose credentials, whose
-//! organisation, whose object, and how the path is written. What must hold of each cell is in [`rules`].
+//! Every route with every method, credentials, organisation, object and form of the path. [`rules`] has the rules for
+//! the responses.
 //!
-//! The dimensions come from `routes()`, so that a new route is in the matrix by itself.
+//! The routes come from `routes()`, so that new ones are included.
 
 mod cells;
 mod paths;
@@ -22,16 +22,16 @@ use cells::{Cell, Credential, Seen};
 use paths::PathForm;
 use world::World;
 
-/// What the document of this suite promises.
+/// Least number of requests in the matrix.
 const CELLS_MIN: usize = 50_000;
-/// Cells in flight; more than there are cores, so that a write does not hold the others up.
+/// Requests in flight: more than there are cores, so that a write does not delay the others.
 const TASKS: usize = 4;
 
-/// Methods in the order in which they are tried: what changes nothing, then what changes something, then what deletes.
+/// Methods in order: first those that change nothing, then those that change something, then deletions.
 const PHASES: [&[&str]; 3] = [&["GET", "HEAD", "OPTIONS", "PUT", "PATCH"], &["POST"], &["DELETE"]];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_gets_further_than_they_may() {
+async fn every_route_enforces_its_permissions() {
     let started = Instant::now();
     let world = Arc::new(World::new().await);
     let mut cells = 0;
@@ -52,12 +52,12 @@ async fn nobody_gets_further_than_they_may() {
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    // Not by a macro, whose output would be kept back.
+    // Written directly, since the harness captures the output of macros.
     writeln!(std::io::stderr(), "authorisation matrix: {cells} cells in {seconds:.1} s").unwrap();
     assert!(cells >= CELLS_MIN, "only {cells} cells");
 }
 
-/// Tries all methods of a phase on a path; HEAD is compared with the GET before it, cell by cell.
+/// Tries all methods of a phase on a path. Each HEAD response is compared with the GET response before it.
 async fn check(world: &World, form: &PathForm, methods: &[&'static str]) -> usize {
     let mut count = 0;
     let mut got = Vec::new();

@@ -1,4 +1,4 @@
-//! The OpenAPI document: what it looks like, and that it is true.
+//! The OpenAPI document: its contents, and its agreement with the server.
 
 mod against_contract;
 mod bodies;

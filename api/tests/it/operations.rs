@@ -1,4 +1,4 @@
-//! Who may look at an operation: whoever began it, and whoever sees elsewhere what it did.
+//! Access to an operation: the user who started it, and users who may see its result elsewhere.
 
 use axum::http::StatusCode;
 use registry::{Grants, OperationKind, Permission};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn an_operation_is_there_for_those_who_see_the_same_elsewhere() {
+async fn users_who_may_see_the_result_may_see_the_operation() {
     let app = TestApp::start().await;
     for (kind, own) in
         [(OperationKind::Invoke, Permission::GetInvocation), (OperationKind::Publish, Permission::GetTool)]
@@ -44,7 +44,7 @@ async fn a_grant_for_some_tools_shows_their_operations() {
 }
 
 #[tokio::test]
-async fn an_operation_is_there_for_who_began_it() {
+async fn the_user_who_started_an_operation_may_see_it() {
     let app = TestApp::start().await;
     let operation = app.operation(OperationKind::Invoke).await;
     let path = format!("/operation/{operation}");

@@ -1,4 +1,4 @@
-//! The table of permissions: each route asks for its own and for no other, and the document says the same.
+//! The permissions of the route table: each route requires exactly its permission, and the document says the same.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::{Answer, TestApp};
 
-/// A path of the route below the organisation `acme`, with ids that nothing has.
+/// A path of the route below the organisation `acme`, with ids that do not exist.
 fn path(route: &Route) -> Option<String> {
     let below = route.path.strip_prefix("/v1/{organization}")?;
     let filled = below
@@ -40,7 +40,7 @@ async fn every_permission_but_the_routes_own_is_not_enough() {
         for route in routes().into_iter().filter(|route| route.permission == Some(missing)) {
             let answer = answer(&app, &token, &route).await.unwrap();
             assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{} {}", route.method, route.path);
-            assert_eq!(answer.json()["detail"], format!("This needs the permission {missing}."));
+            assert_eq!(answer.json()["detail"], format!("The operation needs the permission {missing}."));
         }
     }
 }
@@ -59,7 +59,7 @@ async fn the_routes_own_permission_is_enough() {
 }
 
 #[tokio::test]
-async fn what_is_ones_own_needs_no_permission_and_a_user() {
+async fn own_account_routes_need_a_user_and_no_permission() {
     let app = TestApp::start().await;
     let token = app.member_with("powerless", Grants::default()).await;
     let own = routes().into_iter().filter(|route| route.permission == Some(Permission::OwnAccount));
@@ -75,9 +75,9 @@ async fn what_is_ones_own_needs_no_permission_and_a_user() {
     assert!(seen >= 4, "who one is, and one's keys");
 }
 
-/// Built-in roles, as the document promises them.
+/// The built-in roles, as the document lists them.
 #[tokio::test]
-async fn the_built_in_roles_open_what_they_should() {
+async fn the_built_in_roles_have_the_documented_permissions() {
     let app = TestApp::start().await;
     let tokens = [
         app.member("an-author", "author").await,
@@ -118,8 +118,8 @@ fn the_document_has_the_table() {
         };
         writeln!(table, "| `{}` | `{}` | {permission} |", route.method, route.path).unwrap();
     }
-    let document = include_str!("../../../docs/permissions.md");
-    assert!(document.contains(&table), "docs/permissions.md should have this table:\n\n{table}");
+    let document = include_str!("../../../docs/reference/permissions.md");
+    assert!(document.contains(&table), "docs/reference/permissions.md should have this table:\n\n{table}");
     for permission in Permission::grantable() {
         assert!(document.contains(&format!("| `{permission}` | ")), "{permission} has no row of its own");
     }

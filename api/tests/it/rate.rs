@@ -1,4 +1,4 @@
-//! Rate limits over HTTP: what is counted, for whom, and what clients are told.
+//! Rate limits over HTTP: the requests that count, the users that they count for, and the headers of the answers.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ async fn limited(rate_limits: RateLimits) -> (TestApp, Clock) {
     (TestApp::configured(config, clock.clone()).await, clock)
 }
 
-/// Limit, what remains, seconds until all is there again, and when to come back.
-fn told(answer: &Answer) -> (i64, i64, i64, Option<i64>) {
+/// The limit, the remaining requests, the seconds until all are there again, and `Retry-After`.
+fn headers(answer: &Answer) -> (i64, i64, i64, Option<i64>) {
     let number = |name: &str| answer.headers.get(name).map(|value| value.to_str().unwrap().parse::<i64>().unwrap());
     let reset = number("x-ratelimit-reset").expect("a reset");
     let (limit, remaining) = (number("x-ratelimit-limit").unwrap(), number("x-ratelimit-remaining").unwrap());
@@ -27,22 +27,22 @@ fn told(answer: &Answer) -> (i64, i64, i64, Option<i64>) {
 }
 
 #[tokio::test]
-async fn the_contracts_number_is_the_last_that_is_let_through() {
+async fn as_many_requests_as_the_contract_says_are_admitted() {
     let (app, clock) = limited(RateLimits::contract()).await;
     for number in 0..20 {
         let tool = json!({"name": format!("tool_{number}"), "description": "A tool.", "tags": {}});
         let answer = app.post("/tool", &tool).await;
         assert_eq!(answer.status, 201);
-        assert_eq!(told(&answer), (20, 19 - number, 3 * (number + 1), None));
+        assert_eq!(headers(&answer), (20, 19 - number, 3 * (number + 1), None));
     }
     let answer = app.post("/tool", &json!({})).await;
     assert_eq!(answer.refusal(), (429, "rate_limited".to_owned()));
-    assert_eq!(told(&answer), (20, 0, 60, Some(3)));
+    assert_eq!(headers(&answer), (20, 0, 60, Some(3)));
     assert_eq!(app.get("/tool").await.status, 200, "another operation");
     clock.advance(Duration::from_secs(3));
     let answer = app.post("/tool", &json!({})).await;
-    assert_eq!(answer.refusal(), (422, "request_invalid".to_owned()), "a wrong request counts, too");
-    assert_eq!(told(&answer), (20, 0, 63, None));
+    assert_eq!(answer.refusal(), (422, "request_invalid".to_owned()), "an invalid request counts, too");
+    assert_eq!(headers(&answer), (20, 0, 63, None));
     assert_eq!(app.post("/tool", &json!({})).await.status, 429);
 }
 
@@ -58,7 +58,7 @@ async fn users_are_counted_apart() {
 }
 
 #[tokio::test]
-async fn who_is_not_admitted_is_not_counted() {
+async fn a_request_without_credentials_does_not_count() {
     let (app, _) = limited(RateLimits::off().with("get-tools", 1).unwrap()).await;
     for _ in 0..3 {
         let answer = app.request("GET", "/v1/acme/tool").send().await;
@@ -69,7 +69,7 @@ async fn who_is_not_admitted_is_not_counted() {
 }
 
 #[tokio::test]
-async fn signing_in_is_counted_by_the_names_given() {
+async fn signing_in_is_counted_by_the_names_in_the_request() {
     let (app, _) = limited(RateLimits::contract()).await;
     let sign_in = |user: &'static str| {
         let request = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", user);
@@ -83,7 +83,7 @@ async fn signing_in_is_counted_by_the_names_given() {
 }
 
 #[tokio::test]
-async fn they_are_off_by_default() {
+async fn rate_limits_are_off_by_default() {
     let app = TestApp::start().await;
     for _ in 0..60 {
         let answer = app.get("/tool").await;

@@ -1,4 +1,4 @@
-//! The pages for people: they and all that they load come from this server.
+//! The HTTP reference: the pages load everything from this server.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn values(page: &str, attribute: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_page_and_what_it_names_come_from_the_server() {
+async fn pages_load_everything_from_the_server() {
     let app = TestApp::start().await;
     for path in ["/docs", "/docs/", "/docs/errors"] {
         let page = get(&app, path, "text/html; charset=utf-8").await;
@@ -51,7 +51,7 @@ async fn a_page_and_what_it_names_come_from_the_server() {
 }
 
 #[tokio::test]
-async fn what_is_no_asset_is_not_found() {
+async fn an_unknown_asset_is_not_found() {
     let app = TestApp::start().await;
     for name in ["swagger-ui.css.map", "index.html", "..%2fcss", "%00", "errors.md"] {
         let answer = app.request("GET", &format!("/docs/{name}")).send().await;
@@ -60,7 +60,7 @@ async fn what_is_no_asset_is_not_found() {
 }
 
 #[tokio::test]
-async fn every_link_of_the_document_to_an_error_leads_to_its_anchor() {
+async fn every_link_to_an_error_code_has_an_anchor() {
     let app = TestApp::start().await;
     let page = get(&app, "/docs/errors", "text/html; charset=utf-8").await;
     let ids = values(text(&page), "id");

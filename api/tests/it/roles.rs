@@ -10,7 +10,7 @@ fn condition(key: &str, operator: &str, value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_role_comes_back_as_it_was_written() {
+async fn a_role_is_returned_as_written() {
     let app = TestApp::start().await;
     let grants = json!([
         {"permission": "Tool:InvokeTool", "conditions": [
@@ -34,7 +34,7 @@ async fn a_role_comes_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn roles_that_make_no_sense_are_refused_with_the_place() {
+async fn invalid_roles_are_refused_with_the_location() {
     let app = TestApp::start().await;
     let invoke = |conditions: Value| json!([{"permission": "Tool:InvokeTool", "conditions": conditions}]);
     let grant = |permission: &str| json!([{"permission": permission}]);
@@ -64,7 +64,7 @@ async fn roles_that_make_no_sense_are_refused_with_the_place() {
 }
 
 #[tokio::test]
-async fn names_roles_in_use_and_built_in_ones_are_kept() {
+async fn names_in_use_and_built_in_roles_cannot_be_changed() {
     let app = TestApp::start().await;
     let empty = |name: &str| json!({"name": name, "grants": []});
     app.post("/role", &empty("baker")).await;

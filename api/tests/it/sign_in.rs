@@ -1,4 +1,4 @@
-//! Credentials: getting a token, and the forms in which it is presented.
+//! Credentials: sign-in, and the forms of a token in requests.
 
 use axum::http::StatusCode;
 use base64::Engine;
@@ -13,7 +13,7 @@ async fn sign_in(app: &TestApp, organization: &str, key: [&str; 3]) -> Answer {
 }
 
 #[tokio::test]
-async fn a_key_gives_a_token_that_opens_the_door() {
+async fn a_key_is_exchanged_for_a_token() {
     let app = TestApp::start().await;
     let answer = sign_in(&app, "acme", [&app.key.api_key_id, app.key.api_key.expose(), "ada"]).await;
     assert_eq!(answer.status, StatusCode::OK);
@@ -25,7 +25,7 @@ async fn a_key_gives_a_token_that_opens_the_door() {
 }
 
 #[tokio::test]
-async fn wrong_parts_are_refused_without_saying_which() {
+async fn wrong_credentials_are_refused_without_naming_the_wrong_part() {
     let app = TestApp::start().await;
     let (id, key) = (app.key.api_key_id.clone(), app.key.api_key.expose().to_owned());
     let wrong = [[&id, "lk_wrong", "ada"], ["lk_wrong", &key, "ada"], [&id, &key, "eve"], ["", "", ""]];
@@ -40,7 +40,7 @@ async fn wrong_parts_are_refused_without_saying_which() {
 }
 
 #[tokio::test]
-async fn basic_carries_organization_and_user() {
+async fn basic_credentials_have_organization_and_user() {
     let app = TestApp::start().await;
     for (name, expected) in [
         ("acme_ada", StatusCode::OK),
@@ -55,7 +55,7 @@ async fn basic_carries_organization_and_user() {
 }
 
 #[tokio::test]
-async fn unknown_headers_are_tolerated() {
+async fn unknown_headers_are_ignored() {
     let app = TestApp::start().await;
     let request = app.signed("GET", "/tool").header("x-mongo-cluster-name", "c1").header("x-amigo-application", "a");
     let request = request.header("sec-websocket-protocol", "x").header("x-org-id", "acme");
@@ -63,7 +63,7 @@ async fn unknown_headers_are_tolerated() {
 }
 
 #[tokio::test]
-async fn a_request_id_of_the_caller_is_not_taken_over() {
+async fn a_request_id_of_the_caller_is_not_used() {
     let app = TestApp::start().await;
     let answer = app.signed("GET", "/tool").header("x-request-id", "mine").send().await;
     assert_ne!(answer.headers["x-request-id"], "mine");

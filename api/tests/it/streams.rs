@@ -1,4 +1,4 @@
-//! Answers as event streams.
+//! Responses as event streams.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn a_refusal_of_the_work_is_an_event() {
 }
 
 #[tokio::test]
-async fn a_refusal_before_the_work_is_a_plain_answer() {
+async fn a_refusal_before_the_work_is_a_plain_response() {
     let app = TestApp::start().await;
     let path = format!("/tool/{}/version", app.tool("search").await);
     let request = app.signed("POST", &path).header("accept", "text/event-stream");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
-/// Parameters have other names here; what counts is where they stand.
+/// Names of path parameters may differ; their positions may not.
 fn without_names(path: &str) -> String {
     let segments = path.trim_end_matches('/').split('/');
     segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect::<Vec<_>>().join("/")

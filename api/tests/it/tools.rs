@@ -41,7 +41,7 @@ async fn names_are_unique_and_bounded() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other() {
+async fn continuation_tokens_lead_through_all_pages() {
     let app = TestApp::start().await;
     for name in ["a", "b", "c"] {
         app.tool(name).await;

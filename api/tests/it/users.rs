@@ -1,4 +1,4 @@
-//! Users over HTTP: listing, adding, other roles, removing.
+//! Users over HTTP: listing, adding, changing roles, removing.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::fixtures;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn users_come_change_and_go() {
+async fn users_are_added_changed_and_removed() {
     let app = TestApp::start().await;
     let added = app.post("/user", &json!({"user_id": "bob", "role": "author"})).await;
     assert_eq!((added.status, added.json()), (StatusCode::CREATED, json!({"user_id": "bob"})));
@@ -29,7 +29,7 @@ async fn users_come_change_and_go() {
 }
 
 #[tokio::test]
-async fn wrong_users_are_refused_with_the_reason() {
+async fn invalid_users_are_refused_with_the_reason() {
     let app = TestApp::start().await;
     for (body, refusal) in [
         (json!({"user_id": "ada", "role": "author"}), (409, "already_exists")),
@@ -50,7 +50,7 @@ async fn wrong_users_are_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn the_last_administrator_cannot_go() {
+async fn the_last_administrator_cannot_be_removed() {
     let app = TestApp::start().await;
     for answer in [app.delete("/user/ada").await, app.post("/user/ada", &json!({"role": "author"})).await] {
         assert_eq!(answer.refusal(), (409, "last_administrator".into()));
@@ -61,7 +61,7 @@ async fn the_last_administrator_cannot_go() {
 }
 
 #[tokio::test]
-async fn a_change_of_role_counts_from_the_next_request_on() {
+async fn a_new_role_applies_from_the_next_request_on() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "author").await;
     assert_eq!(app.signed_as(&bob, "GET", "/tool").send().await.status, StatusCode::OK);
@@ -73,7 +73,7 @@ async fn a_change_of_role_counts_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn everybody_learns_who_they_are() {
+async fn every_user_may_see_themselves() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "invoker").await;
     let me = app.signed_as(&bob, "GET", "/user/me").send().await.json();

@@ -1,17 +1,17 @@
-//! Requests that are wrong in form: 422 with the place, or the bound that was passed.
+//! Requests with an invalid form: 422 with the location, or the exceeded bound.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
-/// The places named by a 422.
-fn places(body: &Value) -> Vec<String> {
-    let place = |problem: &Value| {
+/// The locations in a 422 response.
+fn locations(body: &Value) -> Vec<String> {
+    let location = |problem: &Value| {
         let steps = problem["loc"].as_array().unwrap().iter();
         steps.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect::<Vec<_>>().join(".")
     };
-    body["detail"].as_array().unwrap().iter().map(place).collect()
+    body["detail"].as_array().unwrap().iter().map(location).collect()
 }
 
 #[tokio::test]
@@ -21,11 +21,11 @@ async fn missing_and_wrong_fields_are_all_named() {
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     let body = answer.shaped("HTTPValidationError");
     assert_eq!(body["code"], "request_invalid");
-    assert_eq!(places(&body), ["body.name", "body.description", "body.tags"]);
+    assert_eq!(locations(&body), ["body.name", "body.description", "body.tags"]);
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_are_refused() {
+async fn bodies_that_are_not_json_are_refused() {
     let app = TestApp::start().await;
     for (content_type, body) in [
         ("application/json", "{"),
@@ -37,7 +37,7 @@ async fn bodies_that_are_no_json_are_refused() {
     ] {
         let answer = app.signed("POST", "/tool").header("content-type", content_type).body(body).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{content_type} {body}");
-        assert_eq!(places(&answer.shaped("HTTPValidationError")), ["body"], "{content_type} {body}");
+        assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body"], "{content_type} {body}");
     }
 }
 
@@ -75,12 +75,12 @@ async fn queries_are_bounded() {
     ] {
         let answer = app.get(&path).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
-        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{path}");
+        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{path}");
     }
 }
 
 #[tokio::test]
-async fn inputs_of_an_invocation_are_checked_before_the_tool_is_looked_for() {
+async fn inputs_of_an_invocation_are_checked_before_the_tool() {
     let app = TestApp::start().await;
     let path = format!("/tool/{}/version/1.0.0/invoke", "a".repeat(24));
     let input = json!({
@@ -97,14 +97,14 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool_is_looked_for() {
     ] {
         let merged: Vec<Value> = inputs.as_array().unwrap().iter().map(|change| merge(&input, change)).collect();
         let answer = app.post(&path, &json!({"inputs": merged})).await;
-        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place]);
+        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place]);
     }
     many.truncate(10);
     assert_eq!(app.post(&path, &json!({"inputs": many})).await.refusal(), (404, "not_found".into()));
     let answer =
         app.post(&path, &json!({"inputs": [input], "invocation_source": {"type": "direct", "user_id": "x"}})).await;
-    assert_eq!(places(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
-    // The position of a kind in some list is no name of it.
+    assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
+    // A number is not the name of a kind.
     let metadata = json!({"type": 1, "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
     for kind in [json!(0), json!("regular-conversation")] {
         let source = json!({"type": kind, "user_id": "x", "invocation_metadata": metadata});
@@ -114,7 +114,7 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool_is_looked_for() {
         } else {
             "body.invocation_source.invocation_metadata.type"
         };
-        assert_eq!(places(&answer.shaped("HTTPValidationError")), [place]);
+        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place]);
     }
 }
 
@@ -149,13 +149,13 @@ async fn ids_are_24_lower_case_hexadecimal_characters() {
         ] {
             let answer = app.signed(method, &path).send().await;
             assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{method} {path}");
-            assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+            assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
         }
     }
 }
 
 #[tokio::test]
-async fn constraints_are_refused_where_they_stand() {
+async fn invalid_constraints_are_refused_with_their_location() {
     let app = TestApp::start().await;
     let id = "a".repeat(24);
     let clauses = |count: usize| vec!["%3E%3D1"; count].join(",");
@@ -183,14 +183,14 @@ async fn constraints_are_refused_where_they_stand() {
             let answer = app.signed(method, &path).send().await;
             assert_eq!(answer.status != StatusCode::UNPROCESSABLE_ENTITY, is_right, "{method} {path}");
             if !is_right {
-                assert_eq!(places(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+                assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
             }
         }
     }
-    // What says nothing would mean everything.
+    // An empty constraint would admit every version.
     for nothing in ["%20", ",", "%20,%20"] {
         let answer = app.delete(&format!("/tool/{id}/version/{nothing}")).await;
-        assert_eq!(places(&answer.shaped("HTTPValidationError")), ["path.version"], "{nothing}");
+        assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["path.version"], "{nothing}");
     }
     assert_eq!(app.get(&format!("/tool/invocation?tool_id={id}&version=")).await.status, StatusCode::OK);
 }

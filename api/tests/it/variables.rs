@@ -1,4 +1,4 @@
-//! Variables of a tool: all changes or none, and the refusals.
+//! Variables of a tool: atomic changes and refusals.
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn variables_go_in_and_only_their_names_come_out() {
+async fn only_the_names_of_variables_are_returned() {
     let app = TestApp::start().await;
     let path = format!("/tool/{}/envvar", app.tool("search").await);
     let inserts = json!([

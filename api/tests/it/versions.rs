@@ -1,7 +1,6 @@
 //! Listing, showing and deprecating versions.
 
 use axum::http::StatusCode;
-use registry::Operation;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
@@ -82,15 +81,15 @@ async fn matching_versions_are_deprecated() {
 }
 
 #[tokio::test]
-async fn what_runs_on_the_tool_is_named_in_a_conflict() {
+async fn a_conflict_names_the_running_operation() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
-    let _lease = app.lease(&tool, Operation::Publish).await;
+    let _lease = app.lease(&tool).await;
     for path in [format!("/tool/{tool}/version/1.0.0"), format!("/tool/{tool}")] {
         let answer = app.delete(&path).await;
         assert_eq!(answer.refusal(), (409, "operation_in_progress".into()));
         let detail = answer.json()["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains("publish") && detail.contains('Z'), "{detail}");
+        assert!(detail.contains("publication") && detail.contains('Z'), "{detail}");
     }
 }

@@ -1,4 +1,4 @@
-//! A signed statement: a DSSE envelope (Dead Simple Signing Envelope, version 1).
+//! Signed statements, as DSSE envelopes (Dead Simple Signing Envelope, version 1).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// The envelope, as JSON.
+/// Signs a statement and returns its envelope as JSON.
 pub fn seal(statement: &str, key: &SigningKey, public: &PublicKey) -> String {
     let signature = key.sign(&signed_bytes(PAYLOAD_TYPE, statement.as_bytes()));
     json!({
@@ -18,17 +18,17 @@ pub fn seal(statement: &str, key: &SigningKey, public: &PublicKey) -> String {
     .to_string()
 }
 
-/// The statement in the envelope, if its signature is right.
+/// The statement in an envelope. `None` when the envelope is malformed or its signature is invalid.
 pub fn open(envelope: &str, public: &PublicKey) -> Option<Value> {
     let envelope: Value = serde_json::from_str(envelope).ok()?;
     let bytes = |pointer: &str| STANDARD.decode(envelope.pointer(pointer)?.as_str()?).ok();
     let (payload, signature) = (bytes("/payload")?, bytes("/signatures/0/sig")?);
     let payload_type = envelope["payloadType"].as_str()?;
-    let is_right = public.verifies(&signed_bytes(payload_type, &payload), &signature);
-    if is_right && payload_type == PAYLOAD_TYPE { serde_json::from_slice(&payload).ok() } else { None }
+    let is_valid = public.verifies(&signed_bytes(payload_type, &payload), &signature);
+    if is_valid && payload_type == PAYLOAD_TYPE { serde_json::from_slice(&payload).ok() } else { None }
 }
 
-/// DSSE's pre-authentication encoding: type and payload, each with its length before it.
+/// DSSE's pre-authentication encoding: type and payload, each preceded by its length.
 fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()
@@ -40,8 +40,8 @@ mod tests {
     use registry::DataKey;
 
     #[test]
-    fn what_is_signed_is_as_the_specification_has_it() {
-        // The example of the DSSE protocol's document.
+    fn signed_bytes_match_the_specification() {
+        // The example in the DSSE protocol document.
         let bytes = signed_bytes("http://example.com/HelloWorld", b"hello world");
         assert_eq!(bytes, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
     }

@@ -1,17 +1,17 @@
-//! A package that became part of a tool.
+//! Packages that are part of a tool.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What a package URL keeps as it is.
-const NOT_KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+/// Characters that are percent-encoded in a package URL.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Of package URLs: `pypi`, `npm`, `cargo`.
+    /// The type in the package URL: `pypi`, `npm`, `cargo` or `generic`.
     pub kind: &'static str,
     pub name: String,
     pub version: String,
-    /// Of the file that was taken, as the lock file has it.
+    /// The hash of the downloaded file, from the lock file.
     pub hash: Option<Hash>,
 }
 
@@ -34,10 +34,10 @@ impl Hash {
 }
 
 impl Package {
-    /// Names the package in any registry of its kind; see the package-url specification.
+    /// The package URL, as the package-url specification defines it.
     #[must_use]
     pub fn url(&self) -> String {
-        let escaped = |text: &str| utf8_percent_encode(text, NOT_KEPT).to_string();
+        let escaped = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
         let name: Vec<_> = self.name.split('/').map(escaped).collect();
         format!("pkg:{}/{}@{}", self.kind, name.join("/"), escaped(&self.version))
     }

@@ -1,10 +1,11 @@
-//! What a version is made of: a `CycloneDX` document, version 1.6.
+//! The bill of materials of a version: a `CycloneDX` document, version 1.6.
 
 use serde_json::{Value, json};
 
-use super::{Facts, Package, RELEASE};
+use super::facts::{Facts, RELEASE};
+use super::package::Package;
 
-/// Package URLs of programs that no registry has: a compiler, a bundler.
+/// The package URL type of programs that are in no registry, such as compilers and bundlers.
 const GENERIC: &str = "generic";
 
 /// The bill of materials.
@@ -33,7 +34,8 @@ pub fn document(facts: &Facts<'_>) -> Value {
     })
 }
 
-/// The programs that a version was made with, as its bill of materials has them, and others as it would have them; in words.
+/// Lists the programs that built a version, from its bill of materials, and the programs of a rebuild in the same
+/// format.
 pub fn programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
     let document: Value = serde_json::from_str(sbom).unwrap_or_default();
     let published = document["components"].as_array().into_iter().flatten();
@@ -43,14 +45,14 @@ pub fn programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
 
 fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
     let generic = format!("pkg:{GENERIC}/");
-    let told = |component: &Value| {
+    let described = |component: &Value| {
         let url = component["purl"].as_str().filter(|url| url.starts_with(&generic))?;
         Some(format!("{url} {}", component["hashes"][0]["content"].as_str().unwrap_or_default()))
     };
-    components.filter_map(told).collect::<Vec<_>>().join(", ")
+    components.filter_map(described).collect::<Vec<_>>().join(", ")
 }
 
-/// The interpreter.
+/// The language image, if the version uses one.
 fn image(facts: &Facts<'_>) -> Option<Value> {
     let (name, image) = facts.artefact.language_image()?;
     Some(json!({
@@ -87,7 +89,7 @@ mod tests {
     use crate::attestation::Hash;
 
     #[test]
-    fn programs_are_told_with_their_digests_and_packages_are_not() {
+    fn programs_are_listed_with_their_digests_and_packages_are_not() {
         let package = |kind, name: &str, hex: &str| Package {
             kind,
             name: name.to_owned(),

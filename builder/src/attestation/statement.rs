@@ -1,14 +1,15 @@
-//! How a version was made: an in-toto statement with SLSA provenance, version 1.
+//! The provenance of a version: an in-toto statement with SLSA provenance, version 1.
 
 use registry::Digest;
 use serde_json::{Value, json};
 
-use super::{BUILD_TYPE, BUILDER, Facts, Package, RELEASE};
+use super::facts::{BUILD_TYPE, BUILDER, Facts, RELEASE};
+use super::package::Package;
 
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 
-/// The statement; `sbom` is the document that belongs to it.
+/// The provenance statement, which names `sbom` by its digest.
 pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
     let component = facts.artefact.component_digest().to_hex();
     json!({
@@ -35,12 +36,12 @@ pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
     })
 }
 
-/// Whether a statement speaks of a component.
+/// Whether a component is the subject of a statement.
 pub fn is_of(statement: &Value, component: &Digest) -> bool {
     statement.pointer("/subject/0/digest/sha256").and_then(Value::as_str) == Some(component.to_hex().as_str())
 }
 
-/// What the caller chose.
+/// The parameters that the caller chose.
 fn parameters(facts: &Facts<'_>) -> Value {
     json!({
         "organization": facts.organization().as_str(),
@@ -52,7 +53,8 @@ fn parameters(facts: &Facts<'_>) -> Value {
     })
 }
 
-/// What went in: the commit, the interpreter, by itself and with the packages in it, and the packages.
+/// The inputs of the build: the commit, the language image, the snapshot of the image with its packages, and the
+/// packages.
 fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
     let repository = format!("urn:lathe:repository:{}", facts.organization());
     let commit = json!({"uri": repository, "digest": {"gitCommit": facts.commit.to_string()}});

@@ -1,21 +1,20 @@
-//! Where two JSON values differ, for people.
+//! The differences between two JSON values, as readable lines.
 
 use serde_json::{Number, Value};
 
-/// More than these tell nothing new about a mistake.
+/// Differences that are listed. Further ones tell an author nothing new.
 const DIFFERENCES_MAX: usize = 10;
-/// Of a value in a line.
+/// Characters of a value in a line.
 const VALUE_CHARACTERS_MAX: usize = 200;
-/// What stands before the place where two long texts part.
+/// Characters shown before the first difference of two long texts.
 const CONTEXT_CHARACTERS: usize = 20;
-/// Shorter texts are shown whole.
+/// Characters up to which a text is shown in full.
 const LONG_CHARACTERS: usize = 60;
 
-/// A line for each place, as a JSON pointer with what was expected there and what is. None for equal values; numbers are
-/// equal when they are the same number, as `1` and `1.0`.
+/// Returns a line for each difference: its JSON pointer, the expected value and the actual value. Numbers are compared
+/// by value, so that `1` equals `1.0`.
 pub fn differences(expected: &Value, got: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    compare("", expected, got, &mut found);
+    let mut found = compare("", expected, got);
     let more = found.len().saturating_sub(DIFFERENCES_MAX);
     found.truncate(DIFFERENCES_MAX);
     if more > 0 {
@@ -24,18 +23,19 @@ pub fn differences(expected: &Value, got: &Value) -> Vec<String> {
     found
 }
 
-/// A value in one line, cut.
+/// A value on one line, truncated.
 pub fn shown(value: &Value) -> String {
     clipped(&value.to_string())
 }
 
-fn compare(pointer: &str, expected: &Value, got: &Value, found: &mut Vec<String>) {
+fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
+    let mut found = Vec::new();
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
             for (name, value) in expected {
                 let pointer = format!("{pointer}/{}", escaped(name));
                 match got.get(name) {
-                    Some(got) => compare(&pointer, value, got, found),
+                    Some(got) => found.extend(compare(&pointer, value, got)),
                     None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
                 }
             }
@@ -48,7 +48,7 @@ fn compare(pointer: &str, expected: &Value, got: &Value, found: &mut Vec<String>
             for (index, value) in expected.iter().enumerate() {
                 let pointer = format!("{pointer}/{index}");
                 match got.get(index) {
-                    Some(got) => compare(&pointer, value, got, found),
+                    Some(got) => found.extend(compare(&pointer, value, got)),
                     None => found.push(format!("{pointer}: expected {}, and it is missing", shown(value))),
                 }
             }
@@ -58,11 +58,12 @@ fn compare(pointer: &str, expected: &Value, got: &Value, found: &mut Vec<String>
         (Value::Number(expected), Value::Number(got)) if is_same(expected, got) => {}
         (expected, got) if expected == got => {}
         (Value::String(expected), Value::String(got)) => {
-            let (expected, got) = parted(expected, got);
+            let (expected, got) = from_first_difference(expected, got);
             found.push(format!("{}: expected {expected}, got {got}", place(pointer)));
         }
         _ => found.push(format!("{}: expected {}, got {}", place(pointer), shown(expected), shown(got))),
     }
+    found
 }
 
 fn place(pointer: &str) -> &str {
@@ -77,13 +78,13 @@ fn is_same(one: &Number, other: &Number) -> bool {
     }
 }
 
-/// As RFC 6901 has it.
+/// A name escaped for a JSON pointer, as RFC 6901 defines it.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Two texts from shortly before the place where they part.
-fn parted(expected: &str, got: &str) -> (String, String) {
+/// Two texts, starting shortly before their first difference.
+fn from_first_difference(expected: &str, got: &str) -> (String, String) {
     let is_long = |text: &str| text.chars().count() > LONG_CHARACTERS;
     let common = expected.chars().zip(got.chars()).take_while(|(one, other)| one == other).count();
     let skipped = if is_long(expected) || is_long(got) { common.saturating_sub(CONTEXT_CHARACTERS) } else { 0 };
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_shown_where_they_part() {
+    fn long_texts_are_shown_from_their_first_difference() {
         let common = "x".repeat(500);
         let lines = differences(&json!(format!("{common}abc")), &json!(format!("{common}abd{common}")));
         let [line] = lines.as_slice() else { panic!("{lines:?}") };
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_too_many() {
+    fn the_number_of_differences_is_bounded() {
         let lines = differences(&json!(vec![0; 1_000]), &json!(vec![1; 1_000]));
         assert_eq!((lines.len(), lines.last().map(String::as_str)), (DIFFERENCES_MAX + 1, Some("and 990 more")));
     }

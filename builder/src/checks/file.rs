@@ -1,4 +1,4 @@
-//! `checks/*.json`: inputs of the author's, with what has to come of them.
+//! `checks/*.json`: the author's inputs with their expected results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +7,20 @@ use runner::{Conversation, InputSchema, InvocationMode, MOCKS_MAX, Mock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::STAGE;
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
+pub const STAGE: &str = "checks";
 const CHECK: &str = "check";
 const DIRECTORY: &str = "checks/";
 const SUFFIX: &str = ".json";
-/// Each is a run, and all of them are awaited by whoever publishes.
+/// Checks of a project. Each is a run, and the publisher waits for all of them.
 const CHECKS_MAX: usize = 200;
-/// Of all files; they are in memory while the project is built.
+/// Bytes of all check files, which are in memory while the project is built.
 const CHECKS_BYTES_MAX: usize = 2 << 20;
-/// It stands in every line about the check.
+/// Characters of a check's name, which is part of every line about the check.
 const NAME_CHARACTERS_MAX: usize = 100;
 
-/// One run, and what has to come of it.
+/// A run and its expected result.
 #[derive(Debug)]
 pub struct Check {
     pub name: String,
@@ -31,9 +31,9 @@ pub struct Check {
     pub sensitive_user_variables: BTreeMap<String, SecretValue>,
     pub envvars: BTreeMap<EnvvarName, String>,
     pub secrets: BTreeMap<EnvvarName, SecretValue>,
-    /// They answer before those of the project.
+    /// Mocks that take precedence over those of the project.
     pub mocks: Vec<Mock>,
-    /// Where the run's time of day begins; at the world's when nothing is said.
+    /// The time at the start of the run. `None` for the current time.
     pub clock: Option<Timestamp>,
     pub conversation: Option<Conversation>,
     pub expected: Expected,
@@ -43,7 +43,7 @@ pub struct Check {
 pub enum Expected {
     Output(Value),
     Error(ExpectedError),
-    /// Of the output, which need not be an object.
+    /// The schema of the output, which need not be an object.
     Schema(InputSchema),
 }
 
@@ -54,7 +54,7 @@ pub struct ExpectedError {
     pub message_contains: Option<String>,
 }
 
-/// A file has one check or a list of them.
+/// A file with one check or a list of checks.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum File {
@@ -62,7 +62,7 @@ enum File {
     One(Value),
 }
 
-/// The input has the names of an invocation's.
+/// A check in JSON. The fields of its input are named as in an invocation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -92,12 +92,12 @@ const fn regular() -> InvocationMode {
     InvocationMode::Regular
 }
 
-/// The files of a project that have its checks.
+/// The check files of a project.
 #[derive(Debug, Default)]
 pub struct CheckFiles(BTreeMap<String, Vec<u8>>);
 
 impl CheckFiles {
-    /// Takes them out of a project's files.
+    /// Selects the check files among a project's files.
     #[must_use]
     pub fn among(files: &BTreeMap<String, Vec<u8>>) -> Self {
         let is_check = |path: &str| path.starts_with(DIRECTORY) && path.ends_with(SUFFIX);
@@ -105,15 +105,24 @@ impl CheckFiles {
         Self(found.map(|(path, bytes)| (path.clone(), bytes.clone())).collect())
     }
 
+    /// Reads the checks on a thread for blocking work, since each may have a schema to compile.
+    ///
+    /// # Errors
+    /// When a file is not JSON, or its content is not a check.
+    pub async fn read_blocking(&self) -> Result<Vec<Check>, Error> {
+        let files = Self(self.0.clone());
+        tokio::task::spawn_blocking(move || files.read()).await.map_err(Error::internal)?
+    }
+
     /// Reads the checks in the order of their files' names.
     ///
     /// # Errors
-    /// When a file is no JSON, or what it holds is no check.
+    /// When a file is not JSON, or its content is not a check.
     pub fn read(&self) -> Result<Vec<Check>, Error> {
         let bytes: usize = self.0.values().map(Vec::len).sum();
         if bytes > CHECKS_BYTES_MAX {
             let message = format!("checks have at most {CHECKS_BYTES_MAX} bytes together, and these {bytes}");
-            return Err(Error::failed(STAGE, CHECK, message, Place::file(DIRECTORY)));
+            return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
         }
         let mut checks = Vec::new();
         for (path, bytes) in &self.0 {
@@ -121,13 +130,13 @@ impl CheckFiles {
         }
         if checks.len() > CHECKS_MAX {
             let message = format!("a project has at most {CHECKS_MAX} checks, and this one {}", checks.len());
-            return Err(Error::failed(STAGE, CHECK, message, Place::file(DIRECTORY)));
+            return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
         }
         let mut names = BTreeSet::new();
         match checks.iter().find(|check| !names.insert(check.name.as_str())) {
             Some(twin) => {
                 let message = format!("another check has the name {:?}, too; rename one of them", twin.name);
-                Err(Error::failed(STAGE, CHECK, message, Place::file(&twin.file)))
+                Err(Error::failed((STAGE, CHECK), message, Location::file(&twin.file)))
             }
             None => Ok(checks),
         }
@@ -137,17 +146,17 @@ impl CheckFiles {
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Check>, Error> {
     let file: File = serde_json::from_slice(bytes).map_err(|error| {
         let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
-        Error::failed(STAGE, CHECK, error.to_string(), Place { line, ..Place::file(path) })
+        Error::failed((STAGE, CHECK), error.to_string(), Location { line, ..Location::file(path) })
     })?;
     let stem = path.strip_prefix(DIRECTORY).and_then(|name| name.strip_suffix(SUFFIX)).unwrap_or(path);
     match file {
         File::One(value) => read_check(path, stem.to_owned(), value)
             .map(|check| vec![check])
-            .map_err(|problem| Error::failed(STAGE, CHECK, problem, Place::file(path))),
+            .map_err(|problem| Error::failed((STAGE, CHECK), problem, Location::file(path))),
         File::List(values) => {
             let one = |(index, value)| {
                 let refuse =
-                    |problem| Error::failed(STAGE, CHECK, format!("check {index}: {problem}"), Place::file(path));
+                    |problem| Error::failed((STAGE, CHECK), format!("check {index}: {problem}"), Location::file(path));
                 read_check(path, format!("{stem}[{index}]"), value).map_err(refuse)
             };
             values.into_iter().enumerate().map(one).collect()
@@ -189,7 +198,7 @@ fn expected(document: &mut Document) -> Result<Expected, String> {
         (None, Some(error), None) => Ok(Expected::Error(error)),
         (None, None, Some(schema)) => InputSchema::compile(&schema)
             .map(Expected::Schema)
-            .map_err(|problem| format!("expected_schema is no JSON Schema: {problem}")),
+            .map_err(|problem| format!("expected_schema is not a JSON Schema: {problem}")),
         _ => Err("it needs one of expected_output, expected_error and expected_schema, and no two of them".into()),
     }
 }
@@ -205,7 +214,7 @@ fn read_mocks(values: Vec<Value>) -> Result<Vec<Mock>, String> {
     values.into_iter().enumerate().map(one).collect()
 }
 
-/// What guests have for it counts from 1970.
+/// The start time of a check. The guests' clock counts from 1970.
 fn clock(text: &str) -> Result<Timestamp, String> {
     let moment = text.parse::<jiff::Timestamp>().ok().filter(|moment| moment.as_millisecond() >= 0);
     let moment = moment.ok_or("clock must be a time since 1970 with its offset, such as 2030-01-31T12:00:00Z")?;
@@ -250,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_a_check_may_say_is_read() {
+    fn every_field_of_a_check_is_read() {
         let text = r#"{
             "name": "all", "input_parameters": {"a": 1}, "invocation_mode": "conversation-simulation",
             "nonsensitive_user_variables": {"city": "Oslo"}, "sensitive_user_variables": {"pin": "1234"},
@@ -287,7 +296,7 @@ mod tests {
             (&with(r#""conversation": {}"#), "missing field `user_id`"),
             (&with(r#""conversation": {"user_id": "u", "turn": 1}"#), "unknown field `turn`"),
             (&with(r#""mocks": [{}]"#), "mocks[0]: missing field `request`"),
-            (r#"{"expected_schema": {"type": 7}}"#, "expected_schema is no JSON Schema"),
+            (r#"{"expected_schema": {"type": 7}}"#, "expected_schema is not a JSON Schema"),
             (&format!(r#"[{ONE}, {}]"#, with(r#""name": "a[0]""#)), "another check has the name \"a[0]\""),
         ] {
             let error = read(&files(&[("checks/a.json", text)])).unwrap_err().to_string();

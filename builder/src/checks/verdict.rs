@@ -1,48 +1,73 @@
-//! Whether a run ended as its check expects, and if not, how.
+//! Compares the result of a run with the result that its check expects.
 
-use runner::{Misfit, Outcome, Tried};
+use registry::OrganizationId;
+use runner::{InputSchema, Outcome, SchemaMatcher, SchemaViolation, TrialResult};
 use serde_json::Value;
 
 use super::difference::{differences, shown};
 use super::file::{Expected, ExpectedError};
 use crate::error::Error;
 
-/// Of either end of a stack trace: where it broke stands last in Python, and first in JavaScript.
+/// Lines shown from each end of a stack trace. The failing line is last in Python and first in JavaScript.
 const TRACE_ENDS_MAX: usize = 10;
 
-/// Why a check failed; none when it passed. Values are shown without secrets, which are taken out before they are cut:
-/// half a secret would not be found.
-///
-/// # Errors
-/// When the host has no thread to give.
-pub async fn failure(expected: &Expected, tried: &Tried) -> Result<Option<String>, Error> {
-    // Its author should know, whatever the tool makes of it.
-    if !tried.unanswered.is_empty() {
-        let requests = tried.unanswered.join(", ");
-        return Ok(Some(format!("no mock stands for {requests} (simulated); add one to the check or to mocks/")));
-    }
-    Ok(match (expected, &tried.outcome) {
-        (Expected::Output(expected), Outcome::Succeeded { output }) if is_expected(expected, output) => None,
-        (Expected::Output(expected), Outcome::Succeeded { output }) => {
-            let got = if expected.is_string() { output.as_str().into() } else { value(output) };
-            Some(difference(&tried.redacted_value(expected.clone()), &tried.redacted_value(got)))
-        }
-        (Expected::Schema(schema), Outcome::Succeeded { output }) => {
-            let got = value(output);
-            let misfits = schema.misfits_of(got.clone()).await?;
-            (!misfits.is_empty()).then(|| listed_misfits(&misfits, &tried.redacted_value(got)))
-        }
-        (Expected::Error(expected), Outcome::Succeeded { output }) => {
-            let output = shown(&tried.redacted_value(value(output)));
-            Some(format!("expected the error {}, and the tool returned {output}", expected.exception_type))
-        }
-        (Expected::Error(expected), failed) if is_expected_error(expected, failed) => None,
-        (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome())),
-        (_, _) => Some(format!("expected an output, and the tool failed: {}", told(&tried.redacted_outcome()))),
-    })
+/// The schema matcher, and the organisation on whose behalf it works.
+#[derive(Clone, Copy)]
+pub struct Judge<'a> {
+    pub schemas: &'a SchemaMatcher,
+    pub organization: &'a OrganizationId,
 }
 
-/// A text is the output as it is, or as JSON; everything else is JSON.
+impl Judge<'_> {
+    /// Returns the reason why a check failed, or `None` when it passed. Secrets are redacted before values are
+    /// truncated, since half a secret would not be recognised.
+    ///
+    /// # Errors
+    /// When the host has no process for matching schemas.
+    pub async fn failure(self, expected: &Expected, tried: &TrialResult) -> Result<Option<String>, Error> {
+        // An unanswered request fails the check even if the tool handles the error.
+        if !tried.unanswered.is_empty() {
+            let requests = tried.unanswered.join(", ");
+            return Ok(Some(format!("no mock matches {requests} (simulated); add one to the check or to mocks/")));
+        }
+        Ok(match (expected, &tried.outcome) {
+            (Expected::Output(expected), Outcome::Succeeded { output }) if is_expected(expected, output) => None,
+            (Expected::Output(expected), Outcome::Succeeded { output }) => {
+                let got = if expected.is_string() { output.as_str().into() } else { value(output) };
+                Some(difference(&tried.redacted_value(expected.clone()), &tried.redacted_value(got)))
+            }
+            (Expected::Schema(schema), Outcome::Succeeded { output }) => {
+                let got = value(output);
+                let violations = self.violations(schema, got.clone()).await?;
+                (!violations.is_empty()).then(|| listed_violations(&violations, &tried.redacted_value(got)))
+            }
+            (Expected::Error(expected), Outcome::Succeeded { output }) => {
+                let output = shown(&tried.redacted_value(value(output)));
+                Some(format!("expected the error {}, and the tool returned {output}", expected.exception_type))
+            }
+            (Expected::Error(expected), failed) if is_expected_error(expected, failed) => None,
+            (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome())),
+            (_, _) => {
+                Some(format!("expected an output, and the tool failed: {}", described(&tried.redacted_outcome())))
+            }
+        })
+    }
+
+    /// The violations of a schema. An expensive schema is compiled here for the first time, and a schema that does not
+    /// compile is reported as a violation.
+    async fn violations(self, schema: &InputSchema, got: Value) -> Result<Vec<SchemaViolation>, Error> {
+        match self.schemas.prove(self.organization, schema).await? {
+            Ok(()) => Ok(self.schemas.violations_of(self.organization, schema, got).await?),
+            Err(problem) => {
+                let message = format!("expected_schema is not a JSON Schema: {problem}");
+                Ok(vec![SchemaViolation { input_index: 0, pointer: String::new(), message }])
+            }
+        }
+    }
+}
+
+/// Whether the output is the expected value. A string is compared with the output as plain text and as JSON, any other
+/// value as JSON.
 fn is_expected(expected: &Value, output: &str) -> bool {
     expected.as_str() == Some(output)
         || serde_json::from_str(output).is_ok_and(|got| differences(expected, &got).is_empty())
@@ -50,17 +75,17 @@ fn is_expected(expected: &Value, output: &str) -> bool {
 
 fn difference(expected: &Value, got: &Value) -> String {
     let lines = differences(expected, got);
-    let redacted = || vec!["in what is not shown".to_owned()];
+    let redacted = || vec!["in redacted values".to_owned()];
     listed("the output differs", &if lines.is_empty() { redacted() } else { lines })
 }
 
-fn listed_misfits(misfits: &[Misfit], got: &Value) -> String {
-    let line = |misfit: &Misfit| {
-        let place = if misfit.pointer.is_empty() { "the whole" } else { &misfit.pointer };
-        let found = got.pointer(&misfit.pointer).map(|found| format!(", got {}", shown(found)));
-        format!("{place}: {}{}", misfit.message, found.unwrap_or_default())
+fn listed_violations(violations: &[SchemaViolation], got: &Value) -> String {
+    let line = |violation: &SchemaViolation| {
+        let place = if violation.pointer.is_empty() { "the whole" } else { &violation.pointer };
+        let found = got.pointer(&violation.pointer).map(|found| format!(", got {}", shown(found)));
+        format!("{place}: {}{}", violation.message, found.unwrap_or_default())
     };
-    listed("the output misses the schema", &misfits.iter().map(line).collect::<Vec<_>>())
+    listed("the output does not match the schema", &violations.iter().map(line).collect::<Vec<_>>())
 }
 
 fn is_expected_error(expected: &ExpectedError, failed: &Outcome) -> bool {
@@ -76,17 +101,17 @@ fn wrong_error(expected: &ExpectedError, failed: &Outcome) -> String {
             let (part, got) = (shown(&part.as_str().into()), shown(&exception_message.as_str().into()));
             format!("expected a message of {wanted} with {part}, got {got}")
         }
-        _ => format!("expected the error {wanted}, got {}", told(failed)),
+        _ => format!("expected the error {wanted}, got {}", described(failed)),
     }
 }
 
-/// What a tool returned: JSON, or a text that is none.
+/// A tool's output: its JSON value, or a string if it is not JSON.
 fn value(output: &str) -> Value {
     serde_json::from_str(output).unwrap_or_else(|_| Value::String(output.to_owned()))
 }
 
-/// Type, message and both ends of the trace.
-fn told(failed: &Outcome) -> String {
+/// The type and message of a failure, and both ends of its stack trace.
+fn described(failed: &Outcome) -> String {
     let Outcome::Failed { exception_type, exception_message, exception_stack_trace } = failed else {
         return String::new();
     };
@@ -110,7 +135,7 @@ fn listed(what: &str, lines: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use runner::InputSchema;
+    use runner::Config;
     use serde_json::json;
 
     use super::*;
@@ -129,23 +154,21 @@ mod tests {
             assert!(!is_expected(&expected, output), "{expected} {output}");
         }
         assert_eq!(difference(&json!({"a": 1}), &json!({"a": 2})), "the output differs:\n  /a: expected 1, got 2");
-        assert_eq!(
-            difference(&json!("[redacted]"), &json!("[redacted]")),
-            "the output differs:\n  in what is not shown"
-        );
+        assert_eq!(difference(&json!("[redacted]"), &json!("[redacted]")), "the output differs:\n  in redacted values");
     }
 
     #[tokio::test]
-    async fn a_misfit_names_the_place_and_what_is_there() {
+    async fn a_violation_names_the_pointer_and_the_value() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let schema = InputSchema::compile(&schema).unwrap();
-        let misfits = |got: Value| {
-            let schema = schema.clone();
-            async move { listed_misfits(&schema.misfits_of(got.clone()).await.unwrap(), &got) }
-        };
-        let text = misfits(json!({"n": "one"})).await;
+        let schemas = SchemaMatcher::start(&Config::new("unused".into(), [0; 32], "unused")).unwrap();
+        let organization = OrganizationId::parse("acme").unwrap();
+        let judge = Judge { schemas: &schemas, organization: &organization };
+        let violations =
+            async |got: Value| listed_violations(&judge.violations(&schema, got.clone()).await.unwrap(), &got);
+        let text = violations(json!({"n": "one"})).await;
         assert!(text.contains("/n: ") && text.contains("got \"one\""), "{text}");
-        assert!(misfits(json!("no object")).await.contains("the whole: "));
+        assert!(violations(json!("no object")).await.contains("the whole: "));
     }
 
     #[test]
@@ -173,12 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_trace_both_ends_are_told() {
+    fn both_ends_of_a_long_trace_are_shown() {
         let lines = |count: usize| (0..count).map(|number| format!("\n  {number}")).collect::<Vec<_>>();
         assert_eq!(ends(&lines(20)), lines(20).concat());
-        let told = ends(&lines(25));
+        let described = ends(&lines(25));
         assert!(
-            told.starts_with("\n  0\n  1") && told.contains("\n  9\n  … 5 more lines …\n  15") && told.ends_with("24")
+            described.starts_with("\n  0\n  1")
+                && described.contains("\n  9\n  … 5 more lines …\n  15")
+                && described.ends_with("24")
         );
     }
 }

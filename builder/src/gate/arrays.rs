@@ -1,29 +1,24 @@
-//! Keywords about arrays.
+//! Comparison of keywords for arrays.
 
 use serde_json::{Map, Value};
 
 use super::kinds::Kinds;
 use super::numbers::count;
-use super::parts::{Part, Parts, implies_count, kinds};
-use super::schemas::{Comparison, narrower};
+use super::parts::{Part, Parts, implies_count};
+use super::schemas::{Comparison, Member, TOO_LARGE, narrower};
 
 impl<'a> Comparison<'a> {
-    pub(super) fn array(
-        &mut self,
-        old: &[Part<'a>],
-        new: &'a Map<String, Value>,
-        (keyword, value): (&'a str, &'a Value),
-        at: &str,
-    ) -> Vec<String> {
-        if !kinds(old).meets(Kinds::ARRAY) {
+    pub(super) fn array(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+        let Member { schema: new, keyword, value } = member;
+        if !self.kinds(old).meets(Kinds::ARRAY) {
             return Vec::new();
         }
         let holds = match (keyword, value) {
             ("prefixItems", Value::Array(schemas)) => {
                 let each = schemas.iter().enumerate();
-                return each.flat_map(|(index, schema)| self.element(old, index, schema, at)).collect();
+                return each.flat_map(|(index, schema)| self.element(old, (index, schema), at)).collect();
             }
-            ("items", Value::Object(_) | Value::Bool(_)) => return self.elements(old, new, value, at),
+            ("items", Value::Object(_) | Value::Bool(_)) => return self.elements(old, member, at),
             ("minItems" | "maxItems", _) => implies_count(old, new, keyword),
             ("uniqueItems", Value::Bool(is_unique)) => {
                 !is_unique
@@ -34,23 +29,26 @@ impl<'a> Comparison<'a> {
                 self.has_same(*part, "contains", value)
                     && ["minContains", "maxContains"].iter().all(|keyword| part.get(keyword) == new.get(*keyword))
             }),
-            // Without `contains` they say nothing.
+            // Without `contains` they have no effect.
             ("minContains" | "maxContains", _) => true,
             _ => false,
         };
         if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
     }
 
-    /// All elements behind the prefix of the new schema.
-    fn elements(&mut self, old: &[Part<'a>], new: &Map<String, Value>, schema: &'a Value, at: &str) -> Vec<String> {
+    /// Compares the elements that follow the `prefixItems` of the new schema.
+    fn elements(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
         let prefix = |map: &Map<String, Value>| map.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-        let (first, last) = (prefix(new), old.iter().map(|part| prefix(part.map)).max().unwrap_or(0));
+        let (first, last) = (prefix(member.schema), old.iter().map(|part| prefix(part.map)).max().unwrap_or(0));
         let each = first..=last.max(first);
-        // The last of them stands for all that follow.
-        each.flat_map(|index| self.element(old, index, schema, at)).collect()
+        if !self.budget.spend(old.len()) {
+            return vec![TOO_LARGE.to_owned()];
+        }
+        // The last index represents all that follow.
+        each.flat_map(|index| self.element(old, (index, member.value), at)).collect()
     }
 
-    fn element(&mut self, old: &[Part<'a>], index: usize, schema: &'a Value, at: &str) -> Vec<String> {
+    fn element(&mut self, old: &[Part<'a>], (index, schema): (usize, &'a Value), at: &str) -> Vec<String> {
         let ends_before = |most: u64| most <= index as u64;
         if old.iter().filter_map(|part| count(part.map, "maxItems")).any(ends_before) {
             return Vec::new();
@@ -62,11 +60,11 @@ impl<'a> Comparison<'a> {
         reasons
     }
 
-    /// What old arrays have at a place; nothing when they end before.
+    /// The schemas of the element at an index of old arrays. `None` when old arrays are shorter.
     fn old_element(&self, old: &[Part<'a>], index: usize) -> Option<Parts<'a>> {
         let schema = |part: &Part<'a>| {
             let prefix = part.get("prefixItems").and_then(Value::as_array);
-            // A list of schemas is how earlier drafts wrote a prefix; it shows nothing here.
+            // A list of schemas is a prefix in earlier drafts, and is ignored here.
             let items = part.get("items").filter(|items| !items.is_array());
             prefix.and_then(|prefix| prefix.get(index)).or(items)
         };

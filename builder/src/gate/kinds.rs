@@ -1,11 +1,11 @@
-//! Which kinds of JSON values a schema may accept.
+//! The kinds of JSON values that a schema may accept.
 
 use serde_json::{Map, Value};
 
-/// Branches within branches are looked at so deep; below, everything is possible.
+/// Levels of nested branches that are examined. A deeper branch counts as accepting all kinds.
 const DEPTH_MAX: u32 = 4;
 
-/// A set of kinds. A whole number is a kind apart from the other numbers, whose schema's type it also has.
+/// A set of kinds. Integers are a kind of their own; the type `number` contains them and all other numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds(u8);
 
@@ -20,7 +20,7 @@ impl Kinds {
     const BOOLEAN: Self = Self(32);
     const NULL: Self = Self(64);
 
-    /// Each alone, as a schema names it.
+    /// The kinds, with their names in schemas.
     pub const NAMES: [(&'static str, Self); 7] = [
         ("integer", Self::INTEGER),
         ("number", Self::NUMBER),
@@ -47,7 +47,7 @@ impl Kinds {
         self.and(other) == self
     }
 
-    /// Of what `type` says.
+    /// The kinds that a value of the keyword `type` allows.
     pub fn of_type(value: &Value) -> Self {
         match value {
             Value::String(name) => Self::named(name),
@@ -72,7 +72,7 @@ impl Kinds {
         }
     }
 
-    /// At least all that the schema accepts. What a reference leads to is not looked at.
+    /// A superset of the kinds that the schema accepts. References are not followed.
     pub fn of(schema: &Value) -> Self {
         Self::within(schema, DEPTH_MAX)
     }

@@ -1,13 +1,13 @@
-//! Comparing the numbers in schemas, without ever taking one for larger than it is.
+//! Comparison of the numbers in schemas, without errors from rounding.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
-/// Beyond it not every whole number is a float.
+/// The magnitude up to which every integer is exactly a float.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// How two numbers compare, if that can be told for certain.
+/// The order of two numbers. `None` when rounding makes it uncertain.
 pub fn compare(one: &Number, other: &Number) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (one.as_i128(), other.as_i128()) {
         return Some(one.cmp(&other));
@@ -24,14 +24,14 @@ pub fn number<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a N
     }
 }
 
-/// A count, which may be written as a float.
+/// The count in a keyword, which may be written as a float.
 pub fn count(schema: &Map<String, Value>, keyword: &str) -> Option<u64> {
     let number = number(schema, keyword)?;
     let float = || number.as_f64().filter(|float| (0.0..EXACT_MAX).contains(float) && float.fract() == 0.0);
     number.as_u64().or_else(|| float().map(|float| float as u64))
 }
 
-/// Whether a part of the old schema keeps numbers within a bound of the new one.
+/// Whether a part of the old schema implies a bound of the new one.
 pub fn implies_bound(old: &Map<String, Value>, keyword: &str, bound: &Number) -> bool {
     let holds = |keyword: &str, wanted: &[Ordering]| {
         number(old, keyword).and_then(|old| compare(old, bound)).is_some_and(|order| wanted.contains(&order))

@@ -1,4 +1,4 @@
-//! Keywords about objects.
+//! Comparison of keywords for objects.
 
 use std::collections::BTreeSet;
 
@@ -6,39 +6,37 @@ use serde_json::{Map, Value};
 
 use super::kinds::Kinds;
 use super::numbers::count;
-use super::parts::{Part, Parts, has, implies_count, kinds};
-use super::schemas::{Comparison, named, narrower};
+use super::parts::{Part, Parts, implies_count};
+use super::schemas::{Comparison, Member, REASONS_MAX, TOO_LARGE, named, narrower};
 
 impl<'a> Comparison<'a> {
-    pub(super) fn object(
-        &mut self,
-        old: &[Part<'a>],
-        new: &'a Map<String, Value>,
-        (keyword, value): (&'a str, &'a Value),
-        at: &str,
-    ) -> Vec<String> {
-        if !kinds(old).meets(Kinds::OBJECT) {
+    pub(super) fn object(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+        let Member { schema: new, keyword, value } = member;
+        if !self.kinds(old).meets(Kinds::OBJECT) {
             return Vec::new();
         }
         let holds = match (keyword, value) {
             ("properties", Value::Object(schemas)) => {
-                return schemas.iter().flat_map(|(name, schema)| self.one(old, name, schema, at)).collect();
+                return schemas
+                    .iter()
+                    .flat_map(|(name, schema)| self.compare_property(old, (name, schema), at))
+                    .collect();
             }
-            ("required", Value::Array(names)) => return missing(old, names, at),
-            ("additionalProperties", _) => return self.others(old, new, value, at),
+            ("required", Value::Array(names)) => return self.newly_required(old, names, at),
+            ("additionalProperties", _) => return self.unlisted(old, member, at),
             ("patternProperties", Value::Object(patterns)) => {
                 let each = patterns.iter();
-                return each.flat_map(|(pattern, schema)| self.matching(old, pattern, schema, at)).collect();
+                return each.flat_map(|(pattern, schema)| self.matching(old, (pattern, schema), at)).collect();
             }
             ("minProperties", _) => {
                 implies_count(old, new, keyword)
-                    || count(new, keyword).is_some_and(|least| required(old).len() as u64 >= least)
+                    || count(new, keyword).is_some_and(|least| self.required(old).len() as u64 >= least)
             }
             ("maxProperties", _) => implies_count(old, new, keyword),
             ("propertyNames", _) => old.iter().any(|part| self.has_same(*part, keyword, value)),
             ("dependentRequired", Value::Object(dependents)) => {
-                let required = required(old);
-                has(old, keyword, value)
+                let required = self.required(old);
+                self.has(old, keyword, value)
                     || dependents
                         .values()
                         .filter_map(Value::as_array)
@@ -50,62 +48,68 @@ impl<'a> Comparison<'a> {
         if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
     }
 
-    fn one(&mut self, old: &[Part<'a>], name: &str, schema: &'a Value, at: &str) -> Vec<String> {
+    fn compare_property(&mut self, old: &[Part<'a>], (name, schema): (&str, &'a Value), at: &str) -> Vec<String> {
+        if !self.budget.spend_text(at) {
+            return vec![TOO_LARGE.to_owned()];
+        }
         match self.property(old, name) {
-            Some(parts) => self.within(&parts, schema, &format!("{at}.{name}")),
+            Some(parts) => self.descend(&parts, schema, &format!("{at}.{name}")),
             None => Vec::new(),
         }
     }
 
-    fn within(&mut self, parts: &[Part<'a>], schema: &'a Value, at: &str) -> Vec<String> {
+    fn descend(&mut self, parts: &[Part<'a>], schema: &'a Value, at: &str) -> Vec<String> {
         self.descents += 1;
         let reasons = self.accepts(parts, schema, at);
         self.descents -= 1;
         reasons
     }
 
-    /// What old objects have under a name; nothing when they cannot have it.
+    /// The schemas of a property of old objects. `None` when old objects cannot have the property.
     pub(super) fn property(&self, old: &[Part<'a>], name: &str) -> Option<Parts<'a>> {
         let schema = |part: &Part<'a>| match part.get("properties").and_then(|properties| properties.get(name)) {
             Some(schema) => Some(schema),
-            // A pattern may take the name, so that nothing is known.
+            // A pattern may match the name, so that nothing is known about the property.
             None if part.get("patternProperties").is_some() => None,
             None => part.get("additionalProperties"),
         };
         self.parts(old.iter().filter_map(schema).collect())
     }
 
-    /// Names that the new schema does not list.
-    fn others(&mut self, old: &[Part<'a>], new: &'a Map<String, Value>, schema: &'a Value, at: &str) -> Vec<String> {
+    /// Compares the properties that the new schema does not list.
+    fn unlisted(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+        let (new, schema) = (member.schema, member.value);
         let listed = |map: &'a Map<String, Value>| map.get("properties").and_then(Value::as_object);
         let known = listed(new);
-        let names: BTreeSet<&String> = old.iter().filter_map(|part| listed(part.map)).flat_map(Map::keys).collect();
+        let names = self.names(old.iter().filter_map(|part| listed(part.map)));
         let gone = names.into_iter().filter(|name| !known.is_some_and(|known| known.contains_key(*name)));
-        let mut reasons: Vec<String> = gone.flat_map(|name| self.one(old, name, schema, at)).collect();
+        let mut reasons: Vec<String> = gone.flat_map(|name| self.compare_property(old, (name, schema), at)).collect();
         if !self.accept_the_rest(old, schema) {
             reasons.push(format!("{} no longer accepts properties that the schema does not list", named(at)));
         }
         reasons
     }
 
-    /// Names that match a pattern of the new schema: whatever old objects may have.
-    fn matching(&mut self, old: &[Part<'a>], pattern: &str, schema: &'a Value, at: &str) -> Vec<String> {
+    /// Compares the properties that match a pattern of the new schema. Without the same pattern in the old schema, any
+    /// old property may match.
+    fn matching(&mut self, old: &[Part<'a>], (pattern, schema): (&str, &'a Value), at: &str) -> Vec<String> {
         let of_part = |part: &Part<'a>| part.get("patternProperties").and_then(|patterns| patterns.get(pattern));
         let same: Vec<&Value> = old.iter().filter_map(of_part).collect();
         if !same.is_empty() {
             let parts = self.parts(same);
-            return parts.map_or_else(Vec::new, |parts| self.within(&parts, schema, &format!("{at}.{pattern}")));
+            return parts.map_or_else(Vec::new, |parts| self.descend(&parts, schema, &format!("{at}.{pattern}")));
         }
         let listed = |part: &Part<'a>| part.get("properties").and_then(Value::as_object);
-        let names: BTreeSet<&String> = old.iter().filter_map(listed).flat_map(Map::keys).collect();
-        let mut reasons: Vec<String> = names.into_iter().flat_map(|name| self.one(old, name, schema, at)).collect();
+        let names = self.names(old.iter().filter_map(listed));
+        let mut reasons: Vec<String> =
+            names.into_iter().flat_map(|name| self.compare_property(old, (name, schema), at)).collect();
         if !self.accept_the_rest(old, schema) {
             reasons.push(format!("{} accepts less than before under names like `{pattern}`", named(at)));
         }
         reasons
     }
 
-    /// Whether a schema takes what old objects may have under names that none of their schemas lists.
+    /// Whether a schema accepts all values that old objects may have in unlisted properties.
     fn accept_the_rest(&mut self, old: &[Part<'a>], schema: &'a Value) -> bool {
         if schema == &Value::Bool(true) {
             return true;
@@ -117,20 +121,25 @@ impl<'a> Comparison<'a> {
             additional.is_some()
                 && all.collect::<Vec<_>>().into_iter().all(|one| {
                     let parts = self.parts(vec![one]);
-                    parts.is_none_or(|parts| self.within(&parts, schema, "").is_empty())
+                    parts.is_none_or(|parts| self.descend(&parts, schema, "").is_empty())
                 })
         })
     }
-}
 
-/// The names that old objects have for certain.
-fn required<'a>(old: &[Part<'a>]) -> BTreeSet<&'a str> {
-    let lists = old.iter().filter_map(|part| part.get("required")).filter_map(Value::as_array);
-    lists.flatten().filter_map(Value::as_str).collect()
-}
+    /// The property names in several lists.
+    fn names(&self, lists: impl Iterator<Item = &'a Map<String, Value>>) -> BTreeSet<&'a String> {
+        lists.filter(|names| self.budget.spend(names.len())).flat_map(Map::keys).collect()
+    }
 
-fn missing(old: &[Part<'_>], names: &[Value], at: &str) -> Vec<String> {
-    let required = required(old);
-    let names = names.iter().filter_map(Value::as_str).filter(|name| !required.contains(name));
-    names.map(|name| format!("`{}` is required now", format!("{at}.{name}").trim_start_matches('.'))).collect()
+    /// The properties that all old objects have.
+    fn required(&self, old: &[Part<'a>]) -> BTreeSet<&'a str> {
+        let lists = old.iter().filter_map(|part| part.get("required")).filter_map(Value::as_array);
+        lists.filter(|names| self.budget.spend(names.len())).flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn newly_required(&self, old: &[Part<'a>], names: &[Value], at: &str) -> Vec<String> {
+        let required = self.required(old);
+        let names = names.iter().filter_map(Value::as_str).filter(|name| !required.contains(name)).take(REASONS_MAX);
+        names.map(|name| format!("`{}` is required now", format!("{at}.{name}").trim_start_matches('.'))).collect()
+    }
 }

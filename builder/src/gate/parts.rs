@@ -1,4 +1,4 @@
-//! Schemas that hold for the same values, and what together they say.
+//! Schemas that apply to the same values, and their combined constraints.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use super::kinds::Kinds;
 use super::numbers::{count, is_multiple, number};
 
-/// `{"type": …}` for each kind.
+/// The schema `{"type": …}` of each kind.
 pub(super) static OF_KIND: LazyLock<Vec<(Kinds, Map<String, Value>)>> = LazyLock::new(|| {
     let of = |(name, kinds): &(&str, Kinds)| (*kinds, Map::from_iter([("type".to_owned(), json!(name))]));
     Kinds::NAMES.iter().map(of).collect()
 });
 
-/// A schema that old values satisfy, but for a keyword that was taken care of.
+/// A schema that old values satisfy, without one keyword that is already handled.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub map: &'a Map<String, Value>,
@@ -30,14 +30,10 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Schemas of which an old value satisfies all.
+/// Schemas that every old value satisfies.
 pub(super) type Parts<'a> = Vec<Part<'a>>;
 
-pub(super) fn kinds(parts: &[Part<'_>]) -> Kinds {
-    parts.iter().map(|part| Kinds::of_map(part.map)).fold(Kinds::ALL, Kinds::and)
-}
-
-/// A whole number may be written as a float, also within others.
+/// Whether two values may be equal. An integer may be written as a float, also within arrays and objects.
 pub(super) fn may_be_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -46,7 +42,7 @@ pub(super) fn may_be_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The only values that a schema accepts, when it lists them.
+/// The values that a schema lists as the only accepted ones. `None` when it lists none.
 pub(super) fn values<'a>(part: &Part<'a>) -> Option<Vec<&'a Value>> {
     values_of(part.map)
 }
@@ -59,11 +55,7 @@ pub(super) fn values_of(map: &Map<String, Value>) -> Option<Vec<&Value>> {
     }
 }
 
-pub(super) fn has(old: &[Part<'_>], keyword: &str, value: &Value) -> bool {
-    old.iter().any(|part| part.get(keyword) == Some(value))
-}
-
-/// Whether a part has a count at least as strict as the new one.
+/// Whether a part has a count that is at least as strict as that of the new schema.
 pub(super) fn implies_count(old: &[Part<'_>], new: &Map<String, Value>, keyword: &str) -> bool {
     let Some(bound) = count(new, keyword) else { return false };
     let is_least = keyword.starts_with("min");

@@ -1,8 +1,10 @@
-//! Whether schemas say the same, and what their references lead to.
+//! Equivalence of schemas, and resolution of their references.
 
 use serde_json::{Map, Value};
 
-/// Keywords that say something about values and refuse none. `format` is not among them: some readers do refuse.
+use super::budget::Budget;
+
+/// Keywords that describe values and refuse none. `format` is not among them, since some validators enforce it.
 const ANNOTATIONS: [&str; 17] = [
     "title",
     "description",
@@ -22,7 +24,7 @@ const ANNOTATIONS: [&str; 17] = [
     "contentMediaType",
     "contentSchema",
 ];
-/// Keywords with a schema by name, with a list of schemas, and with one.
+/// Keywords whose value is a map of schemas, a list of schemas, or a single schema.
 const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const SINGLE: [&str; 10] = [
@@ -38,7 +40,7 @@ const SINGLE: [&str; 10] = [
     "unevaluatedProperties",
 ];
 
-/// Whether a document is of the draft that is compared, and no part of it has an address of its own.
+/// Whether a document uses the supported draft, and no part of it has an identifier of its own.
 pub(super) fn is_plain(document: &Value) -> bool {
     let draft = document.get("$schema").and_then(Value::as_str);
     draft.is_none_or(|draft| draft.contains("draft/2020-12/")) && !has_address(document)
@@ -57,60 +59,85 @@ fn has_address(value: &Value) -> bool {
     }
 }
 
-/// What a reference within a document leads to.
+/// The target of a reference within a document.
 pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Option<&'a Value> {
     let pointer = reference.as_str()?.strip_prefix('#')?;
-    // Percent signs and anchors are rare enough not to be followed.
+    // Percent-encoded references and anchors are rare and not resolved.
     if pointer.contains('%') { None } else { root.pointer(pointer) }
 }
 
-/// Whether two schemas say the same, beside annotations.
-pub(super) fn same(one: &Value, other: &Value) -> bool {
+/// Whether two schemas are equal, apart from annotations.
+pub(super) fn same(one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
-        (Value::Object(one), Value::Object(other)) => same_maps(one, other),
-        _ => one == other,
+        (Value::Object(one), Value::Object(other)) => same_maps(one, other, budget),
+        _ => equal(one, other, budget),
     }
 }
 
-pub(super) fn same_maps(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+pub(super) fn same_maps(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
     let counts = |keyword: &&String| !ANNOTATIONS.contains(&keyword.as_str());
     let count = |map: &Map<String, Value>| map.keys().filter(counts).count();
-    let alike = |keyword: &String| other.get(keyword).is_some_and(|value| same_values(keyword, &one[keyword], value));
-    count(one) == count(other) && one.keys().filter(counts).all(alike)
+    let alike =
+        |keyword: &String| other.get(keyword).is_some_and(|value| same_values(keyword, (&one[keyword], value), budget));
+    budget.spend(one.len() + other.len()) && count(one) == count(other) && one.keys().filter(counts).all(alike)
 }
 
-pub(super) fn same_by_name(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
-    let alike = |(name, schema): (&String, &Value)| other.get(name).is_some_and(|other| same(schema, other));
+pub(super) fn same_by_name(one: &Map<String, Value>, other: &Map<String, Value>, budget: &Budget) -> bool {
+    let alike = |(name, schema): (&String, &Value)| other.get(name).is_some_and(|other| same(schema, other, budget));
     one.len() == other.len() && one.iter().all(alike)
 }
 
-pub(super) fn same_values(keyword: &str, one: &Value, other: &Value) -> bool {
+pub(super) fn same_values(keyword: &str, (one, other): (&Value, &Value), budget: &Budget) -> bool {
     match (one, other) {
-        (Value::Object(one), Value::Object(other)) if BY_NAME.contains(&keyword) => same_by_name(one, other),
+        (Value::Object(one), Value::Object(other)) if BY_NAME.contains(&keyword) => same_by_name(one, other, budget),
         (Value::Array(one), Value::Array(other)) if LISTS.contains(&keyword) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other, budget))
         }
-        _ if SINGLE.contains(&keyword) => same(one, other),
-        _ => one == other,
+        _ if SINGLE.contains(&keyword) => same(one, other, budget),
+        _ => equal(one, other, budget),
     }
 }
 
-pub(super) fn has_reference(value: &Value) -> bool {
-    any_reference(value, &|_| true)
-}
-
-/// A property may be called `$ref`, too; then it is taken for a reference, which shows less and nothing wrong.
-pub(super) fn refers_to_definitions_alone(value: &Value) -> bool {
-    let to_definitions = |text: &str| text.starts_with("#/$defs/") || text.starts_with("#/definitions/");
-    !any_reference(value, &|reference| !reference.as_str().is_some_and(to_definitions))
-}
-
-fn any_reference(value: &Value, found: &dyn Fn(&Value) -> bool) -> bool {
-    match value {
-        Value::Array(values) => values.iter().any(|value| any_reference(value, found)),
-        Value::Object(map) => {
-            map.iter().any(|(keyword, value)| (keyword == "$ref" && found(value)) || any_reference(value, found))
+/// Whether two values are equal as with `==`. `false` when the budget is exceeded.
+pub(super) fn equal(one: &Value, other: &Value, budget: &Budget) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            budget.spend(1)
+                && one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| equal(one, other, budget))
         }
+        (Value::Object(one), Value::Object(other)) => {
+            let alike = |(name, one): (&String, &Value)| {
+                budget.spend_text(name) && other.get(name).is_some_and(|other| equal(one, other, budget))
+            };
+            one.len() == other.len() && one.iter().all(alike)
+        }
+        (Value::String(one), Value::String(other)) => budget.spend_text(one) && one == other,
+        _ => budget.spend(1) && one == other,
+    }
+}
+
+pub(super) fn has_reference(value: &Value, budget: &Budget) -> bool {
+    any_reference(value, &|_| true, budget)
+}
+
+/// Whether all references point to definitions. A property called `$ref` counts as a reference, which can only hide
+/// compatibility.
+pub(super) fn refers_to_definitions_alone(value: &Value, budget: &Budget) -> bool {
+    let to_definitions = |text: &str| text.starts_with("#/$defs/") || text.starts_with("#/definitions/");
+    !any_reference(value, &|reference| !reference.as_str().is_some_and(to_definitions), budget)
+}
+
+/// Whether a reference satisfies a condition. `true` when the budget is exceeded, since one may exist.
+fn any_reference(value: &Value, found: &dyn Fn(&Value) -> bool, budget: &Budget) -> bool {
+    if !budget.spend(1) {
+        return true;
+    }
+    match value {
+        Value::Array(values) => values.iter().any(|value| any_reference(value, found, budget)),
+        Value::Object(map) => map
+            .iter()
+            .any(|(keyword, value)| (keyword == "$ref" && found(value)) || any_reference(value, found, budget)),
         _ => false,
     }
 }

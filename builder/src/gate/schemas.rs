@@ -1,71 +1,103 @@
-//! Whether a schema accepts all that another one accepts.
+//! Whether a schema accepts every value that another one accepts.
 //!
-//! The answer is yes only when that can be shown, keyword by keyword. A constraint of the new schema is shown to hold
-//! when one of the schemas that an old value satisfies implies it; where the old schema has alternatives, in each of
-//! them. What cannot be shown comes back as a reason.
+//! The answer is yes only if that can be shown for each keyword. A constraint of the new schema holds if one of the
+//! schemas that old values satisfy implies it; if the old schema has alternatives, each of them must imply it.
+//! Constraints that cannot be shown to hold are returned as reasons.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use runner::InputSchema;
 use serde_json::{Map, Value};
 
+use super::budget::Budget;
 use super::kinds::Kinds;
 use super::numbers::{implies_bound, number};
-use super::parts::{OF_KIND, Part, Parts, has, implies_count, is_multiple_of, kinds, may_be_equal, values, values_of};
+use super::parts::{OF_KIND, Part, Parts, implies_count, is_multiple_of, may_be_equal, values, values_of};
+use super::quoted::quoted;
 use super::same::{
-    has_reference, is_plain, refers_to_definitions_alone, resolve, same, same_by_name, same_maps, same_values,
+    equal, has_reference, is_plain, refers_to_definitions_alone, resolve, same, same_by_name, same_maps, same_values,
 };
 
-/// Comparisons of two schemas within one; each takes microseconds.
+/// Comparisons of two subschemas within one comparison. Each takes microseconds.
 const STEPS_MAX: u32 = 5_000;
-/// What asking a validator counts for.
+/// Steps that a call of the validator counts as.
 const VALIDATOR_STEPS: u32 = 50;
-/// Schemas within schemas; a document is at most 128 deep, and references add to that.
+/// Values of the budget that compiling and matching a schema costs.
+const VALIDATOR_VALUES: u64 = 100_000;
+/// Levels of nested schemas. A document has at most 128, and references add to that.
 const DEPTH_MAX: u32 = 200;
-/// Alternatives within alternatives that are looked at one by one.
+/// Levels of nested alternatives that are compared one by one.
 const SPLITS_MAX: u32 = 3;
-/// Alternatives of one schema that are looked at so, and schemas that hold at once.
+/// Alternatives of one schema that are compared one by one, and schemas that apply together.
 const BRANCHES_MAX: usize = 64;
-/// More reasons tell an author nothing new.
+/// Reasons that are returned. Further ones tell an author nothing new.
 pub(super) const REASONS_MAX: usize = 20;
-/// Of a value that is quoted.
-const QUOTED_CHARACTERS_MAX: usize = 40;
+/// The reason when a bound is exceeded.
+pub(super) const TOO_LARGE: &str = "the schemas are too large to be compared";
 
-/// That old values which satisfy these schemas satisfy a new one, and how far into values that was said.
+/// The assumption that old values which satisfy these schemas satisfy a new one, and the depth in the value at which it
+/// was made.
 struct Assumed {
     old: Vec<(usize, &'static str)>,
     new: usize,
     descents: u32,
 }
 
+/// A keyword of a new schema, with its value.
+#[derive(Clone, Copy)]
+pub(super) struct Member<'a> {
+    pub schema: &'a Map<String, Value>,
+    pub keyword: &'a str,
+    pub value: &'a Value,
+}
+
 pub struct Comparison<'a> {
+    pub(super) budget: Budget,
+    /// The kinds of schemas that were examined, by address.
+    kinds: RefCell<HashMap<usize, Kinds>>,
     old: &'a Value,
     new: &'a Value,
     steps: u32,
     depth: u32,
     splits: u32,
-    /// How far into values one is.
+    /// The current depth in the value.
     pub(super) descents: u32,
-    /// What is being shown about references, and how far into values that began.
+    /// The assumptions about references whose proof is in progress.
     assumed: Vec<Assumed>,
     same_definitions: bool,
-    /// Whether references mean what they say, and stand beside other keywords.
+    /// Whether both documents are plain: references have no other base, and stand beside other keywords.
     is_plain: bool,
 }
 
 impl<'a> Comparison<'a> {
     pub fn new(old: &'a Value, new: &'a Value) -> Self {
+        let budget = Budget::new();
         let same_definitions = ["$defs", "definitions"].iter().all(|name| match (old.get(name), new.get(name)) {
             (Some(Value::Object(old)), Some(definitions @ Value::Object(new))) => {
-                same_by_name(old, new) && refers_to_definitions_alone(definitions)
+                same_by_name(old, new, &budget) && refers_to_definitions_alone(definitions, &budget)
             }
             (old, new) => old == new,
         });
         let is_plain = is_plain(old) && is_plain(new);
-        Self { old, new, steps: 0, depth: 0, splits: 0, descents: 0, assumed: Vec::new(), same_definitions, is_plain }
+        Self {
+            budget,
+            kinds: RefCell::default(),
+            old,
+            new,
+            steps: 0,
+            depth: 0,
+            splits: 0,
+            descents: 0,
+            assumed: Vec::new(),
+            same_definitions,
+            is_plain,
+        }
     }
 
-    /// Why the new schema may refuse what the old one accepts; empty when it cannot.
+    /// The reasons why the new schema may refuse values that the old one accepts. Empty when it accepts all of them.
     pub fn refused(mut self) -> Vec<String> {
-        if self.old == self.new || (self.same_definitions && self.is_plain && same(self.old, self.new)) {
+        if self.old == self.new || (self.same_definitions && self.is_plain && same(self.old, self.new, &self.budget)) {
             return Vec::new();
         }
         if !self.is_plain {
@@ -77,7 +109,7 @@ impl<'a> Comparison<'a> {
         reasons
     }
 
-    /// The schemas that hold when these do; nothing when they cannot all hold.
+    /// The schemas that apply together with the given ones. `None` if one of them refuses every value.
     pub(super) fn parts(&self, mut schemas: Vec<&'a Value>) -> Option<Parts<'a>> {
         let mut parts = Parts::new();
         while let Some(schema) = schemas.pop() {
@@ -86,8 +118,11 @@ impl<'a> Comparison<'a> {
                 Value::Object(map) => map,
                 _ => continue,
             };
-            // Fewer of them show less, and nothing wrong.
-            if parts.len() == BRANCHES_MAX || parts.iter().any(|part| std::ptr::eq(part.map, map)) {
+            // Leaving schemas out can only hide compatibility.
+            if !self.budget.spend(1 + parts.len())
+                || parts.len() == BRANCHES_MAX
+                || parts.iter().any(|part| std::ptr::eq(part.map, map))
+            {
                 continue;
             }
             parts.push(Part { map, without: "" });
@@ -99,8 +134,8 @@ impl<'a> Comparison<'a> {
 
     pub(super) fn accepts(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<String> {
         self.steps += 1;
-        if self.steps > STEPS_MAX || self.depth == DEPTH_MAX {
-            return vec!["the schemas are too large to be compared".to_owned()];
+        if self.steps > STEPS_MAX || self.depth == DEPTH_MAX || !self.budget.spend(1) {
+            return vec![TOO_LARGE.to_owned()];
         }
         self.depth += 1;
         let reasons = self.accepts_within(old, new, at);
@@ -111,7 +146,7 @@ impl<'a> Comparison<'a> {
     fn accepts_within(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<String> {
         let map = match new {
             Value::Bool(true) => return Vec::new(),
-            _ if kinds(old) == Kinds::NONE => return Vec::new(),
+            _ if self.kinds(old) == Kinds::NONE => return Vec::new(),
             Value::Object(map) => map,
             _ => return vec![format!("{} accepts nothing any more", named(at))],
         };
@@ -119,7 +154,7 @@ impl<'a> Comparison<'a> {
             return Vec::new();
         }
         if let Some(values) = old.iter().find_map(values) {
-            return self.misfits(&values, new, at);
+            return self.refused_values(&values, new, at);
         }
         let reasons = self.keywords(old, map, at);
         if reasons.is_empty() || self.splits == SPLITS_MAX {
@@ -134,13 +169,14 @@ impl<'a> Comparison<'a> {
         if is_shown { Vec::new() } else { reasons }
     }
 
-    /// Ways to see the old values as some of several alternatives.
+    /// Ways to split the old values into alternatives.
     fn alternatives(&self, old: &[Part<'a>]) -> Vec<Vec<Parts<'a>>> {
         let mut found = Vec::new();
         for (index, part) in old.iter().enumerate() {
             for keyword in ["anyOf", "oneOf"] {
                 let Some(branches) = part.get(keyword).and_then(Value::as_array) else { continue };
-                if branches.len() > BRANCHES_MAX || !part.without.is_empty() {
+                let copies = old.len().saturating_mul(branches.len());
+                if branches.len() > BRANCHES_MAX || !part.without.is_empty() || !self.budget.spend(copies) {
                     continue;
                 }
                 let rest: Parts<'a> = old
@@ -153,9 +189,9 @@ impl<'a> Comparison<'a> {
                 found.push(branches.iter().filter_map(of).collect());
             }
         }
-        let kinds = kinds(old);
+        let kinds = self.kinds(old);
         let names = OF_KIND.iter().filter(|(kind, _)| kind.is_within(kinds));
-        // Whole numbers are among the numbers.
+        // The kind of numbers contains the integers.
         let names = names.filter(|(kind, _)| {
             *kind == Kinds::NUMBER || !(kind.meets(Kinds::NUMBER) && Kinds::NUMBER.is_within(kinds))
         });
@@ -172,18 +208,16 @@ impl<'a> Comparison<'a> {
             if reasons.len() >= REASONS_MAX {
                 break;
             }
-            reasons.extend(self.keyword(old, new, (keyword, value), at));
+            if !self.budget.spend(1 + old.len()) {
+                return vec![TOO_LARGE.to_owned()];
+            }
+            reasons.extend(self.keyword(old, Member { schema: new, keyword, value }, at));
         }
         reasons
     }
 
-    fn keyword(
-        &mut self,
-        old: &[Part<'a>],
-        new: &'a Map<String, Value>,
-        (keyword, value): (&'a str, &'a Value),
-        at: &str,
-    ) -> Vec<String> {
+    fn keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+        let Member { schema: new, keyword, value } = member;
         let holds = match keyword {
             "$ref" => return self.reference(old, value, at),
             "allOf" => {
@@ -192,19 +226,19 @@ impl<'a> Comparison<'a> {
             }
             "anyOf" => branches(value).iter().any(|branch| self.accepts(old, branch, at).is_empty()),
             "oneOf" => self.is_one_of(old, branches(value), at),
-            "not" => self.is_apart(old, value),
-            "type" => kinds(old).is_within(Kinds::of_type(value)),
+            "not" => self.is_disjoint(old, value),
+            "type" => self.kinds(old).is_within(Kinds::of_type(value)),
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                !kinds(old).meets(Kinds::NUMBER)
+                !self.kinds(old).meets(Kinds::NUMBER)
                     || number(new, keyword)
                         .is_some_and(|bound| old.iter().any(|part| implies_bound(part.map, keyword, bound)))
             }
-            "multipleOf" => !kinds(old).meets(Kinds::NUMBER) || is_multiple_of(old, new),
-            "minLength" | "maxLength" => !kinds(old).meets(Kinds::STRING) || implies_count(old, new, keyword),
-            "pattern" | "format" => !kinds(old).meets(Kinds::STRING) || has(old, keyword, value),
+            "multipleOf" => !self.kinds(old).meets(Kinds::NUMBER) || is_multiple_of(old, new),
+            "minLength" | "maxLength" => !self.kinds(old).meets(Kinds::STRING) || implies_count(old, new, keyword),
+            "pattern" | "format" => !self.kinds(old).meets(Kinds::STRING) || self.has(old, keyword, value),
             "prefixItems" | "items" | "minItems" | "maxItems" | "uniqueItems" | "contains" | "minContains"
             | "maxContains" => {
-                return self.array(old, new, (keyword, value), at);
+                return self.array(old, member, at);
             }
             "properties"
             | "required"
@@ -214,7 +248,7 @@ impl<'a> Comparison<'a> {
             | "maxProperties"
             | "propertyNames"
             | "dependentRequired" => {
-                return self.object(old, new, (keyword, value), at);
+                return self.object(old, member, at);
             }
             "if" => old.iter().any(|part| {
                 ["if", "then", "else"].iter().all(|keyword| match new.get(*keyword) {
@@ -222,7 +256,7 @@ impl<'a> Comparison<'a> {
                     None => true,
                 })
             }),
-            // Only whole schemas are compared where these are.
+            // Schemas with these keywords are compatible only if they are equal.
             "unevaluatedProperties"
             | "unevaluatedItems"
             | "dependentSchemas"
@@ -232,7 +266,7 @@ impl<'a> Comparison<'a> {
             | "$recursiveRef"
             | "enum"
             | "const" => false,
-            // Annotations, what belongs to another keyword, and what no reader knows.
+            // Annotations, keywords that belong to another keyword, and unknown keywords.
             _ => true,
         };
         if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
@@ -246,7 +280,7 @@ impl<'a> Comparison<'a> {
         let target_place = std::ptr::from_ref(target).addr();
         let begun = self.assumed.iter().find(|one| one.old == places && one.new == target_place);
         match begun {
-            // It is being shown for the whole, and holds for a value within it.
+            // The proof for the whole value is in progress, and covers a value within it.
             Some(one) if one.descents < self.descents => return Vec::new(),
             Some(_) => return vec![format!("{} refers to itself", named(at))],
             None => {}
@@ -261,31 +295,32 @@ impl<'a> Comparison<'a> {
         (0..branches.len()).any(|index| {
             let others = branches.iter().enumerate().filter(|(other, _)| *other != index);
             self.accepts(old, &branches[index], at).is_empty()
-                && others.map(|(_, branch)| branch).all(|branch| self.is_apart(old, branch))
+                && others.map(|(_, branch)| branch).all(|branch| self.is_disjoint(old, branch))
         })
     }
 
-    /// Whether no old value satisfies a schema of the new document: by kind, or by a property that tells them apart.
-    fn is_apart(&self, old: &[Part<'a>], new: &'a Value) -> bool {
+    /// Whether no old value satisfies a schema of the new document, because of its kind or of a property that differs.
+    fn is_disjoint(&self, old: &[Part<'a>], new: &'a Value) -> bool {
         let new = new.get("$ref").and_then(|reference| resolve(self.new, reference)).unwrap_or(new);
-        if !kinds(old).meets(Kinds::of(new)) {
+        if !self.kinds(old).meets(self.kinds_of(new)) {
             return true;
         }
         let (Some(required), Some(properties)) = (new.get("required"), new.get("properties")) else { return false };
         let names = required.as_array().into_iter().flatten().filter_map(Value::as_str);
-        kinds(old).is_within(Kinds::OBJECT)
+        self.kinds(old).is_within(Kinds::OBJECT)
             && names.filter_map(|name| Some((name, values_of(properties.get(name)?.as_object()?)?))).any(
                 |(name, wanted)| {
                     let has = self.property(old, name).and_then(|parts| parts.iter().find_map(values));
                     has.is_some_and(|has| {
-                        !has.iter().any(|value| wanted.iter().any(|wanted| may_be_equal(value, wanted)))
+                        self.budget.spend(has.len().saturating_mul(wanted.len()))
+                            && !has.iter().any(|value| wanted.iter().any(|wanted| may_be_equal(value, wanted)))
                     })
                 },
             )
     }
 
-    /// Those of some values that the schema refuses.
-    fn misfits(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<String> {
+    /// A reason for each of the old schema's listed values that the new schema refuses.
+    fn refused_values(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<String> {
         self.steps += VALIDATOR_STEPS;
         let mut document = new.clone();
         if let (Value::Object(document), Value::Object(root)) = (&mut document, self.new) {
@@ -293,24 +328,57 @@ impl<'a> Comparison<'a> {
                 root.get(name).map(|definitions| document.insert(name.to_owned(), definitions.clone()));
             }
         }
-        let schema = InputSchema::compile(&document).ok().filter(|_| refers_to_definitions_alone(&document));
-        let misfits = values.iter().filter(|value| !schema.as_ref().is_some_and(|schema| schema.accepts(value)));
-        misfits.map(|value| format!("{} no longer accepts {}", named(at), quoted(value))).take(REASONS_MAX).collect()
+        if !self.budget.spend_steps(VALIDATOR_VALUES) {
+            return vec![TOO_LARGE.to_owned()];
+        }
+        let schema = InputSchema::compile(&document).ok();
+        let schema = schema.filter(|_| refers_to_definitions_alone(&document, &self.budget));
+        let accepts = |value: &Value| {
+            let schema = schema.as_ref()?;
+            self.budget.spend_steps(schema.price(value).steps).then_some(())?;
+            schema.accepts(value, u64::MAX)
+        };
+        let refused = values.iter().filter(|value| accepts(value) != Some(true)).take(REASONS_MAX);
+        refused.map(|value| format!("{} no longer accepts {}", named(at), quoted(value))).collect()
+    }
+
+    /// The kinds of values that satisfy all parts.
+    pub(super) fn kinds(&self, parts: &[Part<'a>]) -> Kinds {
+        parts.iter().map(|part| self.kinds_of_map(part.map)).fold(Kinds::ALL, Kinds::and)
+    }
+
+    fn kinds_of(&self, schema: &Value) -> Kinds {
+        match schema {
+            Value::Object(map) => self.kinds_of_map(map),
+            other => Kinds::of(other),
+        }
+    }
+
+    fn kinds_of_map(&self, map: &Map<String, Value>) -> Kinds {
+        let place = std::ptr::from_ref(map).addr();
+        *self.kinds.borrow_mut().entry(place).or_insert_with(|| Kinds::of_map(map))
+    }
+
+    /// Whether a part has the keyword with an equal value.
+    pub(super) fn has(&self, old: &[Part<'a>], keyword: &str, value: &Value) -> bool {
+        old.iter().filter_map(|part| part.get(keyword)).any(|had| equal(had, value, &self.budget))
     }
 
     fn is_same(&self, part: Part<'a>, new: &Value) -> bool {
         let Value::Object(map) = new else { return false };
-        part.without.is_empty() && same_maps(part.map, map) && self.refers_alike(new)
+        part.without.is_empty() && same_maps(part.map, map, &self.budget) && self.refers_alike(new)
     }
 
-    /// Whether a part has the keyword with the same value.
+    /// Whether a part has the keyword with an equivalent value.
     pub(super) fn has_same(&self, part: Part<'a>, keyword: &str, value: &Value) -> bool {
-        part.get(keyword).is_some_and(|old| same_values(keyword, old, value)) && self.refers_alike(value)
+        part.get(keyword).is_some_and(|old| same_values(keyword, (old, value), &self.budget))
+            && self.refers_alike(value)
     }
 
-    /// Whether the same words mean the same in both documents.
+    /// Whether the references in a value point to the same schemas in both documents.
     fn refers_alike(&self, value: &Value) -> bool {
-        !has_reference(value) || (self.same_definitions && refers_to_definitions_alone(value))
+        !has_reference(value, &self.budget)
+            || (self.same_definitions && refers_to_definitions_alone(value, &self.budget))
     }
 }
 
@@ -320,14 +388,6 @@ pub(super) fn named(at: &str) -> String {
 
 pub(super) fn narrower(at: &str, keyword: &str, value: &Value) -> String {
     format!("{} accepts less than before: `{keyword}` {}", named(at), quoted(value))
-}
-
-fn quoted(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(QUOTED_CHARACTERS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }
 
 fn branches(value: &Value) -> &[Value] {

@@ -1,43 +1,43 @@
-//! What a tool needs of its host, and what its host calls of it.
+//! Comparison of the WIT worlds of two versions: the interfaces that the tool imports, and the functions that it
+//! exports.
 
 use std::collections::BTreeSet;
 
 use registry::{BumpKind, ToolWorld};
 use semver::Version;
 
-use super::Change;
+use super::change::Change;
 
-/// What languages bring along for themselves. Behind it are clocks, randomness, what a run prints and an empty file system,
-/// for every tool the same, so that it tells of compilers and not of authors.
-const OF_LANGUAGES: &str = "wasi:";
-/// Asked when a version is made, and by no call.
-const OF_BUILDS: &str = "input-schema";
+/// The prefix of interfaces that language toolchains import: clocks, randomness, standard output and an empty file
+/// system. They are the same for every tool, and depend on the compiler rather than the author.
+const TOOLCHAIN_PREFIX: &str = "wasi:";
+/// The export that builds call and invocations do not.
+const BUILD_EXPORT: &str = "input-schema";
 
-/// Versions of releases that kept no word on it are taken to need the same.
+/// Compares two worlds. A version without a recorded world counts as having the same one.
 pub fn changes(old: Option<&ToolWorld>, new: Option<&ToolWorld>) -> Vec<Change> {
     let (Some(old), Some(new)) = (old, new) else { return Vec::new() };
     let another = another_world(&old.name, &new.name);
     let (before, now) = (capabilities(old), capabilities(new));
-    let more = now.difference(&before).map(|name| Change {
-        bump: BumpKind::Minor,
-        reason: format!("the tool needs {name} of its host, which it did not"),
-    });
-    let fewer = old.exports.iter().filter(|name| *name != OF_BUILDS && !new.exports.contains(name));
+    let more = now
+        .difference(&before)
+        .map(|name| Change { bump: BumpKind::Minor, reason: format!("the tool now needs {name} from its host") });
+    let fewer = old.exports.iter().filter(|name| *name != BUILD_EXPORT && !new.exports.contains(name));
     let fewer =
         fewer.map(|name| Change { bump: BumpKind::Major, reason: format!("the tool does not export {name} any more") });
     another.into_iter().chain(fewer).chain(more).collect()
 }
 
-/// What a world gives to a tool and takes from it, nothing here knows but its name. So only releases that promise to
-/// be compatible are; a later one of these is for hosts to have, and for no caller to notice.
+/// The change of the world's name. Only the name is known here, so that worlds are compatible only if their releases
+/// are by their version numbers. A later compatible release concerns hosts, not callers.
 fn another_world(old: &str, new: &str) -> Option<Change> {
     let is_same = old == new || matches!((track(old), track(new)), (Some(old), Some(new)) if old == new);
     let reason =
-        || format!("the tool is built for the world {new}, and was for {old}, which promises nothing about it");
+        || format!("the tool is built for the world {new}, which is not compatible with the previous world {old}");
     (!is_same).then(|| Change { bump: BumpKind::Major, reason: reason() })
 }
 
-/// A name without what compatible releases may differ in.
+/// The name of a world, and the part of its release that compatible releases share.
 fn track(name: &str) -> Option<(&str, [u64; 3])> {
     let (name, release) = name.split_once('@')?;
     let Version { major, minor, patch, pre, .. } = Version::parse(release).ok()?;
@@ -46,13 +46,13 @@ fn track(name: &str) -> Option<(&str, [u64; 3])> {
         (0, _) => [0, minor, 0],
         _ => [major, 0, 0],
     };
-    // What comes before a release is compatible with itself alone.
+    // A pre-release is compatible with itself only.
     pre.is_empty().then_some((name, same))
 }
 
-/// Interfaces by their names: of which release they are the world says for all of them.
+/// The names of imported interfaces, without the release, which the world's name states for all of them.
 fn capabilities(world: &ToolWorld) -> BTreeSet<&str> {
-    let imported = world.imports.iter().filter(|name| !name.starts_with(OF_LANGUAGES));
+    let imported = world.imports.iter().filter(|name| !name.starts_with(TOOLCHAIN_PREFIX));
     imported.map(|name| name.split_once('@').map_or(name.as_str(), |(name, _)| name)).collect()
 }
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_no_change() {
+    fn an_unrecorded_world_is_no_change() {
         let world = world("2.0.0: http status > run-tool");
         assert_eq!(changes(None, Some(&world)), []);
         assert_eq!(changes(Some(&world), None), []);
@@ -136,6 +136,6 @@ mod tests {
     fn reasons_name_the_interface() {
         let changes = changes(Some(&world("0.1.0: > run-tool")), Some(&world("0.1.0: http > run-tool")));
         let reasons: Vec<_> = changes.into_iter().map(|change| change.reason).collect();
-        assert_eq!(reasons, ["the tool needs lathe:tool/http of its host, which it did not"]);
+        assert_eq!(reasons, ["the tool now needs lathe:tool/http from its host"]);
     }
 }

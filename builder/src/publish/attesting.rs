@@ -1,14 +1,14 @@
-//! What is said about a version that is about to get its number.
+//! The attestation of a version that is about to be published.
 
-use registry::{Attestation, BranchName, BumpKind, Lease, ProjectPath, Version};
+use registry::{Attestation, BranchName, BumpKind, ProjectPath, Version};
 
-use super::Builder;
+use super::publication::Publication;
 use crate::attestation::Facts;
-use crate::build::Built;
+use crate::built::Built;
 use crate::error::Error;
 use crate::source::CommitId;
 
-/// Where a version comes from, and how it was asked for.
+/// The source and the bump of a version.
 pub(super) struct Origin<'a> {
     pub branch: &'a BranchName,
     pub commit: CommitId,
@@ -16,10 +16,12 @@ pub(super) struct Origin<'a> {
     pub bump: BumpKind,
 }
 
-impl Builder {
-    /// Signs what is known about the build. The lease keeps the number free until it is taken.
-    pub(super) async fn attest(&self, lease: &Lease, built: &Built, origin: Origin<'_>) -> Result<Attestation, Error> {
-        let highest = self.store.highest_version(&lease.organization, &lease.tool).await?;
+impl Publication<'_> {
+    /// Attests the facts about the build. The lease prevents another publication from taking the version number
+    /// meanwhile.
+    pub(super) async fn attest(&self, built: &Built, origin: Origin<'_>) -> Result<Attestation, Error> {
+        let (lease, store) = (self.lease, &self.builder.store);
+        let highest = store.highest_version(&lease.organization, &lease.tool).await?;
         let facts = Facts {
             lease,
             tool_name: &built.manifest.name,
@@ -31,8 +33,8 @@ impl Builder {
             language: built.manifest.language,
             artefact: &built.artefact,
             packages: &built.packages,
-            finished_at: self.store.clock().now(),
+            finished_at: store.clock().now(),
         };
-        Ok(facts.attest(&self.store.signing_key(&lease.organization).await?)?)
+        Ok(facts.attest(&store.signing_key(&lease.organization).await?)?)
     }
 }

@@ -1,37 +1,35 @@
-//! A build of a branch for a test: as a publication, up to where a version would be saved.
+//! Builds of branches for tests: the steps of a publication, without saving a version.
 
-use std::collections::BTreeMap;
-
-use registry::{BranchName, EnvvarName, Principal, ProjectPath, SecretValue, ToolName, Variables};
-use runner::{Admitted, Candidate, Standins};
+use registry::{BranchName, Principal, ProjectPath, ToolName, Variables};
+use runner::{Admitted, Candidate, CompiledMocks};
 use tracing::Instrument;
 
-use super::{Builder, ReplayGate, rehearsing};
-use crate::build::Built;
+use super::builder::{Builder, Commit};
+use super::rehearsing::{self, RehearsedCandidate, ReplayGate};
+use crate::built::Built;
 use crate::error::Error;
-use crate::given::{Fields, given};
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::CommitId;
+use crate::supplied_variables::{Fields, SuppliedVariables};
 
-/// Where requests have the values of variables.
+/// The request fields that supply the values of variables.
 const FIELDS: Fields = Fields { envvars: "required_envvars", secrets: "required_secret_envvars" };
 
 #[derive(Debug, Clone)]
 pub struct TestRequest {
     pub project_path: ProjectPath,
     pub commit_branch: BranchName,
-    pub envvars: BTreeMap<EnvvarName, String>,
-    pub secrets: BTreeMap<EnvvarName, SecretValue>,
-    /// Recorded runs of the tool of the same name that it has to answer as they were answered.
+    pub variables: SuppliedVariables,
+    /// The replay gate that the branch must pass, with recorded runs of the live tool of the same name.
     pub gate: Option<ReplayGate>,
 }
 
 impl Builder {
-    /// Builds a branch for a test. Nothing of it is kept.
+    /// Builds a branch for a test. Nothing is stored.
     ///
     /// # Errors
-    /// What refused the build, or a required variable without a value.
+    /// When a stage refuses the project, or a required variable has no value.
     pub async fn build_branch(
         &self,
         principal: &Principal,
@@ -40,25 +38,27 @@ impl Builder {
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "test");
-        metrics::counted("test", self.build_candidate(principal, request, &admitted, &progress).instrument(span)).await
+        metrics::counted("test", self.build_candidate(principal, request, (&admitted, &progress)).instrument(span))
+            .await
     }
 
-    /// Builds a branch for a replay, which brings its own variables.
+    /// Builds a branch for a replay, which supplies its own variables.
     ///
     /// # Errors
-    /// What refused the build.
+    /// When a stage refuses the project.
     pub async fn build_for_replay(
         &self,
         principal: &Principal,
-        project_path: ProjectPath,
-        commit_branch: BranchName,
+        (commit_branch, project_path): (BranchName, ProjectPath),
         progress: Progress,
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "replay");
         let build = async {
-            let (repository, commit) = self.tip(principal, commit_branch).await?;
-            let built = self.build(&repository, commit, &project_path, &admitted, &progress).await?;
+            let (repository, held) = self.tip(principal, commit_branch).await?;
+            let commit = held.commit();
+            let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
+            built.prove(self.trials.schemas(), &principal.organization).await?;
             self.candidate(principal, &built, commit).await
         };
         metrics::counted("replay", build.instrument(span)).await
@@ -68,22 +68,22 @@ impl Builder {
         &self,
         principal: &Principal,
         request: TestRequest,
-        admitted: &Admitted,
-        progress: &Progress,
+        (admitted, progress): (&Admitted, &Progress),
     ) -> Result<Candidate, Error> {
-        let (repository, commit) = self.tip(principal, request.commit_branch).await?;
-        let built = self.build(&repository, commit, &request.project_path, admitted, progress).await?;
-        let variables = given(&built.manifest, request.envvars, request.secrets, FIELDS)?;
+        let (repository, held) = self.tip(principal, request.commit_branch).await?;
+        let commit = held.commit();
+        let built = self.build(Commit::new(&repository, commit, &request.project_path), admitted, progress).await?;
+        let variables = request.variables.required_by(&built.manifest, FIELDS)?;
         self.check(principal, &built, progress).await?;
         let candidate = self.candidate(principal, &built, commit).await?;
         if let Some((gate, tool)) = request.gate.zip(candidate.tool.as_ref()) {
-            let rehearse = self.rehearse(principal, tool, &candidate, gate, progress);
-            progress.step(rehearsing::STAGE, rehearse).await?;
+            let rehearsed = RehearsedCandidate { principal, tool, candidate: &candidate, gate };
+            progress.step(rehearsing::STAGE, self.rehearse(rehearsed, progress)).await?;
         }
         Ok(Candidate { variables, ..candidate })
     }
 
-    /// What was built, without variables.
+    /// The candidate for a built tool, without variables.
     pub(super) async fn candidate(
         &self,
         principal: &Principal,
@@ -100,7 +100,7 @@ impl Builder {
             tool_name: name,
             code: built.artefact.code(),
             input_schema: built.validator.clone(),
-            mocks: Standins::new(&built.mocks).into(),
+            mocks: CompiledMocks::new(&built.mocks).into(),
             settings: built.settings.clone(),
             variables: Variables::default(),
             required_envvars: built.manifest.required_envvars.clone(),

@@ -1,29 +1,24 @@
-//! The bump of a publication: what was asked for, when it tells of all that changed.
+//! The bump of a publication: the requested one, if it is large enough for the changes.
 
-use registry::{BumpKind, Lease, ToolVersion};
+use registry::{BumpKind, ToolVersion};
 
-use super::{Builder, blocking};
-use crate::build::Built;
-use crate::error::{Error, Place};
+use super::builder::blocking;
+use super::publication::Publication;
+use crate::built::Built;
+use crate::error::{Error, Location};
 use crate::gate::{self, Change, Surface};
-use crate::progress::Progress;
 
-/// Reasons in a refusal; the log of the build has all.
+/// Reasons in a refusal. The build log has all of them.
 const REASONS_MAX: usize = 5;
 
-impl Builder {
-    /// Compares what was built with the highest version, whose number the next one follows.
+impl Publication<'_> {
+    /// Compares the built tool with the highest version, whose number the new version follows.
     ///
     /// # Errors
-    /// When the bump is smaller than the changes need.
-    pub(super) async fn bump(
-        &self,
-        lease: &Lease,
-        asked: Option<BumpKind>,
-        built: &Built,
-        progress: &Progress,
-    ) -> Result<BumpKind, Error> {
-        let Some(highest) = self.store.highest_version(&lease.organization, &lease.tool).await? else {
+    /// When the requested bump is smaller than the changes require.
+    pub(super) async fn bump(&self, asked: Option<BumpKind>, built: &Built) -> Result<BumpKind, Error> {
+        let Self { builder, lease, progress, .. } = *self;
+        let Some(highest) = builder.store.highest_version(&lease.organization, &lease.tool).await? else {
             return Ok(asked.unwrap_or(BumpKind::Major));
         };
         let version = highest.version;
@@ -34,7 +29,7 @@ impl Builder {
         let needed = gate::needed(&changes);
         match asked {
             Some(asked) if !gate::suffices(asked, needed) => {
-                Err(Error::failed("gate", "bump", refusal(asked, needed, &changes), Place::default()))
+                Err(Error::failed(("gate", "bump"), refusal(asked, needed, &changes), Location::default()))
             }
             Some(asked) => Ok(asked),
             None => {
@@ -45,7 +40,7 @@ impl Builder {
     }
 }
 
-/// Apart, since large schemas take their time.
+/// Compares on a thread for blocking work, since large schemas take long.
 async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> {
     let (manifest, input_schema, settings) = (&built.manifest, built.input_schema.clone(), built.settings.clone());
     let (envvars, secrets) = (manifest.required_envvars.clone(), manifest.required_secret_envvars.clone());
@@ -57,13 +52,11 @@ async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> 
 }
 
 fn refusal(asked: BumpKind, needed: BumpKind, changes: &[Change]) -> String {
-    let telling = changes.iter().filter(|change| !gate::suffices(asked, change.bump));
-    let reasons: Vec<&str> = telling.map(|change| change.reason.as_str()).collect();
+    let uncovered = changes.iter().filter(|change| !gate::suffices(asked, change.bump));
+    let reasons: Vec<&str> = uncovered.map(|change| change.reason.as_str()).collect();
     let shown = reasons.iter().take(REASONS_MAX).copied().collect::<Vec<_>>().join("; ");
     let more = reasons.len().saturating_sub(REASONS_MAX);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let (asked, needed) = (asked.as_str(), needed.as_str());
-    format!(
-        "a {asked} bump promises more than this change keeps: {shown}{more}. Publish it as {needed}, or with bump auto"
-    )
+    format!("a {asked} bump is too small for these changes: {shown}{more}. Publish it as {needed}, or with bump auto")
 }

@@ -1,66 +1,71 @@
-//! The promotion gate: recorded runs of the version in use have to be answered as they were.
+//! The replay gate: a candidate must answer recorded runs of the live version as that version did.
 
 use registry::{Constraint, Principal, ToolId, ToolVersion};
-use runner::{Candidate, Difference, Rehearsal, Rehearsed, What};
+use runner::{Candidate, Difference, DifferenceKind, DifferingRun, LastRuns, ReplayReport};
 
-use super::Builder;
-use crate::error::{Error, Place};
+use super::builder::Builder;
+use crate::error::{Error, Location};
 use crate::progress::Progress;
 
 pub const STAGE: &str = "replay";
-/// Differing runs in a refusal; the log of the build has more.
+/// Differing runs in a refusal. The build log has more.
 const RUNS_SHOWN_MAX: usize = 3;
-/// Of one text of a difference.
+/// Characters of each text in a difference.
 const TEXT_CHARACTERS_MAX: usize = 200;
 
-/// What a candidate has to hold against recorded runs.
+/// The thresholds for the replay of recorded runs against a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayGate {
-    /// The last so many that have a tape.
+    /// Number of runs to replay: the most recent ones that have a tape.
     pub runs_max: u32,
-    /// Of the runs that ran again, at most so many may do something else.
+    /// Maximum percentage of replayed runs whose result differs.
     pub different_percent_max: u32,
-    /// All runs together may compute so much longer, if that matters.
+    /// Maximum percentage by which the computing time of all replayed runs together may grow. `None` for no limit.
     pub slower_percent_max: Option<u32>,
 }
 
+/// A candidate and the gate that it must pass.
+pub(super) struct RehearsedCandidate<'a> {
+    pub principal: &'a Principal,
+    pub tool: &'a ToolId,
+    pub candidate: &'a Candidate,
+    pub gate: ReplayGate,
+}
+
 impl Builder {
-    /// Has the candidate answer the last runs of the highest live version over their tapes. Without a version, or
-    /// without a run, there is nothing to hold it against.
+    /// Replays the last runs of the highest live version against the candidate. The candidate passes when there is no
+    /// live version or no run.
     ///
     /// # Errors
-    /// When it does too many of them otherwise, or takes too long.
-    pub(super) async fn rehearse(
-        &self,
-        principal: &Principal,
-        tool: &ToolId,
-        candidate: &Candidate,
-        gate: ReplayGate,
-        progress: &Progress,
-    ) -> Result<(), Error> {
+    /// When too many results differ, or the computing time grows too much.
+    pub(super) async fn rehearse(&self, of: RehearsedCandidate<'_>, progress: &Progress) -> Result<(), Error> {
+        let RehearsedCandidate { principal, tool, candidate, gate } = of;
         let highest = self.store.resolve_version(&principal.organization, tool, &Constraint::any()).await?;
         let Some(version) = highest else {
-            progress.line("no version is live: there are no runs to repeat");
+            progress.line("no version is live, so there are no runs to replay");
             return Ok(());
         };
-        let rehearsal = self.invoker.rehearse(principal, &version, candidate, gate.runs_max).await?;
+        let rehearsal = self
+            .invoker
+            .replay_last_runs(principal, LastRuns { version: &version, runs_max: gate.runs_max }, candidate)
+            .await?;
         for line in report(&version, &rehearsal) {
             progress.line(line);
         }
         gate.verdict(&version, &rehearsal)
-            .map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message, Place::default())))
+            .map_or(Ok(()), |(check, message)| Err(Error::failed((STAGE, check), message, Location::default())))
     }
 }
 
 impl ReplayGate {
-    /// Which threshold is passed, and how.
-    fn verdict(&self, version: &ToolVersion, found: &Rehearsal) -> Option<(&'static str, String)> {
+    /// The exceeded threshold and the message about it. `None` when the candidate passes.
+    fn verdict(&self, version: &ToolVersion, found: &ReplayReport) -> Option<(&'static str, String)> {
         let of = version.version;
-        let Rehearsal { runs, different, .. } = found;
+        let ReplayReport { runs, different, .. } = found;
         if different * 100 > self.different_percent_max as usize * runs {
-            let shown: Vec<_> = found.told.iter().take(RUNS_SHOWN_MAX).map(told).collect();
+            let shown: Vec<_> = found.listed.iter().take(RUNS_SHOWN_MAX).map(described).collect();
             let message = format!(
-                "{different} of {runs} recorded runs of {of} go otherwise, and at most {} % may: {}. The log of the build has more",
+                "{different} of {runs} recorded runs of {of} differ, and at most {} % may differ: {}. The build log has more",
                 self.different_percent_max,
                 shown.join("; ")
             );
@@ -75,12 +80,12 @@ impl ReplayGate {
     }
 }
 
-/// For the log of the build.
-fn report(version: &ToolVersion, found: &Rehearsal) -> Vec<String> {
-    let Rehearsal { runs, different, skipped, recorded_us, replayed_us, .. } = found;
+/// The lines about a replay in the build log.
+fn report(version: &ToolVersion, found: &ReplayReport) -> Vec<String> {
+    let ReplayReport { runs, different, skipped, recorded_us, replayed_us, .. } = found;
     let milliseconds = |microseconds: &u64| format!("{}.{:01} ms", microseconds / 1_000, microseconds % 1_000 / 100);
     let mut lines =
-        vec![format!("{runs} runs of {} again: {different} different, {skipped} without a tape", version.version)];
+        vec![format!("{runs} runs of {} replayed: {different} different, {skipped} without a tape", version.version)];
     if *runs > 0 {
         lines.push(format!(
             "computing: {} then, {} now ({:+} %)",
@@ -89,17 +94,17 @@ fn report(version: &ToolVersion, found: &Rehearsal) -> Vec<String> {
             slower_percent(found)
         ));
     }
-    lines.extend(found.told.iter().map(told));
+    lines.extend(found.listed.iter().map(described));
     lines
 }
 
-fn slower_percent(found: &Rehearsal) -> i128 {
+fn slower_percent(found: &ReplayReport) -> i128 {
     let (then, now) = (i128::from(found.recorded_us), i128::from(found.replayed_us));
     if then == 0 { 0 } else { (now - then) * 100 / then }
 }
 
-/// One run in one line.
-fn told(run: &Rehearsed) -> String {
+/// A differing run in one line.
+fn described(run: &DifferingRun) -> String {
     let what = match &run.refusal {
         Some(reason) => cut(reason),
         None => run.differences.iter().map(difference).collect::<Vec<_>>().join(", "),
@@ -109,17 +114,17 @@ fn told(run: &Rehearsed) -> String {
 
 fn difference(found: &Difference) -> String {
     let what = match found.what {
-        What::Outcome => "outcome",
-        What::Logs => "logs",
-        What::Effect => "effect",
-        What::Count => "count",
+        DifferenceKind::Outcome => "outcome",
+        DifferenceKind::Logs => "logs",
+        DifferenceKind::Effect => "effect",
+        DifferenceKind::Count => "count",
     };
     let position = found.position.map(|position| format!(" {position}")).unwrap_or_default();
     let text = |side: &Option<String>| side.as_deref().map_or_else(|| "nothing".into(), cut);
     format!("{what}{position} was {} and is {}", text(&found.recorded), text(&found.replayed))
 }
 
-/// On one line, and short.
+/// A text on one line, truncated.
 fn cut(text: &str) -> String {
     let line: String =
         text.chars().take(TEXT_CHARACTERS_MAX).map(|each| if each.is_control() { ' ' } else { each }).collect();

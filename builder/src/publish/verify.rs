@@ -1,25 +1,27 @@
-//! A version made again from its commit, and what of it is not the same.
+//! Verification: rebuilds a version from its commit, and compares the results.
 
 use registry::{Principal, ToolVersion};
 use tracing::Instrument;
 
-use super::Builder;
+use super::builder::{Builder, Commit};
 use crate::attestation;
-use crate::build::Built;
+use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::CommitId;
+use crate::toolchain::project::Caches;
 
-/// What a second build says of a version.
+/// The result of rebuilding a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     pub differences: Vec<VersionDifference>,
-    /// Whether the signature on the provenance is right, and speaks of this component. `None` when nothing was signed.
+    /// Whether the provenance has a valid signature and names this component. `None` when the version has no
+    /// attestation.
     pub is_signed: Option<bool>,
 }
 
-/// Something that two builds made differently.
+/// A difference between two builds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionDifference {
     pub what: &'static str,
@@ -28,10 +30,10 @@ pub struct VersionDifference {
 }
 
 impl Builder {
-    /// Builds the version's commit again and compares.
+    /// Builds the version's commit again, with empty caches of packages and snapshots, and compares the results.
     ///
     /// # Errors
-    /// What refused the build: a release may refuse what an earlier one took.
+    /// When a stage refuses the project. A release may refuse projects that an earlier one accepted.
     pub async fn verify(
         &self,
         principal: &Principal,
@@ -42,12 +44,13 @@ impl Builder {
         let commit = CommitId::parse(&version.commit).map_err(Error::internal)?;
         let build = async {
             let repository = self.repository(&principal.organization)?;
-            self.build(&repository, commit, &version.project_path, &admitted, &progress).await
+            let of = Commit::new(&repository, commit, &version.project_path);
+            self.build(Commit { caches: Caches::Empty, ..of }, &admitted, &progress).await
         };
         let span = tracing::info_span!("build", kind = "verify", tool = %version.tool);
         let built = metrics::counted("verify", build.instrument(span)).await?;
         let attestation = self.store.attestation(version).await?;
-        let is_signed = attestation.as_ref().map(|found| attestation::is_right(found, &version.component_digest));
+        let is_signed = attestation.as_ref().map(|found| attestation::is_valid(found, &version.component_digest));
         let mut differences = differences(version, &built);
         if let Some(found) = attestation.filter(|_| !differences.is_empty()) {
             differences.extend(toolchain(&found.sbom, &built));
@@ -56,7 +59,8 @@ impl Builder {
     }
 }
 
-/// Another compiler may well give the same bytes. It is told where it gave others.
+/// The difference in toolchains. It is reported only if the results differ, since another compiler may produce the same
+/// bytes.
 fn toolchain(sbom: &str, built: &Built) -> Option<VersionDifference> {
     let (published, rebuilt) = attestation::programs(sbom, &built.packages);
     (published != rebuilt).then_some(VersionDifference { what: "toolchain", published, rebuilt })

@@ -1,4 +1,4 @@
-//! A job as bubblewrap's options.
+//! Bubblewrap's options for a job.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 
 use super::job::{BUILD_DIRECTORY, Job};
 
-/// Whom a job takes itself for.
+/// The user and group id inside the job.
 const USER: &str = "1000";
-/// The name of the machine, so that builds on two give the same.
+/// The host name inside the job, the same on every machine so that builds are reproducible.
 const HOST: &str = "build";
-/// What systems keep programs and libraries in. Where it is a link into another, it is one inside.
+/// Directories of programs and libraries. A symbolic link of the system is the same link inside the job.
 const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
-/// Which of several compilers and linkers is meant, and where libraries are.
+/// The system's choice of compilers and linkers, and its library paths.
 const SETTINGS: [&str; 4] = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"];
-/// A search path of the system's programs alone.
+/// The search path, with the system's programs only.
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Options, one behind the other.
+/// A list of options.
 #[derive(Default)]
 pub struct Arguments(Vec<OsString>);
 
 impl Arguments {
-    /// The namespaces, what is in them, and where the job starts. `places` is where what it is shown is to be
-    /// taken from.
-    pub fn of(job: &Job, places: &[PathBuf]) -> Self {
+    /// The job's namespaces, mounts, environment and working directory. `sources` are the files to mount, in the order of
+    /// [`Job::read_only`].
+    pub fn of(job: &Job, sources: &[PathBuf]) -> Self {
         let mut made = Self::default();
         made.namespaces();
         made.system();
@@ -36,7 +36,7 @@ impl Arguments {
             made.add(&["--dir", &format!("{BUILD_DIRECTORY}/{name}")]);
         }
         made.add(&["--symlink", &format!("{BUILD_DIRECTORY}/tmp"), "/tmp"]);
-        for (shown, from) in job.read_only.iter().zip(places) {
+        for (shown, from) in job.read_only.iter().zip(sources) {
             made.bind("--ro-bind", from, &shown.inside);
         }
         made.add(&["--remount-ro", "/dev"]).add(&["--remount-ro", "/"]);
@@ -45,7 +45,7 @@ impl Arguments {
         made
     }
 
-    /// As bubblewrap reads them from a descriptor, so that a job does not find them in its list of processes.
+    /// The options as bubblewrap reads them from a descriptor. A job cannot read them in the list of processes then.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|argument| argument.as_bytes().iter().copied().chain([0])).collect()
     }

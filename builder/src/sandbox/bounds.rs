@@ -1,36 +1,35 @@
-//! What a job may use up.
+//! The bounds of a job.
 
 use std::time::Duration;
 
-/// Beyond each of these the job ends, or what it tried fails.
+/// Resources that a job may use. Exceeding one ends the job, or fails the system call that exceeds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// From its start to its end.
+    /// Time from start to end.
     pub wall: Duration,
-    /// Computing of each of its processes; the kernel ends one that is beyond it.
+    /// Processor time of each process; the kernel ends a process that exceeds it.
     pub cpu_seconds: u64,
-    /// What one process may have of memory of its own. Address space is not bounded: engines reserve much more than they
-    /// use.
+    /// Private memory of one process. Address space is not bounded: engines reserve much more than they use.
     pub process_memory_bytes: u64,
-    /// What all of its processes have together, which is looked at ten times a second.
+    /// Memory of all processes together, measured ten times a second.
     pub memory_bytes: u64,
-    /// Processes and threads at once.
+    /// Processes and threads at a time.
     pub processes: u64,
-    /// Descriptors of each process.
+    /// Open descriptors of each process.
     pub open_files: u64,
-    /// No file grows beyond this, also where it has holes.
+    /// Size of each file, including holes.
     pub file_bytes: u64,
-    /// What lies in the scratch directory, which is memory.
+    /// Size of the scratch directory, which is in memory.
     pub scratch_bytes: u64,
-    /// Files and directories in it; each takes about a kilobyte of the kernel's memory.
+    /// Files and directories in the scratch directory; each takes about a kilobyte of kernel memory.
     pub scratch_files: u64,
-    /// Of the one file that is taken from it.
+    /// Size of the output file.
     pub output_bytes: u64,
 }
 
 impl Bounds {
-    /// A release build of a tool with a hundred packages takes half a minute on two cores, a gigabyte for the compiler and
-    /// the linker, 300 MB of files and 5,000 of them. The bounds leave room for twice to four times that.
+    /// The bounds of a build: two to ten times the use of a release build with a hundred packages, which takes half a
+    /// minute on two cores, a gigabyte of memory for compiler and linker, and 300 MB in 5,000 files.
     pub const BUILD: Self = Self {
         wall: Duration::from_secs(300),
         cpu_seconds: 300,
@@ -41,11 +40,11 @@ impl Bounds {
         file_bytes: 512 << 20,
         scratch_bytes: 1 << 30,
         scratch_files: 50_000,
-        // A component that is larger is not compiled.
+        // Larger components are not compiled.
         output_bytes: 64 << 20,
     };
 
-    /// A look at the sandbox itself.
+    /// The bounds of the self-test.
     pub(super) const PROBE: Self = Self {
         wall: Duration::from_secs(10),
         cpu_seconds: 5,

@@ -1,6 +1,6 @@
-//! What becomes of a process between its start and bubblewrap: bounds, mounts, another user.
+//! Prepares the child process between `fork` and `exec` of bubblewrap: bounds, mounts, user.
 //!
-//! It is a copy of one thread of a process that has many, so that nothing here may allocate or take a lock.
+//! The child is a copy of one thread of a process with many threads, so that code here may neither allocate nor lock.
 
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, RawFd};
@@ -17,55 +17,57 @@ use nix::unistd::{Gid, Pid, Uid, getppid, setgroups, setresgid, setresuid};
 use super::Bounds;
 use super::staging::Staging;
 
-/// The server answers first, then jobs compute.
+/// Added niceness of jobs, so that the server has priority.
 const NICE_MORE: libc::c_int = 10;
 /// The first descriptor that is not standard input, output or error.
 const FIRST_INHERITED: libc::c_uint = 3;
 
-/// All that is needed, made beforehand.
+/// The settings of the child, computed before the fork.
 pub struct Preparation {
-    /// The server.
+    /// The server's process id.
     pub parent: Pid,
     pub limits: Vec<Limit>,
     pub staging: Option<Staging>,
-    /// Of user and group, to change to.
+    /// User and group id to change to.
     pub identity: Option<u32>,
-    /// Descriptors that bubblewrap gets.
+    /// Descriptors that bubblewrap inherits.
     pub kept: Vec<RawFd>,
 }
 
 impl Preparation {
+    /// Applies the settings.
+    ///
     /// # Errors
-    /// Says on standard error what failed.
+    /// The first failed step, which is also named on standard error.
     pub fn apply(&self) -> io::Result<()> {
         umask(Mode::S_IWGRP | Mode::S_IWOTH);
         if let Some(staging) = &self.staging {
-            step("the job's files cannot be mounted", staging.mount())?;
+            step("cannot mount the job's files", staging.mount())?;
         }
         for Limit { resource, soft, hard } in &self.limits {
-            step("a bound cannot be set", setrlimit(*resource, *soft, *hard))?;
+            step("cannot set a resource limit", setrlimit(*resource, *soft, *hard))?;
         }
-        // SAFETY: a number is passed. Who may not compute less eagerly computes as before.
+        // SAFETY: the argument is a number. A failure leaves the priority as it was.
         unsafe { libc::nice(NICE_MORE) };
         if let Some(id) = self.identity {
-            step("the job's user cannot be taken", become_user(id))?;
+            step("cannot change to the job's user", become_user(id))?;
         }
-        step("descriptors cannot be closed", self.keep_descriptors())?;
-        // After the change of user, which undoes it.
-        step("it would outlive the server", set_pdeathsig(Signal::SIGKILL))?;
-        // A server that died before that does not end it any more.
+        step("cannot close inherited descriptors", self.keep_descriptors())?;
+        // A change of user resets this setting.
+        step("cannot tie the job to the server's lifetime", set_pdeathsig(Signal::SIGKILL))?;
+        // The signal does not come if the server has died before this call.
         let is_alone = getppid() != self.parent;
-        step("it would outlive the server", if is_alone { Err(Errno::ESRCH) } else { Ok(()) })
+        step("cannot tie the job to the server's lifetime", if is_alone { Err(Errno::ESRCH) } else { Ok(()) })
     }
 
-    /// Whatever libraries left open without saying that it is not for children is closed.
+    /// Closes all descriptors at `exec` but those to keep: libraries may have opened some without close-on-exec.
     fn keep_descriptors(&self) -> nix::Result<()> {
         let flags = libc::CLOSE_RANGE_CLOEXEC;
-        // SAFETY: numbers are passed, and descriptors are only marked.
+        // SAFETY: the arguments are numbers, and the call only marks descriptors.
         let marked = unsafe { libc::syscall(libc::SYS_close_range, FIRST_INHERITED, libc::c_uint::MAX, flags) };
         Errno::result(marked)?;
         for descriptor in &self.kept {
-            // SAFETY: the parent holds it open until this process has become another program.
+            // SAFETY: the parent keeps the descriptor open until `exec`.
             let descriptor = unsafe { BorrowedFd::borrow_raw(*descriptor) };
             fcntl(descriptor, FcntlArg::F_SETFD(FdFlag::empty()))?;
         }
@@ -83,21 +85,21 @@ fn become_user(id: u32) -> nix::Result<()> {
 
 fn step(problem: &'static str, done: nix::Result<()>) -> io::Result<()> {
     done.map_err(|error| {
-        // An error takes only its number home.
+        // The parent receives only the error's number.
         let _ = io::stderr().write_all(problem.as_bytes());
         error.into()
     })
 }
 
-/// A bound that the kernel keeps of each process.
+/// A resource limit of each process.
 pub struct Limit {
     resource: Resource,
     soft: u64,
     hard: u64,
 }
 
-/// That of their number is left out when the server has the same user, whose own threads would count; it is set when the
-/// job is in its own namespace.
+/// The resource limits of a job. Without its own user, the limit of processes is set later, in the job's user namespace:
+/// the server's own threads would count before.
 pub fn limits(bounds: &Bounds, has_own_user: bool) -> Vec<Limit> {
     let fixed = |(resource, value)| Limit { resource, soft: value, hard: value };
     let mut limits = Vec::from([
@@ -111,7 +113,7 @@ pub fn limits(bounds: &Bounds, has_own_user: bool) -> Vec<Limit> {
     .into_iter()
     .map(fixed)
     .collect::<Vec<_>>();
-    // A second before it is killed, a process is told by a signal that says why.
+    // The soft limit sends SIGXCPU, which names the reason, one second before the hard limit kills.
     let cpu = bounds.cpu_seconds;
     limits.push(Limit { resource: Resource::RLIMIT_CPU, soft: cpu, hard: cpu + 1 });
     if has_own_user {

@@ -1,27 +1,27 @@
-//! Why a job did not go well.
+//! The failures of a job.
 
 use std::io;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
-/// The job's own end, a bound that it reached, or the sandbox's trouble.
+/// A failed program, an exceeded bound, or a fault of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    #[error("it ended with status {code}")]
+    #[error("exited with status {code}")]
     Status { code: i32 },
-    /// The program itself. When one that it started is ended, it says so in its own way.
+    /// The signal ended the program itself, not one of its children.
     #[error("{}", ended_by(*.signal))]
     Signal { signal: i32 },
-    #[error("it took longer than {} s", after.as_secs())]
+    #[error("took longer than {} s", after.as_secs())]
     Time { after: Duration },
-    #[error("it has {found} {what}; {max} are the limit")]
+    #[error("used {found} {what}; the limit is {max}")]
     Bound { what: &'static str, found: u64, max: u64 },
     #[error("{problem}")]
     Output { problem: String },
-    /// Nothing that an author could mend.
+    /// A fault of the machine, which the author cannot correct.
     #[error("the sandbox failed: {problem}")]
     Sandbox { problem: String },
 }
@@ -31,7 +31,7 @@ impl Failure {
         Self::Sandbox { problem: problem.to_string() }
     }
 
-    /// What an author has to mend, as a short name.
+    /// The name of the check, which tells the author what to correct.
     #[must_use]
     pub const fn check(&self) -> &'static str {
         match self {
@@ -44,12 +44,12 @@ impl Failure {
         }
     }
 
-    /// As the end of a build's stage, whose work is called `what`: "cargo", "the build".
+    /// The error of a build's stage. `what` names the program in the message, such as "cargo".
     #[must_use]
     pub fn of_stage(&self, stage: &'static str, what: &str) -> Error {
         match self {
             Self::Sandbox { .. } => Error::internal(self),
-            _ => Error::failed(stage, self.check(), format!("{what}: {self}"), Place::default()),
+            _ => Error::failed((stage, self.check()), format!("{what} {self}"), Location::default()),
         }
     }
 }
@@ -68,9 +68,9 @@ impl From<nix::Error> for Failure {
 
 fn ended_by(signal: i32) -> String {
     match Signal::try_from(signal) {
-        Ok(Signal::SIGXCPU) => "it computed longer than it may".to_owned(),
-        Ok(Signal::SIGXFSZ) => "it wrote a file larger than it may".to_owned(),
-        Ok(signal) => format!("it was ended by {signal}"),
-        Err(_) => format!("it was ended by signal {signal}"),
+        Ok(Signal::SIGXCPU) => "exceeded its processor time".to_owned(),
+        Ok(Signal::SIGXFSZ) => "wrote a file larger than the limit".to_owned(),
+        Ok(signal) => format!("was ended by {signal}"),
+        Err(_) => format!("was ended by signal {signal}"),
     }
 }

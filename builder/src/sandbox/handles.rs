@@ -1,4 +1,4 @@
-//! Descriptors that bubblewrap gets, and the one that stands for a process.
+//! Descriptors that bubblewrap inherits, and process handles.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -13,7 +13,7 @@ use nix::unistd::pipe2;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Something to be read from its beginning, that lies nowhere.
+/// An anonymous file with these bytes, at its start.
 pub fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create(c"sandbox", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(bytes)?;
@@ -21,36 +21,36 @@ pub fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// The end that reads, and the end that writes.
+/// A pipe: its reading end, then its writing end.
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(pipe2(OFlag::O_CLOEXEC)?)
 }
 
-/// One process, and no other that gets its number later. That of a process namespace's first process stands for all in it:
-/// they end with it, and it ends after them.
+/// A process, safe against reuse of its id. The first process of a namespace ends after all others in it, and its death
+/// ends them.
 pub struct ProcessHandle(AsyncFd<OwnedFd>);
 
 impl ProcessHandle {
     pub fn open(pid: i32) -> io::Result<Self> {
-        // SAFETY: two numbers are passed.
+        // SAFETY: the arguments are numbers.
         let opened = Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })?;
         let descriptor = i32::try_from(opened).map_err(io::Error::other)?;
-        // SAFETY: it was made for us just now.
+        // SAFETY: the call has just returned this descriptor, and nothing else owns it.
         let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        // SAFETY: it owns its descriptor, which stays the same and open for as long as it is there.
+        // SAFETY: the `OwnedFd` keeps the same descriptor open as long as it exists.
         let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?;
         Ok(Self(watched))
     }
 
-    /// One that is gone already is no error.
+    /// Kills the process; does nothing when it has ended.
     pub fn kill(&self) {
         let (descriptor, signal) = (self.0.as_raw_fd(), Signal::SIGKILL as libc::c_int);
         let no_information = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: the descriptor is ours, and a signal without further information may be sent.
+        // SAFETY: the descriptor is owned by this value, and the information may be null.
         let _ = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, descriptor, signal, no_information, 0) };
     }
 
-    /// Waits until it is gone.
+    /// Waits for the end of the process.
     pub async fn gone(&self) -> io::Result<()> {
         self.0.readable().await.map(drop)
     }

@@ -1,5 +1,5 @@
-//! As whom jobs run. A server that is root takes another user id for each, so that neither of two jobs can reach the other,
-//! and so that the kernel's bound of processes holds, which it does not for root.
+//! The user ids of jobs. A server that runs as root gives each job its own id, so that jobs cannot reach each other and
+//! the kernel's limit of processes applies, which it does not for root.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -8,22 +8,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::unistd::geteuid;
 
-/// Far above ids that systems and their containers give away, and below those that are signed.
+/// Far above the ids that systems and containers assign, and below those that a signed number cannot hold.
 const FIRST: u32 = 2_000_000_000;
-/// So many that two servers on a machine, each of which begins somewhere among them, do not meet.
+/// Large enough that two servers on a machine, each starting at a random id, do not use the same one.
 const COUNT: u32 = 1 << 27;
-/// The one without rights on every system, where a container knows few ids.
+/// The id without rights on every system, for containers that map few ids.
 const NOBODY: u32 = 65_534;
 
-/// Counts up from anywhere.
+/// The next id, starting at a random one.
 static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(RandomState::new().hash_one(()) as u32));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identities {
-    /// That of the server, which can become no other.
+    /// The server's own id, since only root can change it.
     Own,
-    /// From a range that nobody else has.
+    /// An own id for each job.
     Range,
+    /// The id of `nobody`, for all jobs.
     Nobody,
 }
 
@@ -33,10 +34,10 @@ impl Identities {
             return Ok(Self::Own);
         }
         let map = std::fs::read_to_string("/proc/self/uid_map")?;
-        Ok(if knows(&map, FIRST + COUNT - 1) { Self::Range } else { Self::Nobody })
+        Ok(if maps(&map, FIRST + COUNT - 1) { Self::Range } else { Self::Nobody })
     }
 
-    /// A user and group id to change to; none when the job has the server's own.
+    /// The user and group id to change to, or `None` for the server's own.
     pub fn next(self) -> Option<u32> {
         match self {
             Self::Own => None,
@@ -46,8 +47,8 @@ impl Identities {
     }
 }
 
-/// Whether this user namespace has an id. Lines are: first id inside, first outside, how many.
-fn knows(map: &str, id: u32) -> bool {
+/// Whether this user namespace maps an id. Lines are: first id inside, first id outside, count.
+fn maps(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         matches!(numbers[..], [first, _, count] if (first..first + count).contains(&id.into()))
@@ -59,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_container_may_know_few_ids() {
-        assert!(knows("         0          0 4294967295\n", FIRST));
-        assert!(!knows("0 1000 1\n1 100000 65536\n", FIRST));
-        assert!(knows("0 1000 1\n1 100000 65536\n", NOBODY));
-        assert!(!knows("", 0));
+    fn a_container_may_map_few_ids() {
+        assert!(maps("         0          0 4294967295\n", FIRST));
+        assert!(!maps("0 1000 1\n1 100000 65536\n", FIRST));
+        assert!(maps("0 1000 1\n1 100000 65536\n", NOBODY));
+        assert!(!maps("", 0));
     }
 }

@@ -1,4 +1,4 @@
-//! What is run, what it sees, and what came of it.
+//! A job and its result.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,46 +6,45 @@ use std::time::Duration;
 
 use super::Bounds;
 
-/// The one directory in which a job can write, which begins empty. `tmp` and `home` in it are what their names say.
+/// The only directory that a job can write to. It starts with an empty `tmp` and an empty `home`.
 pub const BUILD_DIRECTORY: &str = "/build";
 
-/// One program in the sandbox. All paths but those of [`Shown::here`] are as the job sees them.
+/// A program to run in the sandbox. All paths but [`Shown::here`] are paths inside the job.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// Absolute.
+    /// An absolute path.
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// Nothing else is in its environment but `HOME`, `TMPDIR`, `PATH` of the system's programs and `LANG`, each of which can be
-    /// set here.
+    /// Variables beside `HOME`, `TMPDIR`, `PATH` and `LANG`, which these can override. Nothing else is set.
     pub environment: Vec<(String, String)>,
-    /// What it sees beside the system's programs.
+    /// Files and directories beside the system's programs.
     pub read_only: Vec<Shown>,
-    /// Where it starts.
+    /// The working directory.
     pub directory: PathBuf,
-    /// The file that it has to leave behind, below [`BUILD_DIRECTORY`].
+    /// The file that the job must create, below [`BUILD_DIRECTORY`].
     pub output: Option<PathBuf>,
     pub bounds: Bounds,
 }
 
-/// A file or directory of this machine, and where a job sees it.
+/// A file or directory of this machine, and its path inside the job.
 ///
-/// A server that runs as root gives jobs other user ids, so everybody must be able to read what is inside; who can reach
-/// it on this machine does not matter.
+/// A server that runs as root gives jobs other user ids, so that the contents must be readable by everybody. The
+/// directories above may be closed.
 #[derive(Debug, Clone)]
 pub struct Shown {
     pub here: PathBuf,
     pub inside: PathBuf,
 }
 
-/// A job that went well.
+/// The result of a successful job.
 #[derive(Debug)]
 pub struct Finished {
-    /// What [`Job::output`] asked for.
+    /// The contents of [`Job::output`].
     pub output: Option<Vec<u8>>,
     pub used: Used,
 }
 
-/// What a job used, as far as it was seen.
+/// The measured resource use of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
     pub wall: Duration,
@@ -60,7 +59,7 @@ impl Shown {
         Self { here: here.into(), inside: inside.into() }
     }
 
-    /// At the same place.
+    /// Shows a path at the same path.
     pub fn as_it_is(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self { here: path.clone(), inside: path }
@@ -68,7 +67,7 @@ impl Shown {
 }
 
 impl Job {
-    /// From the scratch directory, with the bounds of a build.
+    /// A job in the scratch directory, with the bounds of a build.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),

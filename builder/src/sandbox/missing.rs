@@ -1,14 +1,14 @@
-//! Why no job can be confined on this machine, and what its operator can do.
+//! Reasons why a machine cannot confine jobs, with the operator's remedy.
 
 use std::fmt;
 use std::path::Path;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 const BUBBLEWRAP: &str = "sudo apt-get install bubblewrap";
-const MANUAL: &str = "docs/operations.md tells what containers need";
+const MANUAL: &str = "docs/how-to/set-up-the-build-sandbox.md lists what containers need";
 
-/// Kernel settings that keep users from namespaces: the file, the value that does, and the command.
+/// Kernel settings that deny namespaces to users: the file, the denying value, and the command that changes it.
 const SWITCHES: [(&str, &str, &str); 3] = [
     ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl -w user.max_user_namespaces=15000"),
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
@@ -19,11 +19,11 @@ const SWITCHES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What stands in the way.
+/// A missing part of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub reason: String,
-    /// What to type.
+    /// The command to run, or the document to read.
     pub remedy: String,
 }
 
@@ -34,15 +34,15 @@ impl fmt::Display for Missing {
 }
 
 impl Missing {
-    /// Refuses a build whose language runs an author's code natively.
+    /// The refusal of a build that would run an author's code natively.
     #[must_use]
     pub fn of_stage(&self, stage: &'static str, language: &str) -> Error {
         let message = format!(
-            "{language} builds run an author's code on this machine, which this server cannot confine: {}. Its operator can \
-             mend that: {}",
+            "{language} builds run an author's code natively, and this server cannot confine it: {}. Ask the operator to \
+             run: {}",
             self.reason, self.remedy
         );
-        Error::failed(stage, "sandbox", message, Place::default())
+        Error::failed((stage, "sandbox"), message, Location::default())
     }
 
     pub(super) fn bubblewrap() -> Self {
@@ -50,14 +50,14 @@ impl Missing {
     }
 
     pub(super) fn identity(error: impl fmt::Display) -> Self {
-        Self { reason: format!("this process does not learn who it is: {error}"), remedy: MANUAL.into() }
+        Self { reason: format!("cannot read this process's user ids: {error}"), remedy: MANUAL.into() }
     }
 
-    /// A job that did not even start. What bubblewrap said tells why.
-    pub(super) fn refused(said: &str) -> Self {
-        let reason = match said.trim() {
-            "" => "bubblewrap starts nothing".to_owned(),
-            said => said.lines().last().unwrap_or(said).to_owned(),
+    /// Bubblewrap did not start the job; `output` is what it printed.
+    pub(super) fn refused(output: &str) -> Self {
+        let reason = match output.trim() {
+            "" => "bubblewrap does not start".to_owned(),
+            output => output.lines().last().unwrap_or(output).to_owned(),
         };
         if reason.contains("Unknown option") {
             let reason = format!("bubblewrap is older than 0.8.0 ({reason})");
@@ -67,7 +67,7 @@ impl Missing {
         Self { reason, remedy: remedy.into() }
     }
 
-    /// The sandbox has a hole.
+    /// The self-test reached what the sandbox must protect.
     pub(super) fn open(found: &[String]) -> Self {
         Self { reason: format!("a job in the sandbox {}", found.join(", ")), remedy: MANUAL.into() }
     }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_setting_that_is_off_is_the_one_that_is_named() {
+    fn the_remedy_names_the_setting_that_denies_namespaces() {
         let machine = |off: &'static str, value: &'static str| {
             move |file: &str| Some(if file.ends_with(off) { value } else { "7" }.to_owned())
         };
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_bubblewrap_is_told_from_a_kernel_that_refuses() {
+    fn an_old_bubblewrap_is_distinguished_from_a_kernel_that_refuses() {
         assert!(Missing::refused("bwrap: Unknown option --size").reason.contains("older than 0.8.0"));
         let refused = Missing::refused("bwrap: No permissions to create a new namespace, likely …");
         assert!(refused.reason.starts_with("bwrap: No permissions"), "{refused}");

@@ -1,4 +1,4 @@
-//! The one file that a job leaves behind, taken when no process of it is left.
+//! Reads a job's output file, once no process of the job is left.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,14 +12,16 @@ use nix::sys::stat::Mode;
 use super::Failure;
 use super::job::BUILD_DIRECTORY;
 
-/// Reads a regular file below the scratch directory, past no link.
+/// Reads a regular file below the scratch directory, without following links.
 pub fn take(scratch: &OwnedFd, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     let refuse = |problem: String| Failure::Output { problem: format!("{} {problem}", path.display()) };
-    let below = path.strip_prefix(BUILD_DIRECTORY).map_err(|_| Failure::sandbox("an output lies outside"))?;
+    let below = path
+        .strip_prefix(BUILD_DIRECTORY)
+        .map_err(|_| Failure::sandbox("the output path is outside of the scratch directory"))?;
     let file = match open(scratch.as_fd(), below) {
         Ok(file) => file,
-        Err(Errno::ENOENT | Errno::ENOTDIR) => return Err(refuse("was not made".into())),
-        Err(Errno::ELOOP | Errno::EXDEV | Errno::ENXIO) => return Err(refuse("is no regular file".into())),
+        Err(Errno::ENOENT | Errno::ENOTDIR) => return Err(refuse("was not created".into())),
+        Err(Errno::ELOOP | Errno::EXDEV | Errno::ENXIO) => return Err(refuse("is not a regular file".into())),
         Err(error) => return Err(refuse(format!("cannot be read ({})", error.desc()))),
     };
     read(file, bytes_max).map_err(Failure::sandbox)?.map_err(refuse)
@@ -30,7 +32,7 @@ fn open(scratch: impl AsFd, below: &Path) -> nix::Result<File> {
         | ResolveFlag::RESOLVE_NO_SYMLINKS
         | ResolveFlag::RESOLVE_NO_MAGICLINKS
         | ResolveFlag::RESOLVE_NO_XDEV;
-    // A pipe that nobody writes to must not be waited for.
+    // Opening a pipe without a writer must not block.
     let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     openat2(scratch, below, OpenHow::new().flags(flags).mode(Mode::empty()).resolve(within)).map(File::from)
 }
@@ -38,9 +40,9 @@ fn open(scratch: impl AsFd, below: &Path) -> nix::Result<File> {
 fn read(file: File, bytes_max: u64) -> io::Result<Result<Vec<u8>, String>> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Ok(Err("is no regular file".into()));
+        return Ok(Err("is not a regular file".into()));
     }
-    let too_large = |size| Ok(Err(format!("has {size} bytes; {bytes_max} are the limit")));
+    let too_large = |size| Ok(Err(format!("has {size} bytes; the limit is {bytes_max}")));
     if metadata.len() > bytes_max {
         return too_large(metadata.len());
     }

@@ -1,42 +1,56 @@
-//! The sandbox's test of itself: a job that tries to get at things, and says what it got at.
+//! The sandbox's self-test: a job that tries to reach what it must not, and reports each success.
 
 use std::path::Path;
 
+use super::identity::Identities;
 use super::{Bounds, Failure, Job, Missing, Sandbox, Shown};
 use crate::progress::Progress;
 
 const SHELL: &str = "/bin/sh";
 const REPORT: &str = "/build/report";
-/// Says what it could do, one line each, and that it came to its end.
+/// Writes one line for each successful attempt, then [`COMPLETE`].
 const SCRIPT: &str = include_str!("probe.sh");
-const WHOLE: &str = "came to its end";
-/// What it is shown, to see whether it can change it.
+const COMPLETE: &str = "self-test complete";
+/// A directory that the job is shown, to test that it cannot change it.
 const SHOWN: &str = "/shown";
 
-pub async fn probe(sandbox: &Sandbox, private: &Path) -> Result<(), Missing> {
-    if !sandbox.program.is_file() {
-        return Err(Missing::bubblewrap());
+impl Sandbox {
+    /// Tests whether this machine confines jobs, by running the self-test.
+    ///
+    /// `program` is bubblewrap, if it is installed; `private` is a path that no job may see.
+    ///
+    /// # Errors
+    /// The missing part, and the command that adds it.
+    pub async fn probe(program: Option<&Path>, private: &Path) -> Result<Self, Missing> {
+        let program = program.filter(|program| program.is_file()).ok_or_else(Missing::bubblewrap)?;
+        let identities = Identities::of_this_process().map_err(Missing::identity)?;
+        let sandbox = Self { program: program.into(), identities };
+        sandbox.test(private).await?;
+        Ok(sandbox)
     }
-    let progress = Progress::none();
-    let finished = match sandbox.run(job(private), &progress).await {
-        Ok(finished) => finished,
-        Err(Failure::Sandbox { problem }) => return Err(Missing::refused(&problem)),
-        Err(failure) => return Err(Missing::unusable(&sandbox.program, format!("{failure}: {}", progress.log()))),
-    };
-    let report = finished.output.unwrap_or_default();
-    let report = String::from_utf8_lossy(&report);
-    let Some(found) = report.trim_end().strip_suffix(WHOLE) else {
-        return Err(Missing::unusable(&sandbox.program, "its test of itself did not come to its end"));
-    };
-    let found: Vec<String> = found.lines().map(str::to_owned).collect();
-    if found.is_empty() { Ok(()) } else { Err(Missing::open(&found)) }
+
+    async fn test(&self, private: &Path) -> Result<(), Missing> {
+        let progress = Progress::none();
+        let finished = match self.run(job(private), &progress).await {
+            Ok(finished) => finished,
+            Err(Failure::Sandbox { problem }) => return Err(Missing::refused(&problem)),
+            Err(failure) => return Err(Missing::unusable(&self.program, format!("{failure}: {}", progress.log()))),
+        };
+        let report = finished.output.unwrap_or_default();
+        let report = String::from_utf8_lossy(&report);
+        let Some(found) = report.trim_end().strip_suffix(COMPLETE) else {
+            return Err(Missing::unusable(&self.program, "its self-test did not finish"));
+        };
+        let found: Vec<String> = found.lines().map(str::to_owned).collect();
+        if found.is_empty() { Ok(()) } else { Err(Missing::open(&found)) }
+    }
 }
 
 fn job(private: &Path) -> Job {
     Job {
         arguments: vec!["-c".into(), SCRIPT.into()],
         environment: vec![("PRIVATE".into(), private.to_string_lossy().into_owned())],
-        // Something that everybody has.
+        // Every system has this directory.
         read_only: vec![Shown::new("/usr", SHOWN)],
         output: Some(REPORT.into()),
         bounds: Bounds::PROBE,

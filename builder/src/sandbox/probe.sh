@@ -1,4 +1,4 @@
-# What works here should not. Only what a shell has itself is used.
+# Attempts that the sandbox must stop; each success is reported. Only built-in commands of the shell are used.
 {
     if [ -e "$PRIVATE" ]; then echo 'sees files of the server'; fi
     if [ -e /etc/shadow ]; then echo 'sees the passwords of this machine'; fi
@@ -6,10 +6,10 @@
         if (: > "${place}lathe-probe"); then echo "writes to $place"; fi
     done
     set -- /proc/[0-9]*
-    if [ $# -gt 3 ]; then echo 'sees processes of others'; fi
+    if [ $# -gt 3 ]; then echo 'sees processes of other jobs or of the server'; fi
     variable=
     IFS= read -r variable < /proc/1/environ
-    if [ -n "$variable" ]; then echo 'sees an environment that is not its own'; fi
+    if [ -n "$variable" ]; then echo 'sees an environment that it was not given'; fi
     while read -r name rest; do
         case $name in
             lo: | Inter-* | face) ;;
@@ -24,5 +24,5 @@
             Uid::0) echo 'is root' ;;
         esac
     done < /proc/self/status
-    echo 'came to its end'
+    echo 'self-test complete'
 } > /build/report 2> /dev/null

@@ -1,6 +1,6 @@
-//! One job, from its start to the moment when nothing is left of it.
+//! Runs one job, until none of its processes is left.
 //!
-//! Each has a thread of its own, for as long as it runs: the kernel ends a job with the thread that started it.
+//! Each job has its own thread while it runs, since the kernel ends a job together with the thread that started it.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,111 +28,93 @@ use super::arguments::Arguments;
 use super::child::{Preparation, limits};
 use super::handles::{ProcessHandle, pipe, readable};
 use super::job::{BUILD_DIRECTORY, Finished, Job, Shown, Used};
-use super::lines::Lines;
+use super::log_writer::BatchedLogWriter;
+use super::output;
 use super::staging::Staging;
+use super::system_calls;
 use super::watch::Watched;
-use super::{Failure, Sandbox, output, system_calls};
+use super::{Failure, Sandbox};
 use crate::progress::Progress;
 
-/// Namespaces and mounts are made within milliseconds; a machine under load takes longer.
+/// Time for namespaces and mounts. They take milliseconds, and more on a machine under load.
 const START_MAX: Duration = Duration::from_secs(20);
-/// How long the end of processes that were killed may take, which may have much memory to give back.
+/// Time for killed processes to end; the kernel first frees their memory.
 const END_MAX: Duration = Duration::from_secs(10);
-const PRINTED_AT_ONCE: usize = 64 << 10;
-/// How often it is looked whether a job's directory is there.
-const GLANCE: Duration = Duration::from_millis(1);
-/// What bubblewrap adds to the signal that ended a program.
-const SIGNALLED: i32 = 128;
+/// Bytes of one read of a job's output.
+const OUTPUT_CHUNK_BYTES: usize = 64 << 10;
+/// Time between two checks for a job's directory.
+const DIRECTORY_POLL: Duration = Duration::from_millis(1);
+/// Offset that bubblewrap adds to a signal number to form its exit code.
+const SIGNAL_OFFSET: i32 = 128;
 
-/// Runs a job on a thread of its own. Dropping the future ends it.
-pub async fn run(sandbox: Sandbox, job: Job, progress: Progress) -> Result<Finished, Failure> {
-    let (answer, answered) = oneshot::channel();
-    let (_wanted, unwanted) = oneshot::channel::<()>();
-    let work = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(run_here(&sandbox, &job, &progress, unwanted))
-    };
-    thread::Builder::new().name("sandbox".into()).spawn(move || {
-        // Nobody waits for a job that is not wanted any more.
-        let _ = answer.send(work());
-    })?;
-    answered.await.map_err(|_| Failure::sandbox("the thread of a job ended before it"))?
-}
-
-async fn run_here(
-    sandbox: &Sandbox,
-    job: &Job,
-    progress: &Progress,
-    unwanted: oneshot::Receiver<()>,
-) -> Result<Finished, Failure> {
-    let started = Instant::now();
-    let mut running = Running::start(sandbox, job, progress).await?;
-    let mut used = Used::default();
-    let ended = match running.enter().await {
-        Ok(inside) => {
-            let ended = running.follow(job, &inside, unwanted, &mut used).await;
-            Ok((inside, ended))
-        }
-        Err(failure) => Err(failure),
-    };
-    let said = running.finish().await;
-    let (inside, ended) = ended.map_err(|failure| because(failure, &said))?;
-    ended.map_err(|failure| because(failure, &said))?;
-    used.wall = started.elapsed();
-    let take = |path: &PathBuf| output::take(&inside.scratch, path, job.bounds.output_bytes);
-    Ok(Finished { output: job.output.as_ref().map(take).transpose()?, used })
-}
-
-/// The sandbox's own failures are told by what bubblewrap said.
-fn because(failure: Failure, said: &str) -> Failure {
-    match failure {
-        Failure::Sandbox { problem } if problem.is_empty() => Failure::sandbox(said),
-        other => other,
+impl Sandbox {
+    /// Runs a job to its end. Its output goes to `progress` line by line; the middle of long output is left out.
+    ///
+    /// Dropping the future ends the job.
+    ///
+    /// # Errors
+    /// A status other than zero, a bound that was reached, or an output file that is missing or no regular file.
+    pub async fn run(&self, job: Job, progress: &Progress) -> Result<Finished, Failure> {
+        let (answer, answered) = oneshot::channel();
+        let (_wanted, cancelled) = oneshot::channel::<()>();
+        let run = JobRun { sandbox: self.clone(), job, progress: progress.clone() };
+        let work = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(run.run(cancelled))
+        };
+        thread::Builder::new().name("sandbox".into()).spawn(move || {
+            // The receiver is gone when the caller has dropped its future.
+            let _ = answer.send(work());
+        })?;
+        answered.await.map_err(|_| Failure::sandbox("the thread of a job ended before the job"))?
     }
 }
 
-/// A job's process and what connects us with it.
-struct Running {
-    child: Child,
-    status: AsyncLines<BufReader<Receiver>>,
-    /// Closing it lets the job's program start.
-    gate: Option<OwnedFd>,
-    printed: JoinHandle<String>,
-    processes_to_bound: Option<u64>,
+/// A job with its sandbox and the progress that receives its output.
+struct JobRun {
+    sandbox: Sandbox,
+    job: Job,
+    progress: Progress,
 }
 
-/// The job from within, once its namespaces are there.
-struct Inside {
-    first: i32,
-    process: ProcessHandle,
-    scratch: OwnedFd,
-}
+impl JobRun {
+    async fn run(&self, cancelled: oneshot::Receiver<()>) -> Result<Finished, Failure> {
+        let started = Instant::now();
+        let mut running = self.start().await?;
+        let ended = match running.enter().await {
+            Ok(inside) => {
+                let (scratch, bounds) = (&inside.scratch, &self.job.bounds);
+                let mut watched = Watched { first: inside.first, scratch, bounds, used: Used::default() };
+                let ended = running.follow(&inside, &mut watched, cancelled).await;
+                let used = watched.used;
+                ended.map(|()| (inside, used))
+            }
+            Err(failure) => Err(failure),
+        };
+        let last_line = running.finish().await;
+        let (inside, used) = ended.map_err(|failure| with_reason(failure, &last_line))?;
+        let take = |path: &PathBuf| output::take(&inside.scratch, path, self.job.bounds.output_bytes);
+        let output = self.job.output.as_ref().map(take).transpose()?;
+        Ok(Finished { output, used: Used { wall: started.elapsed(), ..used } })
+    }
 
-/// What bubblewrap tells on its status descriptor.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Status {
-    child_pid: Option<i32>,
-    exit_code: Option<i32>,
-}
-
-impl Running {
-    async fn start(sandbox: &Sandbox, job: &Job, progress: &Progress) -> Result<Self, Failure> {
+    async fn start(&self) -> Result<Running, Failure> {
+        let Self { sandbox, job, progress } = self;
         let identity = sandbox.identities.next();
-        let (staging, places) = places(&job.read_only, identity.map(|_| &*sandbox.program))?;
-        let mut arguments = Arguments::of(job, &places);
+        let (staging, sources) = sources(&job.read_only, identity.map(|_| &*sandbox.program))?;
+        let mut arguments = Arguments::of(job, &sources);
 
         let (status, status_writer) = pipe()?;
-        let (gate_reader, gate) = pipe()?;
+        let (block_reader, block) = pipe()?;
         let filters = system_calls::filters().map_err(Failure::sandbox)?;
         let filters = filters.iter().map(|filter| readable(filter)).collect::<io::Result<Vec<_>>>()?;
         let number = |descriptor: &OwnedFd| descriptor.as_raw_fd().to_string();
-        arguments.add(&["--json-status-fd", &number(&status_writer), "--block-fd", &number(&gate_reader)]);
+        arguments.add(&["--json-status-fd", &number(&status_writer), "--block-fd", &number(&block_reader)]);
         for filter in &filters {
             arguments.add(&["--add-seccomp-fd", &number(filter)]);
         }
         let arguments = readable(&arguments.bytes())?;
-        let kept = [&status_writer, &gate_reader, &arguments].into_iter().chain(&filters);
+        let kept = [&status_writer, &block_reader, &arguments].into_iter().chain(&filters);
         let preparation = Preparation {
             parent: Pid::this(),
             limits: limits(&job.bounds, identity.is_some()),
@@ -142,83 +124,119 @@ impl Running {
         };
 
         let (printed, printer) = pipe()?;
-        let printed = tokio::spawn(read_printed(Receiver::from_owned_fd(printed)?, Lines::into(progress.clone())));
+        let printed =
+            tokio::spawn(read_printed(Receiver::from_owned_fd(printed)?, BatchedLogWriter::new(progress.clone())));
         let mut command = Command::new(&*sandbox.program);
         command.arg("--args").arg(number(&arguments)).arg("--").arg(&job.program).args(&job.arguments);
         command.env_clear().current_dir("/").process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(printer.try_clone()?).stderr(printer);
-        // SAFETY: what is called there allocates nothing, takes no lock, and knows of no other thread.
+        // SAFETY: the callback allocates nothing, takes no lock, and uses no other thread.
         unsafe { command.pre_exec(move || preparation.apply()) };
         let spawned = command.spawn();
-        drop(command); // its ends of the pipe, without which reading does not end
+        drop(command); // closes its ends of the pipe; reading would not end otherwise
         let child = match spawned {
             Ok(child) => child,
             Err(error) => return Err(Failure::sandbox(format!("{} ({error})", printed.await.unwrap_or_default()))),
         };
         let processes_to_bound = identity.is_none().then_some(job.bounds.processes);
         let status = BufReader::new(Receiver::from_owned_fd(status)?).lines();
-        Ok(Self { child, status, gate: Some(gate), printed, processes_to_bound })
+        Ok(Running { child, status, block: Some(block), printed, processes_to_bound })
     }
+}
 
-    /// Waits until the namespaces are there, takes hold of what is in them, and lets the program start.
+/// A failure of the sandbox without a reason of its own gets the last line that bubblewrap printed.
+fn with_reason(failure: Failure, last_line: &str) -> Failure {
+    match failure {
+        Failure::Sandbox { problem } if problem.is_empty() => Failure::sandbox(last_line),
+        other => other,
+    }
+}
+
+/// A job's process and the pipes to it.
+struct Running {
+    child: Child,
+    status: AsyncLines<BufReader<Receiver>>,
+    /// Closing this descriptor lets the job's program start.
+    block: Option<OwnedFd>,
+    /// Resolves to the last line of output.
+    printed: JoinHandle<String>,
+    processes_to_bound: Option<u64>,
+}
+
+/// The inside of a job whose namespaces exist.
+struct Inside {
+    /// The id of the first process in the job's process namespace.
+    first: i32,
+    process: ProcessHandle,
+    scratch: OwnedFd,
+}
+
+/// A message of bubblewrap on its status descriptor.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Status {
+    child_pid: Option<i32>,
+    exit_code: Option<i32>,
+}
+
+impl Running {
+    /// Waits for the namespaces, opens the job's process and directory, and lets the program start.
     async fn enter(&mut self) -> Result<Inside, Failure> {
-        let told = tokio::time::timeout(START_MAX, self.status.next_line()).await;
-        let told = told.map_err(|_| Failure::sandbox("bubblewrap does not come to its start"))??;
-        let first = told.as_deref().and_then(status).and_then(|status| status.child_pid);
+        let line = tokio::time::timeout(START_MAX, self.status.next_line()).await;
+        let line = line.map_err(|_| Failure::sandbox(too_slow("bubblewrap did not start the job", START_MAX)))??;
+        let first = line.as_deref().and_then(status).and_then(|status| status.child_pid);
         let first = first.ok_or_else(|| Failure::sandbox(""))?;
         let process = ProcessHandle::open(first)?;
         let scratch = self.scratch(first).await?;
         if let Some(processes) = self.processes_to_bound {
             bound_processes(first, processes)?;
         }
-        self.gate = None;
+        self.block = None;
         Ok(Inside { first, process, scratch })
     }
 
-    /// The job's own directory, which stays as long as it is open, whatever becomes of the job.
+    /// Opens the job's directory, which then outlives the job.
     async fn scratch(&mut self, first: i32) -> Result<OwnedFd, Failure> {
         let deadline = Instant::now() + START_MAX;
         while Instant::now() < deadline {
             if let Some(scratch) = opened(first) {
                 return Ok(scratch);
             }
-            if tokio::time::timeout(GLANCE, self.child.wait()).await.is_ok() {
+            if tokio::time::timeout(DIRECTORY_POLL, self.child.wait()).await.is_ok() {
                 return Err(Failure::sandbox(""));
             }
         }
-        Err(Failure::sandbox("the job's directory is not there"))
+        Err(Failure::sandbox(too_slow("the job's directory was not mounted", START_MAX)))
     }
 
-    /// Waits for the job's end, or brings it about.
+    /// Waits for the job's end, or ends the job.
     async fn follow(
         &mut self,
-        job: &Job,
         inside: &Inside,
-        unwanted: oneshot::Receiver<()>,
-        used: &mut Used,
+        watched: &mut Watched<'_>,
+        cancelled: oneshot::Receiver<()>,
     ) -> Result<(), Failure> {
-        let watched = Watched { first: inside.first, scratch: &inside.scratch, bounds: &job.bounds };
+        let wall = watched.bounds.wall;
         let ended = tokio::select! {
             status = self.child.wait() => Ok(status?),
-            failure = watched.beyond(used) => Err(failure),
-            () = tokio::time::sleep(job.bounds.wall) => Err(Failure::Time { after: job.bounds.wall }),
-            _ = unwanted => Err(Failure::sandbox("nobody waits for this job any more")),
+            failure = watched.wait_for_excess() => Err(failure),
+            () = tokio::time::sleep(wall) => Err(Failure::Time { after: wall }),
+            _ = cancelled => Err(Failure::sandbox("the caller has cancelled the job")),
         };
         inside.process.kill();
         let ended = match ended {
-            Ok(status) => self.judge(status).await,
+            Ok(status) => self.result(status).await,
             Err(failure) => Err(failure),
         };
-        tokio::time::timeout(END_MAX, inside.process.gone())
-            .await
-            .map_err(|_| Failure::sandbox("it does not end"))??;
+        let gone = tokio::time::timeout(END_MAX, inside.process.gone()).await;
+        gone.map_err(|_| Failure::sandbox(too_slow("the job's processes did not end", END_MAX)))??;
         ended?;
-        // Between two looks.
-        watched.measure_scratch(used)
+        // The job may have written files since the last tick.
+        watched.measure_scratch()
     }
 
-    /// What bubblewrap tells of the program's end. It tells nothing when there was no program.
-    async fn judge(&mut self, of_bubblewrap: ExitStatus) -> Result<(), Failure> {
+    /// The program's exit code as bubblewrap reports it. Bubblewrap reports none when the program did not start.
+    async fn result(&mut self, of_bubblewrap: ExitStatus) -> Result<(), Failure> {
         let mut code = None;
         while let Ok(Ok(Some(line))) = tokio::time::timeout(END_MAX, self.status.next_line()).await {
             code = status(&line).and_then(|status| status.exit_code).or(code);
@@ -227,14 +245,14 @@ impl Running {
             None if of_bubblewrap.signal().is_some() => Err(Failure::sandbox("bubblewrap was killed")),
             None => Err(Failure::sandbox("")),
             Some(0) => Ok(()),
-            Some(code) if code > SIGNALLED => Err(Failure::Signal { signal: code - SIGNALLED }),
+            Some(code) if code > SIGNAL_OFFSET => Err(Failure::Signal { signal: code - SIGNAL_OFFSET }),
             Some(code) => Err(Failure::Status { code }),
         }
     }
 
-    /// Ends what is left, and gives the last thing that was said.
+    /// Ends all processes that are left, and returns the last line of output.
     async fn finish(mut self) -> String {
-        // Before its namespaces are there, a process group holds it together.
+        // Until the namespaces exist, only the process group reaches all of them.
         if let Some(group) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
             let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
         }
@@ -244,7 +262,7 @@ impl Running {
     }
 }
 
-/// The directory as the process sees it, once it has left the file system that we see.
+/// The directory as the process sees it, once the process has left the server's file system.
 fn opened(process: i32) -> Option<OwnedFd> {
     let path = format!("/proc/{process}/root{BUILD_DIRECTORY}");
     let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -254,19 +272,20 @@ fn opened(process: i32) -> Option<OwnedFd> {
     (!is_ours).then_some(scratch)
 }
 
-/// The processes of this user that are elsewhere do not count in the job's namespace.
+/// Bounds the processes of the job's user namespace; other processes of the same user do not count there.
 fn bound_processes(first: i32, processes: u64) -> io::Result<()> {
     let limit = libc::rlimit64 { rlim_cur: processes, rlim_max: processes };
-    // SAFETY: the limit outlives the call, and the old one is not asked for.
+    // SAFETY: the limit outlives the call, and the null pointer asks for no old limit.
     let set = unsafe { libc::prlimit64(first, libc::RLIMIT_NPROC, &raw const limit, std::ptr::null_mut()) };
     Errno::result(set).map(drop).map_err(io::Error::from)
 }
 
-/// Where what is shown is taken from. For a job with another user it is mounted there first, before `staged_for` runs.
-fn places(shown: &[Shown], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
+/// The sources of the files that the job is shown. For a job with another user, [`Staging`] mounts them there first,
+/// before the program `staged_for` runs.
+fn sources(shown: &[Shown], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
     if let Some(program) = staged_for.filter(|_| !shown.is_empty()) {
-        let (staging, places) = Staging::plan(shown, program)?;
-        return Ok((Some(staging), places));
+        let (staging, sources) = Staging::plan(shown, program)?;
+        return Ok((Some(staging), sources));
     }
     Ok((None, shown.iter().map(|one| one.here.canonicalize()).collect::<Result<_, _>>()?))
 }
@@ -275,11 +294,15 @@ fn status(line: &str) -> Option<Status> {
     serde_json::from_str(line).ok()
 }
 
-/// Reads to the end, however much it is.
-async fn read_printed(mut from: Receiver, mut lines: Lines) -> String {
-    let mut buffer = vec![0; PRINTED_AT_ONCE];
+/// Passes all output to the writer, and returns the last line.
+async fn read_printed(mut from: Receiver, mut writer: BatchedLogWriter) -> String {
+    let mut buffer = vec![0; OUTPUT_CHUNK_BYTES];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        lines.take(&buffer[..read]);
+        writer.take(&buffer[..read]);
     }
-    lines.finish()
+    writer.finish()
+}
+
+fn too_slow(problem: &str, after: Duration) -> String {
+    format!("{problem} within {} s", after.as_secs())
 }

@@ -1,5 +1,5 @@
-//! Directories of this machine for what jobs are shown. Each goes with its value; what a crash left
-//! behind goes at the next start.
+//! Temporary directories for the files of builds. Each is removed with its value; those of a crashed process are removed
+//! at the next start.
 
 use std::fs;
 use std::io;
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// In which a job's user may read.
+/// The mode of a directory that a job's user may read.
 const READABLE: u32 = 0o755;
-/// Only the server looks for what builds have in hand.
+/// The mode of the root, which only the server may list.
 const PRIVATE: u32 = 0o700;
 
-/// Where they are made.
+/// The root of temporary directories.
 #[derive(Debug, Clone)]
 pub struct Scratches {
     root: PathBuf,
 }
 
-/// One of them, gone when it is dropped.
+/// A temporary directory, removed on drop.
 #[derive(Debug)]
 pub struct ScratchDirectory(TempDir);
 
@@ -32,10 +32,11 @@ impl Scratches {
         Ok(Self { root })
     }
 
-    /// Removes everything. Only while no build runs, which is at the start of a server.
+    /// Removes everything, and returns the number of entries. No build may be running, so that only a starting server
+    /// calls this.
     ///
     /// # Errors
-    /// When something cannot be removed.
+    /// When an entry cannot be removed.
     pub fn sweep(&self) -> io::Result<usize> {
         let mut swept = 0;
         for entry in fs::read_dir(&self.root)? {
@@ -46,8 +47,10 @@ impl Scratches {
         Ok(swept)
     }
 
+    /// Makes a directory.
+    ///
     /// # Errors
-    /// When the disk does not let it.
+    /// When the disk fails or is full.
     pub fn make(&self) -> io::Result<ScratchDirectory> {
         let made = TempDir::with_prefix_in("build-", &self.root)?;
         fs::set_permissions(made.path(), fs::Permissions::from_mode(READABLE))?;
@@ -67,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_crash_left_behind_is_swept_and_the_rest_goes_by_itself() {
+    fn directories_are_removed_on_drop_and_at_the_next_start() {
         let directory = tempfile::tempdir().expect("a directory");
         let scratches = Scratches::open(directory.path().join("scratch")).expect("scratches");
         let made = scratches.make().expect("a directory");

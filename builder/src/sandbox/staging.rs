@@ -1,6 +1,6 @@
-//! What a job is shown, where its user can reach it: below directories that are closed to it, such as that of root, there
-//! may be a toolchain. A server that is root mounts such things at an open place, in a mount namespace that only the job's
-//! process has.
+//! Mounts a job's files where its user can reach them: a toolchain may lie below a directory that is closed to that user,
+//! such as the home of root. A server that runs as root bind-mounts the files below an open directory, in a mount
+//! namespace of the job's process.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -15,12 +15,12 @@ use nix::unistd::mkdir;
 
 use super::Shown;
 
-/// Directories that most systems have, to mount on. One is taken that hides nothing of what is shown.
-const PLACES: [&str; 5] = ["/mnt", "/media", "/srv", "/opt", "/var"];
+/// Mount points that most systems have. The first that hides none of the job's files is used.
+const MOUNT_POINTS: [&str; 5] = ["/mnt", "/media", "/srv", "/opt", "/var"];
 
-/// Mounts to make before the user changes. Made beforehand, since the process that makes them must allocate nothing.
+/// The mounts to make before the change of user. They are planned before the fork, since the child must not allocate.
 pub struct Staging {
-    place: CString,
+    mount_point: CString,
     binds: Vec<Bind>,
 }
 
@@ -31,29 +31,30 @@ struct Bind {
 }
 
 impl Staging {
-    /// The mounts, and where everything will be, in the same order. `program` is what runs afterwards.
+    /// Plans the mounts, and returns the path of each file in the same order. `program`, which runs afterwards, stays
+    /// visible.
     pub fn plan(shown: &[Shown], program: &Path) -> io::Result<(Self, Vec<PathBuf>)> {
         let real: Vec<PathBuf> = shown.iter().map(|one| one.here.canonicalize()).collect::<Result<_, _>>()?;
         let needed = [&*real, &[program.canonicalize()?]].concat();
-        let places = PLACES.iter().filter_map(|place| Path::new(place).canonicalize().ok());
-        let place =
-            places.filter(|place| place.is_dir()).find(|place| !needed.iter().any(|path| path.starts_with(place)));
-        let place = place.ok_or_else(|| io::Error::other("no directory is free to mount upon"))?;
-        let staged: Vec<PathBuf> = (0..real.len()).map(|number| place.join(number.to_string())).collect();
+        let mount_points = MOUNT_POINTS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+        let hides_nothing = |mount_point: &PathBuf| !needed.iter().any(|path| path.starts_with(mount_point));
+        let mount_point = mount_points.filter(|path| path.is_dir()).find(hides_nothing);
+        let mount_point = mount_point.ok_or_else(|| io::Error::other("no directory is free as a mount point"))?;
+        let staged: Vec<PathBuf> = (0..real.len()).map(|number| mount_point.join(number.to_string())).collect();
         let bind = |(from, to): (&PathBuf, &PathBuf)| {
             Ok(Bind { is_directory: from.is_dir(), from: terminated(from)?, to: terminated(to)? })
         };
         let binds = real.iter().zip(&staged).map(bind).collect::<io::Result<_>>()?;
-        Ok((Self { place: terminated(&place)?, binds }, staged))
+        Ok((Self { mount_point: terminated(&mount_point)?, binds }, staged))
     }
 
-    /// In the process that is to become the job's. Allocates nothing.
+    /// Mounts the files, in the job's process before `exec`. Does not allocate.
     pub fn mount(&self) -> nix::Result<()> {
         const NOTHING: Option<&CStr> = None;
         unshare(CloneFlags::CLONE_NEWNS)?;
         mount(NOTHING, c"/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
         let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-        mount(Some(c"tmpfs"), &*self.place, Some(c"tmpfs"), bare, Some(c"size=64k,mode=0755"))?;
+        mount(Some(c"tmpfs"), &*self.mount_point, Some(c"tmpfs"), bare, Some(c"size=64k,mode=0755"))?;
         for Bind { from, to, is_directory } in &self.binds {
             if *is_directory {
                 mkdir(&**to, Mode::S_IRWXU)?;

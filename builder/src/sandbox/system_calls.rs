@@ -1,5 +1,5 @@
-//! Seccomp in the sandbox. Compilers and what they start use most system calls, so that the list is of those that are
-//! refused: what reaches into other processes or the kernel, and memory that nobody counts.
+//! The sandbox's seccomp filters. Compilers and their children use most system calls, so that these filters list the
+//! refused ones: calls that reach other processes or the kernel, and memory that no bound counts.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
-    // Namespaces and what is mounted in them.
+    // Namespaces and mounts.
     libc::SYS_unshare,
     libc::SYS_setns,
     libc::SYS_mount,
@@ -61,22 +61,22 @@ const REFUSED: &[i64] = &[
     libc::SYS_adjtimex,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
-    // Shared memory and queues that stay when their process is gone.
+    // Shared memory and queues that outlive their process.
     libc::SYS_shmget,
     libc::SYS_semget,
     libc::SYS_msgget,
     libc::SYS_mq_open,
 ];
 
-/// What other processors never had.
+/// Refused calls that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_OLDER: &[i64] =
     &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib, libc::SYS_kexec_file_load];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_OLDER: &[i64] = &[];
 
-/// Said not to exist, so that libraries take what they took before it did. Flags of `clone3` cannot be seen by a filter,
-/// nor can what a ring of requests asks for; files without a name count as nobody's memory.
+/// Calls that fail with ENOSYS, so that libraries use the older call. A filter cannot read the flags of `clone3` or the
+/// requests of an `io_uring`, and no process is charged for the memory of anonymous files.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
@@ -86,7 +86,7 @@ const ABSENT: &[i64] = &[
     libc::SYS_memfd_secret,
 ];
 
-/// Each is a namespace.
+/// Flags of `clone` that make namespaces.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -97,21 +97,21 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
 ];
 
-/// The first number behind those that were looked at for the lists above. What comes after it, and the second table of
-/// numbers that one architecture has, do not exist for a job.
+/// The first number that the lists above do not consider. It, all later numbers, and the second table of numbers on
+/// x86-64 fail with ENOSYS.
 const FIRST_UNKNOWN: u32 = 463;
 
-/// The filters of a job, each as the kernel takes it.
+/// The filters of a job, in the kernel's format.
 pub fn filters() -> Result<[Vec<u8>; 3], BackendError> {
     Ok([bytes(&known()), bytes(&absent()?), bytes(&refused()?)])
 }
 
-/// Lets the numbers pass that are known.
+/// Allows only known call numbers.
 fn known() -> BpfProgram {
     let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     let instruction = |code: u32, jt: u8, k: u32| sock_filter { code: code as u16, jt, jf: 0, k };
     vec![
-        // The number is what the kernel's description of a call begins with.
+        // The call number is the first field of the kernel's record.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, FIRST_UNKNOWN),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
@@ -131,10 +131,10 @@ fn refused() -> Result<BpfProgram, BackendError> {
         rule(0, SeccompCmpOp::MaskedEq(flag), flag)
     });
     rules.insert(libc::SYS_clone, of_namespaces.into_iter().collect::<Result<_, _>>()?);
-    // What types into a terminal for somebody else.
-    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| rule(1, SeccompCmpOp::Eq, request));
-    rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
-    // Nobody to speak with but its own processes.
+    // Requests that insert input into a terminal.
+    let terminal_input = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| rule(1, SeccompCmpOp::Eq, request));
+    rules.insert(libc::SYS_ioctl, terminal_input.into_iter().collect::<Result<_, _>>()?);
+    // Only local sockets, for the job's own processes.
     let unix = u64::from(libc::AF_UNIX.cast_unsigned());
     rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
     program(rules, libc::EPERM)
@@ -146,7 +146,7 @@ fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> Result
     SeccompFilter::new(rules, SeccompAction::Allow, listed, architecture)?.try_into()
 }
 
-/// Only the lower half of an argument counts: the kernel looks at no more of these.
+/// Compares the lower half of an argument; the kernel reads no more of these arguments.
 fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
     SeccompRule::new(vec![condition])
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_call_that_is_named_is_a_known_one() {
+    fn every_listed_call_has_a_known_number() {
         for call in REFUSED.iter().chain(REFUSED_OLDER).chain(ABSENT) {
             assert!(*call < i64::from(FIRST_UNKNOWN), "{call}");
         }

@@ -1,19 +1,19 @@
-//! The processes of a job, seen from outside.
+//! Surveys the processes of a job through `/proc`.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 
-/// What they have together.
+/// The use of all processes together.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Survey {
     pub processes: u64,
-    /// Without what lies in files, such as programs: memory of their own, and what they share with one another.
+    /// Private and shared memory, without memory that is backed by files, such as programs.
     pub memory_bytes: u64,
 }
 
-/// Looks at a process and all that descend from it. In a process namespace nothing leaves that tree: whoever loses its
-/// parent becomes a child of the first one.
+/// Surveys a process and its descendants. In a process namespace no process leaves this tree: a process whose parent ends
+/// becomes a child of the first process.
 pub fn survey(first: i32) -> io::Result<Survey> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc")? {
@@ -25,7 +25,7 @@ pub fn survey(first: i32) -> io::Result<Survey> {
     let mut survey = Survey::default();
     let mut next = vec![first];
     while let Some(pid) = next.pop() {
-        // One that has ended meanwhile has nothing.
+        // A process that has ended meanwhile uses no memory.
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         survey.processes += 1;
         survey.memory_bytes += memory_bytes(&status);
@@ -34,7 +34,7 @@ pub fn survey(first: i32) -> io::Result<Survey> {
     Ok(survey)
 }
 
-/// The second word behind the name, which stands in parentheses and may contain anything.
+/// The parent's id: the second word after the name, which is in parentheses and may contain any character.
 fn parent(stat: &str) -> Option<i32> {
     let (_, behind) = stat.rsplit_once(')')?;
     behind.split_whitespace().nth(1)?.parse().ok()

@@ -1,4 +1,4 @@
-//! Looking at a job while it runs, for what the kernel does not bound by itself.
+//! Watches a running job for the bounds that the kernel does not enforce.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -9,46 +9,47 @@ use tokio::time::MissedTickBehavior;
 use super::tree;
 use super::{Bounds, Failure, Used};
 
-/// In so long all cores together fill some hundred megabytes.
+/// Time between two measurements. All cores together fill some hundred megabytes in it.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is looked at.
+/// A running job, its bounds and its use so far.
 pub struct Watched<'a> {
     /// The first process in the job's namespace.
     pub first: i32,
     pub scratch: &'a OwnedFd,
     pub bounds: &'a Bounds,
+    pub used: Used,
 }
 
 impl Watched<'_> {
-    /// Ends with the bound that the job is beyond.
-    pub async fn beyond(&self, used: &mut Used) -> Failure {
+    /// Waits until the job exceeds a bound, and returns it.
+    pub async fn wait_for_excess(&mut self) -> Failure {
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if let Err(failure) = self.look(used) {
+            if let Err(failure) = self.measure() {
                 return failure;
             }
         }
     }
 
-    fn look(&self, used: &mut Used) -> Result<(), Failure> {
+    fn measure(&mut self) -> Result<(), Failure> {
         let survey = tree::survey(self.first)?;
-        used.processes = used.processes.max(survey.processes);
-        used.memory_bytes = used.memory_bytes.max(survey.memory_bytes);
+        self.used.processes = self.used.processes.max(survey.processes);
+        self.used.memory_bytes = self.used.memory_bytes.max(survey.memory_bytes);
         bounded("bytes of memory", survey.memory_bytes, self.bounds.memory_bytes)?;
         bounded("processes", survey.processes, self.bounds.processes)?;
-        self.measure_scratch(used)
+        self.measure_scratch()
     }
 
-    /// Also after the end.
-    pub fn measure_scratch(&self, used: &mut Used) -> Result<(), Failure> {
+    /// Measures the scratch directory, during the job or after its end.
+    pub fn measure_scratch(&mut self) -> Result<(), Failure> {
         let scratch = fstatvfs(self.scratch)?;
         let files = scratch.files().saturating_sub(scratch.files_free());
         let bytes = scratch.blocks().saturating_sub(scratch.blocks_free()).saturating_mul(scratch.fragment_size());
-        used.scratch_files = used.scratch_files.max(files);
-        used.scratch_bytes = used.scratch_bytes.max(bytes);
+        self.used.scratch_files = self.used.scratch_files.max(files);
+        self.used.scratch_bytes = self.used.scratch_bytes.max(bytes);
         bounded("files", files, self.bounds.scratch_files)
     }
 }

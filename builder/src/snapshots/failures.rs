@@ -1,5 +1,5 @@
-//! Packages whose child failed a moment ago. A package that hangs would take its time from every publication, and from all that
-//! wait behind it; a machine that was too busy should have another try.
+//! Remembers recent failures to make a snapshot. A package that hangs would otherwise delay every build that uses it, and
+//! all builds that wait. Entries expire, since the machine may only have been busy.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,22 +7,23 @@ use std::time::Duration;
 use registry::Digest;
 use tokio::time::Instant;
 
-/// Until the next try.
-const FOR: Duration = Duration::from_secs(600);
-/// The oldest makes room.
+/// Time until the next attempt.
+const RETRY_AFTER: Duration = Duration::from_secs(600);
+/// Remembered failures; the oldest is evicted.
 const COUNT_MAX: usize = 64;
 
-/// Why, by the snapshot that there would be.
+/// Reasons by the key of the snapshot.
 #[derive(Debug, Default)]
 pub struct Failures(VecDeque<(Digest, String, Instant)>);
 
 impl Failures {
-    /// Of the last try, if it is not long ago.
+    /// The reason of the last attempt, if it was recent.
     pub fn reason(&mut self, key: &Digest) -> Option<&str> {
-        self.0.retain(|(_, _, at)| at.elapsed() < FOR);
+        self.0.retain(|(_, _, at)| at.elapsed() < RETRY_AFTER);
         self.0.iter().find(|(failed, ..)| failed == key).map(|(_, reason, _)| reason.as_str())
     }
 
+    /// Remembers a failure, and returns its reason.
     pub fn add(&mut self, key: Digest, reason: String) -> &str {
         if self.0.len() == COUNT_MAX {
             self.0.pop_front();
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_remembered_until_there_are_too_many() {
+    fn the_oldest_failure_is_evicted() {
         let mut failures = Failures::default();
         let key = |number: usize| Digest::of(&number.to_le_bytes());
         for number in 0..=COUNT_MAX {

@@ -1,7 +1,7 @@
-//! The files of one project at one commit, read without a work tree.
+//! Reads the files of one project at one commit, without a work tree.
 //!
-//! The tree is inspected before anything is loaded, so that what follows is bounded; nothing is written to disk and no
-//! filter, attribute or hook of the repository applies.
+//! The tree is inspected before any file is loaded, so that memory is bounded. Nothing is written to disk, and no filter,
+//! attribute or hook of the repository applies.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,10 @@ use registry::ProjectPath;
 
 use super::quarantine::{DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, Inspector, PATH_BYTES_MAX, TreeLimits};
 use super::{CommitId, Repository, SourceError, TreeRefusal};
+use crate::toolchain::languages::CONVENTIONS;
 
-/// All files of one project, held in memory while it is built: a tool's source is a hundredth of it.
+/// Bytes of all files of a project, which are in memory during its build. A tool's sources are about a hundredth of it.
 pub const PROJECT_BYTES_MAX: u64 = 20 * 1024 * 1024;
-
-/// Files that make a directory a project, one per language.
-const PROJECT_FILES: [&str; 3] = ["pyproject.toml", "package.json", "Cargo.toml"];
 
 const PROJECT_LIMITS: TreeLimits = TreeLimits {
     file_bytes_max: FILE_BYTES_MAX,
@@ -25,7 +23,7 @@ const PROJECT_LIMITS: TreeLimits = TreeLimits {
     path_bytes_max: PATH_BYTES_MAX,
 };
 
-/// A project's files by their path within the project, separated by `/`.
+/// A project's files by their path within the project, with `/` as the separator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceTree {
     pub commit: CommitId,
@@ -34,8 +32,9 @@ pub struct SourceTree {
 
 /// Reads all files of a project directory at a commit.
 ///
-/// Fails with [`SourceError::MissingProject`], which names the directories that do hold a project, or with
-/// [`SourceError::RefusedTree`], which names the path from the repository's root and the rule.
+/// # Errors
+/// [`SourceError::MissingProject`] with the directories that contain a project, or [`SourceError::RefusedTree`] with the
+/// path from the repository's root and the violated rule.
 pub fn export(
     repository: &Repository,
     commit: &CommitId,
@@ -49,19 +48,19 @@ pub fn export(
     let mut inspector = Inspector::new(&git, PROJECT_LIMITS).map_err(SourceError::git("open the objects"))?;
     inspector.inspect(project.id()).map_err(|refusal| seen_from_root(refusal, project_path))?;
     let mut files = BTreeMap::new();
-    collect(&git, &project, "", &mut files)?;
+    TreeReader(&git).add_files(&project, "", &mut files)?;
     Ok(SourceTree { commit: *commit, files })
 }
 
-/// The directories of a commit that hold a project file, in order of name; the repository's root is not among them,
-/// since a project path is never empty.
+/// The directories of a commit that contain a project file, by name. The repository's root is left out, since a project
+/// path is never empty.
 pub fn project_directories(repository: &Repository, commit: &CommitId) -> Result<Vec<String>, SourceError> {
     let git = repository.open()?;
     let root = root_of(&git, *commit)?;
     let mut inspector = Inspector::new(&git, TreeLimits::PUSHED).map_err(SourceError::git("open the objects"))?;
     inspector.inspect(root.id())?;
     let mut directories = Vec::new();
-    collect_projects(&git, &root, "", &mut directories)?;
+    TreeReader(&git).add_projects(&root, "", &mut directories)?;
     directories.sort();
     Ok(directories)
 }
@@ -87,7 +86,7 @@ fn find_directory<'git>(
 }
 
 fn missing(repository: &Repository, commit: &CommitId, project_path: &ProjectPath) -> SourceError {
-    // The list only helps the reader; a tree that cannot be listed leaves the message without it.
+    // The message has no list when the tree cannot be read.
     let directories = project_directories(repository, commit).unwrap_or_default();
     SourceError::MissingProject { project: project_path.to_string(), commit: *commit, directories }
 }
@@ -96,39 +95,41 @@ fn seen_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefus
     project_path.as_str().rsplit('/').fold(refusal, |refusal, part| refusal.under(part.as_bytes()))
 }
 
-/// Adds the files below an inspected directory; the inspection has bounded depth, count and sizes.
-fn collect(
-    git: &git2::Repository,
-    directory: &Tree<'_>,
-    prefix: &str,
-    files: &mut BTreeMap<String, Vec<u8>>,
-) -> Result<(), SourceError> {
-    for entry in directory {
-        let path = join(prefix, &entry)?;
-        if entry.kind() == Some(ObjectType::Tree) {
-            collect(git, &load(git, entry.id())?, &path, files)?;
-        } else {
-            let file = git.find_blob(entry.id()).map_err(SourceError::git("read a file"))?;
-            files.insert(path, file.content().to_vec());
-        }
-    }
-    Ok(())
-}
+/// A repository whose inspected trees are read; the inspection bounds depth, count and sizes.
+struct TreeReader<'git>(&'git git2::Repository);
 
-fn collect_projects(
-    git: &git2::Repository,
-    directory: &Tree<'_>,
-    prefix: &str,
-    found: &mut Vec<String>,
-) -> Result<(), SourceError> {
-    if !prefix.is_empty() && PROJECT_FILES.iter().any(|name| directory.get_name(name).is_some()) {
-        found.push(prefix.to_owned());
-        return Ok(()); // what is below it is part of it
+impl TreeReader<'_> {
+    /// Adds all files below a directory, with their paths.
+    fn add_files(
+        &self,
+        directory: &Tree<'_>,
+        prefix: &str,
+        files: &mut BTreeMap<String, Vec<u8>>,
+    ) -> Result<(), SourceError> {
+        for entry in directory {
+            let path = join(prefix, &entry)?;
+            if entry.kind() == Some(ObjectType::Tree) {
+                self.add_files(&load(self.0, entry.id())?, &path, files)?;
+            } else {
+                let file = self.0.find_blob(entry.id()).map_err(SourceError::git("read a file"))?;
+                files.insert(path, file.content().to_vec());
+            }
+        }
+        Ok(())
     }
-    for entry in directory.iter().filter(|entry| entry.kind() == Some(ObjectType::Tree)) {
-        collect_projects(git, &load(git, entry.id())?, &join(prefix, &entry)?, found)?;
+
+    /// Adds the paths of all projects below a directory.
+    fn add_projects(&self, directory: &Tree<'_>, prefix: &str, found: &mut Vec<String>) -> Result<(), SourceError> {
+        let is_project = CONVENTIONS.iter().any(|convention| directory.get_name(convention.file).is_some());
+        if !prefix.is_empty() && is_project {
+            found.push(prefix.to_owned());
+            return Ok(()); // directories below belong to this project
+        }
+        for entry in directory.iter().filter(|entry| entry.kind() == Some(ObjectType::Tree)) {
+            self.add_projects(&load(self.0, entry.id())?, &join(prefix, &entry)?, found)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn load(git: &git2::Repository, id: Oid) -> Result<Tree<'_>, SourceError> {

@@ -1,13 +1,15 @@
-//! What can go wrong between a branch and its files, in a few kinds.
+//! The errors of hosted git.
 
 use std::io;
 use std::path::PathBuf;
 
-use super::CommitId;
-use super::git_program::{GIT_VERSION_MIN, GitVersion};
+use runner::QueueFull;
+
+use super::commit_id::CommitId;
+use super::git_version::{GIT_VERSION_MIN, GitVersion};
 use super::tree_rules::TreeRefusal;
 
-/// An operation on a hosted repository that did not succeed.
+/// A failed operation on a hosted repository.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The branch has never been pushed, or was deleted.
@@ -16,7 +18,7 @@ pub enum SourceError {
     /// The repository does not hold the commit.
     #[error("there is no commit {commit} in this repository")]
     UnknownCommit { commit: CommitId },
-    /// The commit has no such directory; the message lists those that hold a project.
+    /// The commit has no such directory. The message lists the directories with a project.
     #[error("there is no directory `{project}` in commit {commit}; {}", known_projects(.directories))]
     MissingProject { project: String, commit: CommitId, directories: Vec<String> },
     /// The tree breaks a rule.
@@ -25,41 +27,56 @@ pub enum SourceError {
     /// No repository was made for the organisation yet.
     #[error("there is no repository for this organisation")]
     UnknownRepository,
-    /// The request is not one of the four shapes of smart HTTP.
+    /// The request is not one of smart HTTP's four kinds.
     #[error("this path is not served; use `git clone`, `git fetch` or `git push` with the repository's address")]
     NotServed,
     /// The caller may read and not push.
     #[error("these credentials may read this repository and may not push to it")]
     PushForbidden,
-    /// The request body is larger than any honest one.
-    #[error("the request body is larger than {bytes_max} bytes")]
+    /// The request body is too large, as sent or inflated.
+    #[error(
+        "the body of this git request has more than {bytes_max} bytes, inflated if it is compressed; \
+        fetch or push less at a time, for example the history in parts"
+    )]
     BodyTooLarge { bytes_max: u64 },
-    /// The client stopped in the middle of its request.
-    #[error("the request body broke off, or came too slowly")]
+    /// The body has an encoding that no git client uses.
+    #[error("the body of a git request must be plain or encoded as `gzip`; send it without `Content-Encoding`")]
+    UnknownEncoding,
+    /// The headers declare gzip, and the body is something else.
+    #[error("the request body is not one complete gzip stream, which its `Content-Encoding` declares: {detail}")]
+    BodyNotGzip { detail: String },
+    /// The client stopped sending its request.
+    #[error("the request body ended early, or arrived too slowly; try again")]
     BodyCutOff,
-    /// Too many git processes of this organisation run already.
-    #[error("{processes_max} git operations of this organisation are running; try again shortly")]
-    Busy { processes_max: u8 },
+    /// The organisation or the server has reached its bound of running and waiting git operations.
+    #[error("too many git operations of {} are running; try again shortly", operations_of(.of))]
+    Busy { of: QueueFull },
+    /// A push has waited too long for a garbage collection.
+    #[error("garbage of this repository is being collected; push again in a minute")]
+    Collecting,
     /// The machine has no `git`.
     #[error("the program `git` was not found in PATH; install it, for example with `apt-get install git`")]
     GitMissing,
-    /// The machine's `git` is older than what this crate was tested with.
+    /// The machine's `git` is older than the oldest supported version.
     #[error(
         "git {found} is too old, {GIT_VERSION_MIN} or later is needed; update it, for example with `apt-get install git`"
     )]
     GitTooOld { found: GitVersion },
-    /// A push was stopped because the hook that inspects it could not run.
-    #[error("the hook {} cannot be executed, so pushes are refused; is the data directory mounted noexec?", .path.display())]
+    /// The hook that inspects pushes cannot run.
+    #[error("the hook {} cannot be executed, so pushes are refused; check whether the data directory is mounted noexec", .path.display())]
     HookMissing { path: PathBuf },
-    /// Another commit is kept under the same name; pins never move.
+    /// The pin exists for another commit; pins never move.
     #[error("`{name}` already keeps commit {kept}")]
     PinTaken { name: String, kept: CommitId },
     /// A name that cannot be part of a ref.
     #[error("`{name}` cannot be used in the name of a ref")]
     InvalidPin { name: String },
-    /// `git http-backend` did not answer as CGI programs do.
+    /// `git http-backend` gave an invalid CGI response.
     #[error("git http-backend gave no valid answer: {detail}")]
     BackendReply { detail: &'static str },
+    /// A garbage collection failed.
+    #[error("git repack failed: {detail}")]
+    Repack { detail: String },
     /// libgit2 failed.
     #[error("{action}: {}", .source.message())]
     Git { action: &'static str, source: git2::Error },
@@ -68,7 +85,7 @@ pub enum SourceError {
     Io { action: &'static str, source: io::Error },
 }
 
-/// How a caller should take a [`SourceError`].
+/// The kind of a [`SourceError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceErrorKind {
     /// The author's input or commit is at fault.
@@ -76,13 +93,15 @@ pub enum SourceErrorKind {
     NotFound,
     Forbidden,
     TooLarge,
-    /// Worth trying again, or an operator has to act.
+    /// The body has an unsupported encoding.
+    UnknownForm,
+    /// The request may succeed later, or an operator has to act.
     Unavailable,
     Internal,
 }
 
 impl SourceError {
-    /// The kind, from which a door makes its status.
+    /// The kind, which determines the HTTP status.
     pub fn kind(&self) -> SourceErrorKind {
         use SourceErrorKind as Kind;
         match self {
@@ -90,22 +109,27 @@ impl SourceError {
             | Self::UnknownCommit { .. }
             | Self::MissingProject { .. }
             | Self::RefusedTree(_)
+            | Self::BodyNotGzip { .. }
             | Self::BodyCutOff => Kind::BadRequest,
             Self::UnknownRepository | Self::NotServed => Kind::NotFound,
             Self::PushForbidden => Kind::Forbidden,
             Self::BodyTooLarge { .. } => Kind::TooLarge,
-            Self::Busy { .. } | Self::GitMissing | Self::GitTooOld { .. } | Self::HookMissing { .. } => {
-                Kind::Unavailable
-            }
+            Self::UnknownEncoding => Kind::UnknownForm,
+            Self::Busy { .. }
+            | Self::Collecting
+            | Self::GitMissing
+            | Self::GitTooOld { .. }
+            | Self::HookMissing { .. } => Kind::Unavailable,
             Self::PinTaken { .. }
             | Self::InvalidPin { .. }
             | Self::BackendReply { .. }
+            | Self::Repack { .. }
             | Self::Git { .. }
             | Self::Io { .. } => Kind::Internal,
         }
     }
 
-    /// A stable name of the situation.
+    /// The stable error code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownBranch { .. } => "unknown_branch",
@@ -117,13 +141,15 @@ impl SourceError {
             Self::PushForbidden => "push_forbidden",
             Self::BodyTooLarge { .. } => "git_body_too_large",
             Self::BodyCutOff => "git_body_cut_off",
-            Self::Busy { .. } => "git_busy",
+            Self::BodyNotGzip { .. } => "git_body_not_gzip",
+            Self::UnknownEncoding => "git_body_encoding",
+            Self::Busy { .. } | Self::Collecting => "git_busy",
             Self::GitMissing => "git_missing",
             Self::GitTooOld { .. } => "git_too_old",
             Self::HookMissing { .. } => "git_hook_missing",
             Self::PinTaken { .. } | Self::InvalidPin { .. } => "git_pin_refused",
             Self::BackendReply { .. } => "git_backend_reply",
-            Self::Git { .. } => "git_failed",
+            Self::Repack { .. } | Self::Git { .. } => "git_failed",
             Self::Io { .. } => "git_io",
         }
     }
@@ -137,12 +163,19 @@ impl SourceError {
     }
 }
 
-/// Directories named in a message; more would hide the message itself.
+fn operations_of(full: &QueueFull) -> &'static str {
+    match full {
+        QueueFull::Organization => "this organisation",
+        QueueFull::Process => "this server",
+    }
+}
+
+/// Directories that a message lists.
 const DIRECTORIES_NAMED_MAX: usize = 10;
 
 fn known_projects(directories: &[String]) -> String {
     if directories.is_empty() {
-        return "no directory of this commit holds a project file such as pyproject.toml".to_owned();
+        return "no directory of this commit contains a project file such as pyproject.toml".to_owned();
     }
     let named: Vec<String> = directories.iter().take(DIRECTORIES_NAMED_MAX).map(|name| format!("`{name}`")).collect();
     let more = match directories.len().saturating_sub(DIRECTORIES_NAMED_MAX) {

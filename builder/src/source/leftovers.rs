@@ -1,22 +1,27 @@
-//! What git leaves in a repository when it is stopped in the middle: quarantine directories, and locks of refs.
+//! Removes the files that a stopped git leaves in a repository: quarantine directories, temporary packs, marks of packs, and
+//! locks of refs.
 //!
-//! Since a signal may arrive anywhere, git removes neither reliably; a stopped push must not fill the disk, and a stale
-//! lock must not block its branch for ever.
+//! A signal may arrive at any time, so that git does not remove them reliably. A stopped push must not fill the disk, and
+//! a stale lock must not block its branch.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
-/// How git names the directories below `objects` that it receives packs into.
+/// The prefix of git's directories for incoming packs, below `objects`.
 const QUARANTINE_PREFIX: &[u8] = b"tmp_objdir-";
+/// The prefixes of packs that git is writing.
+const TEMPORARY_PREFIXES: [&[u8]; 2] = [b"tmp_", b".tmp-"];
+/// The first bytes of a mark (`pack-….keep`) that a push makes.
+const PUSH_MARK: &[u8] = b"receive-pack ";
 
-/// Removes quarantine directories. Only while no push to this repository runs.
+/// Removes quarantine directories. No push to the repository may be running.
 pub(super) fn remove_quarantines(repository: &Path) {
     let remove = || -> io::Result<()> {
         for entry in fs::read_dir(repository.join("objects"))? {
             let entry = entry?;
-            if entry.file_name().as_encoded_bytes().starts_with(QUARANTINE_PREFIX) {
+            if starts_with(&entry.file_name(), QUARANTINE_PREFIX) {
                 fs::remove_dir_all(entry.path())?;
             }
         }
@@ -25,7 +30,37 @@ pub(super) fn remove_quarantines(repository: &Path) {
     report(repository, remove());
 }
 
-/// Removes locks of refs. Only while nothing else uses this repository, which is at the start of a server.
+/// Removes temporary packs, and the marks with which pushes protect their packs from collection. Neither a push nor a
+/// collection may be running.
+pub(super) fn remove_stopped_packs(repository: &Path) {
+    let remove = || -> io::Result<()> {
+        for entry in fs::read_dir(repository.join("objects/pack"))? {
+            let entry = entry?;
+            let is_temporary = TEMPORARY_PREFIXES.iter().any(|prefix| starts_with(&entry.file_name(), prefix));
+            if is_temporary || is_mark_of_push(&entry.path())? {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    report(repository, remove());
+}
+
+/// Whether a file is a push's mark. An operator's own mark has another text.
+fn is_mark_of_push(path: &Path) -> io::Result<bool> {
+    if path.extension() != Some(OsStr::new("keep")) {
+        return Ok(false);
+    }
+    let mut text = Vec::new();
+    fs::File::open(path)?.take(PUSH_MARK.len() as u64).read_to_end(&mut text)?;
+    Ok(text == PUSH_MARK)
+}
+
+fn starts_with(name: &OsStr, prefix: &[u8]) -> bool {
+    name.as_encoded_bytes().starts_with(prefix)
+}
+
+/// Removes locks of refs. Nothing else may use the repository, so that only a starting server calls this.
 pub(super) fn remove_locks(repository: &Path) {
     report(repository, remove_locks_below(&repository.join("refs")));
 }
@@ -42,10 +77,10 @@ fn remove_locks_below(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Nobody waits for the removal, and the next one tries again.
+/// Logs a failed removal. The next removal tries again.
 fn report(repository: &Path, removed: io::Result<()>) {
     if let Err(error) = removed {
-        tracing::warn!(repository = %repository.display(), %error, "what a stopped push left behind could not be removed");
+        tracing::warn!(repository = %repository.display(), %error, "the files of a stopped push could not be removed");
     }
 }
 
@@ -54,19 +89,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leftovers_go_and_everything_else_stays() {
+    fn only_leftovers_are_removed() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = directory.path();
         for path in ["objects/tmp_objdir-incoming-a1/pack", "objects/pack", "refs/heads/releases"] {
             fs::create_dir_all(root.join(path)).expect("a directory");
         }
-        for path in ["objects/pack/tmp_pack", "refs/heads/releases/acme", "refs/heads/releases/acme.lock"] {
+        for path in ["objects/pack/pack-1.pack", "refs/heads/releases/acme", "refs/heads/releases/acme.lock"] {
             fs::write(root.join(path), "x").expect("a file");
         }
+        for path in ["objects/pack/tmp_pack_a", "objects/pack/.tmp-1-pack-2.idx", "objects/pack/pack-3.keep"] {
+            fs::write(root.join(path), "receive-pack 7 on here\n").expect("a file");
+        }
+        fs::write(root.join("objects/pack/pack-4.keep"), "mine\n").expect("a file");
         remove_quarantines(root);
         remove_locks(root);
+        remove_stopped_packs(root);
         assert!(!root.join("objects/tmp_objdir-incoming-a1").exists());
         assert!(!root.join("refs/heads/releases/acme.lock").exists());
-        assert!(root.join("objects/pack/tmp_pack").exists() && root.join("refs/heads/releases/acme").exists());
+        let packs = fs::read_dir(root.join("objects/pack")).expect("a directory").flatten();
+        let mut packs: Vec<_> = packs.map(|entry| entry.file_name()).collect();
+        packs.sort();
+        assert_eq!(packs, ["pack-1.pack", "pack-4.keep"]);
+        assert!(root.join("refs/heads/releases/acme").exists());
     }
 }

@@ -1,7 +1,8 @@
-//! The decision on a push, made by the `pre-receive` hook before any branch moves.
+//! The `pre-receive` hook, which accepts or refuses a push before any branch moves.
 //!
-//! git starts the hook once per push with one line `<old> <new> <ref>` per branch, while the pushed objects lie in a
-//! quarantine directory beside the repository's own. A refusal refuses the whole push; git then deletes the quarantine.
+//! git starts the hook once for each push, with one line `<old> <new> <ref>` for each branch. The pushed objects are in a
+//! quarantine directory beside the repository's own objects. A refusal concerns the whole push; git then deletes the
+//! quarantine.
 
 use std::ffi::OsString;
 use std::io::BufRead;
@@ -12,35 +13,42 @@ use registry::BranchName;
 
 use super::quarantine::{Inspector, ObjectRefusal, Pushed, TreeLimits, inspect_objects, utf8};
 use super::tree_rules::TreeRefusal;
+use super::usage::{bytes_below, usage, with_unit};
 
-/// The variable that names the organisation to the hook, for its messages.
+/// The variable with the organisation, for the hook's messages.
 pub const ORGANIZATION_VARIABLE: &str = "LATHE_ORGANIZATION";
-/// The branch that holds the scaffold.
+/// The variable with the repository's quota in bytes.
+pub const REPOSITORY_BYTES_VARIABLE: &str = "LATHE_REPOSITORY_BYTES_MAX";
+/// The branch with the scaffold.
 pub(super) const MAIN_REF: &str = "refs/heads/main";
 const BRANCHES: &str = "refs/heads/";
 const RELEASES: &str = "releases/";
 
-/// Branches of one push: more than any team has.
+/// Branches that one push may change: more than any team has.
 const UPDATES_MAX: usize = 1_000;
-/// All lines of one push: that many of the longest.
+/// Branches of a repository. Each is a file and a line of every fetch, and does not count towards the quota.
+const BRANCHES_MAX: usize = 10_000;
+/// Bytes of a push's lines: [`UPDATES_MAX`] of the longest.
 const INPUT_BYTES_MAX: u64 = UPDATES_MAX as u64 * 512;
 
-/// What git tells a hook through its environment.
+/// The environment of the hook.
 #[derive(Debug, Clone)]
 pub struct HookEnvironment {
     /// `GIT_DIR`.
     pub repository: PathBuf,
-    /// `GIT_QUARANTINE_PATH`; absent when the push brings no objects.
+    /// `GIT_QUARANTINE_PATH`; absent when the push contains no objects.
     pub quarantine: Option<PathBuf>,
-    /// The team's name as it is suggested in messages.
+    /// The team's name, for messages.
     pub organization: String,
+    /// The repository's quota; absent when the service did not start git.
+    pub repository_bytes_max: Option<u64>,
 }
 
-/// Why a push is refused; its text is what the pusher reads.
+/// The reason why a push is refused. git shows its text to the client.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(
-        "main is kept by the service; push to releases/{organization} instead: git push origin HEAD:releases/{organization}"
+        "main belongs to the service; push to releases/{organization} instead: git push origin HEAD:releases/{organization}"
     )]
     Main { organization: String },
     #[error("{reference} is not a branch under releases/; push to one: git push origin HEAD:releases/{organization}")]
@@ -49,16 +57,30 @@ pub enum Refusal {
     Tree { commit: Oid, refusal: TreeRefusal },
     #[error(transparent)]
     Objects(#[from] ObjectRefusal),
-    #[error("one push may change at most {UPDATES_MAX} branches")]
+    #[error(
+        "this push is refused: the repository uses {} of its quota of {}, and the push adds {}. Branches and published \
+        versions keep their commits. Delete a branch that is no longer needed, or delete this branch and push it again \
+        without its large files: git push origin --delete releases/{organization}. If that is not enough, ask the \
+        operator of this service for a larger quota (--repository-megabytes)",
+        with_unit(*.kept_bytes), with_unit(*.bytes_max), with_unit(*.pushed_bytes)
+    )]
+    OverQuota { kept_bytes: u64, pushed_bytes: u64, bytes_max: u64, organization: String },
+    #[error(
+        "this repository has {branches} branches of at most {BRANCHES_MAX}; delete those that are no longer needed: \
+        git push origin --delete releases/{organization}"
+    )]
+    TooManyBranches { branches: usize, organization: String },
+    #[error("one push may change at most {UPDATES_MAX} branches; push fewer at a time")]
     TooManyUpdates,
     #[error(
-        "the push could not be inspected ({detail}) and is refused; try again, or ask the operator of this service"
+        "the push is refused, since it could not be inspected: {detail}; try again, or ask the operator of this service"
     )]
     NotInspected { detail: String },
 }
 
 struct Update {
-    /// Nothing when the branch is deleted.
+    is_new_branch: bool,
+    /// `None` for a deletion.
     new: Option<Oid>,
     reference: String,
 }
@@ -66,24 +88,30 @@ struct Update {
 impl HookEnvironment {
     /// Reads the variables through `variable`, usually `std::env::var_os`.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> Self {
-        let organization = variable(ORGANIZATION_VARIABLE).and_then(|name| name.into_string().ok());
+        let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
         Self {
             repository: variable("GIT_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from),
             quarantine: variable("GIT_QUARANTINE_PATH").map(PathBuf::from),
-            organization: organization.unwrap_or_else(|| "<team>".to_owned()),
+            organization: text(ORGANIZATION_VARIABLE).unwrap_or_else(|| "<team>".to_owned()),
+            repository_bytes_max: text(REPOSITORY_BYTES_VARIABLE).and_then(|bytes| bytes.parse().ok()),
         }
     }
 }
 
-/// Decides on one push.
+/// Checks one push.
 ///
-/// Branches under `releases/` may be made, moved, forced and deleted; everything else is refused, and so is any
-/// pushed object or tree that [`TreeLimits::PUSHED`] and the rules for names do not allow.
+/// Branches under `releases/` may be created, moved, forced and deleted; other refs may not. Every pushed object and tree
+/// must be within [`TreeLimits::PUSHED`] and the rules for names.
+///
+/// # Errors
+/// The first violated rule.
 pub fn run(stdin: impl BufRead, environment: &HookEnvironment) -> Result<(), Refusal> {
     let updates = read_updates(stdin)?;
     for update in &updates {
         check_reference(&update.reference, &environment.organization)?;
     }
+    check_branches(&updates, environment)?;
+    check_quota(environment)?;
     let pushed = environment.quarantine.as_deref().map(inspect_objects).transpose()?;
     let Pushed { commits, large_file } = pushed.unwrap_or_default();
     let tips = updates.iter().filter_map(|update| update.new);
@@ -106,14 +134,15 @@ fn read_updates(stdin: impl BufRead) -> Result<Vec<Update>, Refusal> {
 }
 
 fn parse(line: &[u8]) -> Result<Update, Refusal> {
-    let malformed = || Refusal::NotInspected { detail: "git gave the hook a line that it cannot read".to_owned() };
+    let malformed = || Refusal::NotInspected { detail: "git gave the hook a malformed line".to_owned() };
     let line = String::from_utf8_lossy(line);
     let mut words = line.trim_end_matches('\n').splitn(3, ' ');
-    let (Some(_old), Some(new), Some(reference)) = (words.next(), words.next(), words.next()) else {
+    let (Some(old), Some(new), Some(reference)) = (words.next(), words.next(), words.next()) else {
         return Err(malformed());
     };
-    let new: Oid = new.parse().map_err(|_| malformed())?;
-    Ok(Update { new: (!new.is_zero()).then_some(new), reference: reference.to_owned() })
+    let (old, new): (Oid, Oid) = (old.parse().map_err(|_| malformed())?, new.parse().map_err(|_| malformed())?);
+    let is_new_branch = old.is_zero() && !new.is_zero();
+    Ok(Update { is_new_branch, new: (!new.is_zero()).then_some(new), reference: reference.to_owned() })
 }
 
 fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
@@ -122,12 +151,42 @@ fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
         return Err(Refusal::Main { organization });
     }
     let branch = reference.strip_prefix(BRANCHES).filter(|branch| branch.starts_with(RELEASES));
-    // A branch whose name the service does not accept elsewhere could never be published.
+    // A branch whose name other requests refuse could never be published.
     if branch.is_some_and(|branch| BranchName::parse(branch).is_ok()) {
         return Ok(());
     }
     let reference = reference.chars().filter(|character| !character.is_control()).collect();
     Err(Refusal::NotARelease { reference, organization })
+}
+
+fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
+    let new = updates.iter().filter(|update| update.is_new_branch).count();
+    if new == 0 {
+        return Ok(());
+    }
+    let counted = open(environment).and_then(|git| Ok(git.references_glob("refs/heads/*")?.names().count()));
+    let branches = counted.map_err(|error| not_inspected(&error))?;
+    if branches + new <= BRANCHES_MAX {
+        return Ok(());
+    }
+    Err(Refusal::TooManyBranches { branches, organization: environment.organization.clone() })
+}
+
+/// Refuses new objects beyond the quota. A push without new objects, such as a deletion, is always within the quota.
+fn check_quota(environment: &HookEnvironment) -> Result<(), Refusal> {
+    let (Some(quarantine), Some(bytes_max)) = (&environment.quarantine, environment.repository_bytes_max) else {
+        return Ok(());
+    };
+    let pushed_bytes = bytes_below(quarantine).map_err(|error| not_inspected(&error))?;
+    // The quarantine is among the repository's objects. The quarantines of concurrent pushes count, too: otherwise each
+    // push would use the same free space.
+    let bytes = usage(&environment.repository).map_err(|error| not_inspected(&error))?.bytes;
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    let kept_bytes = bytes.saturating_sub(pushed_bytes);
+    let organization = environment.organization.clone();
+    Err(Refusal::OverQuota { kept_bytes, pushed_bytes, bytes_max, organization })
 }
 
 fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = Oid>) -> Result<(), Refusal> {
@@ -140,7 +199,7 @@ fn inspect_commits(environment: &HookEnvironment, commits: impl Iterator<Item = 
     Ok(())
 }
 
-/// Opens the repository together with the pushed objects.
+/// Opens the repository with the pushed objects.
 fn open(environment: &HookEnvironment) -> Result<git2::Repository, git2::Error> {
     let repository = git2::Repository::open_bare(&environment.repository)?;
     if let Some(quarantine) = &environment.quarantine {
@@ -172,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn main_tags_and_other_branches_are_refused_with_what_to_do() {
+    fn main_tags_and_other_branches_are_refused_with_the_next_step() {
         for reference in [
             "refs/heads/main",
             "refs/heads/feature",
@@ -200,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn malformed_input_is_refused() {
         let unknown_commit = format!("{GONE} {OLD} refs/heads/releases/acme\n");
         for input in ["nonsense\n", "a b refs/heads/releases/x\n", unknown_commit.as_str()] {
             assert!(matches!(run_in_empty_repository(input), Err(Refusal::NotInspected { .. })), "{input}");
@@ -209,5 +268,25 @@ mod tests {
         assert!(matches!(run_in_empty_repository(&flood), Err(Refusal::TooManyUpdates)));
         let endless_line = "x".repeat(1024 * 1024);
         assert!(run_in_empty_repository(&endless_line).is_err());
+    }
+    #[test]
+    fn a_repository_has_no_more_branches_than_it_may() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let git = git2::Repository::init_bare(directory.path()).expect("a repository");
+        let tree = git.find_tree(git.treebuilder(None).and_then(|tree| tree.write()).expect("a tree")).expect("a tree");
+        let who = git2::Signature::new("Ada", "ada@example.org", &git2::Time::new(0, 0)).expect("a signature");
+        let commit = git.commit(None, &who, &who, "work", &tree, &[]).expect("a commit");
+        let lines: String =
+            (0..BRANCHES_MAX).map(|number| format!("{commit} refs/heads/releases/b{number:05}\n")).collect();
+        std::fs::write(directory.path().join("packed-refs"), lines).expect("branches");
+        let push = |old: &str, new: &str, branch: &str| {
+            let environment = HookEnvironment::read(|name| (name == "GIT_DIR").then(|| directory.path().into()));
+            run(format!("{old} {new} refs/heads/releases/{branch}\n").as_bytes(), &environment)
+        };
+        let commit = commit.to_string();
+        let refusal = push(GONE, &commit, "one-more").expect_err("too many");
+        assert!(refusal.to_string().contains("10000 branches of at most 10000"), "{refusal}");
+        push(&commit, &commit, "b00001").expect("a branch that moves");
+        push(&commit, GONE, "b00001").expect("a deletion");
     }
 }

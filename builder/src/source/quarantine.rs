@@ -1,7 +1,7 @@
-//! The inspection of trees that somebody pushed: every rule of `tree_rules`, and sizes and counts within bounds.
+//! Inspects pushed trees: the rules of `tree_rules`, and bounds of sizes and counts.
 //!
-//! A tree object of a few bytes can expand to billions of files, so an [`Inspector`] measures each distinct tree once
-//! and adds the measures up, without expanding anything; the work is linear in the number of objects. Sizes come from
+//! A tree object of a few bytes can expand to billions of files. An [`Inspector`] therefore measures each distinct tree
+//! once and adds up the results, without expanding trees; the work is linear in the number of objects. Sizes come from
 //! object headers, before any content is loaded.
 
 use std::collections::HashMap;
@@ -11,26 +11,26 @@ use git2::{ObjectType, Odb, Oid};
 
 use super::tree_rules::{EntryKind, Reason, SiblingNames, TreeRefusal, check_mode};
 
-/// One pushed file: larger ones are data sets or binaries, which belong in no source repository.
+/// Bytes of one file. Larger files are data sets or binaries, which do not belong in a source repository.
 pub const FILE_BYTES_MAX: u64 = 20 * MEBIBYTE;
-/// All objects of one push after inflation, and all files of one commit: a clone must stay affordable for every
-/// colleague, and 100 MiB of pack (the bound of the transfer) inflate to about this much when they are source code.
+/// Inflated bytes of all objects of a push, and of all files of a commit. A pack of 100 MiB, the bound of a transfer,
+/// inflates to about this size if it contains source code.
 pub const CONTENT_BYTES_MAX: u64 = 200 * MEBIBYTE;
-/// Files and directories of one commit: ten times the largest repositories of tools that are expected.
+/// Files and directories of one commit: ten times the largest expected repository.
 pub const ENTRIES_MAX: u64 = 20_000;
-/// Directories inside one another; also bounds the recursion of the inspection.
+/// Nested directories; also bounds the recursion of the inspection.
 pub const DEPTH_MAX: u32 = 32;
-/// A whole path: the limit of the system calls on the machines that will check it out.
+/// Bytes of a path: the limit of the operating systems that check it out.
 pub const PATH_BYTES_MAX: u64 = 4_096;
-/// Objects of one push: headers are looked up for each, within the processor time that a push may use.
+/// Objects of one push. The header of each is read within the processor time of a push.
 pub const OBJECTS_MAX: usize = 100_000;
-/// The record of one directory: `ENTRIES_MAX` names of the greatest length, and their ids.
+/// Bytes of one tree object: [`ENTRIES_MAX`] names of the greatest length, and their ids.
 const TREE_OBJECT_BYTES_MAX: u64 = 6 * MEBIBYTE;
-/// A commit or tag: a long message, and nothing that needs memory worth naming.
+/// Bytes of a commit or tag with a long message.
 const MESSAGE_OBJECT_BYTES_MAX: u64 = MEBIBYTE;
 const MEBIBYTE: u64 = 1024 * 1024;
 
-/// What a tree may measure.
+/// The bounds of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeLimits {
     pub file_bytes_max: u64,
@@ -40,20 +40,20 @@ pub struct TreeLimits {
     pub path_bytes_max: u64,
 }
 
-/// What a tree measures when it is expanded.
+/// The size of an expanded tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Files and directories below it.
+    /// Files and directories below the tree.
     pub entries: u64,
-    /// Directories inside one another, itself included.
+    /// Nested directories, including the tree itself.
     pub depth: u32,
-    /// The longest path below it.
+    /// Bytes of the longest path below the tree.
     pub path_bytes: u64,
-    /// All its files together.
+    /// Bytes of all files.
     pub content_bytes: u64,
 }
 
-/// Measures trees of one repository and refuses those that break a rule.
+/// Measures trees of one repository, and refuses those that violate a rule.
 pub struct Inspector<'repository> {
     repository: &'repository git2::Repository,
     objects: Odb<'repository>,
@@ -62,12 +62,12 @@ pub struct Inspector<'repository> {
     file_bytes: HashMap<Oid, u64>,
 }
 
-/// The objects of a push that no ref reaches yet are not acceptable.
+/// The reason why pushed objects are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectRefusal {
-    #[error("the push holds more than {OBJECTS_MAX} objects; push the history in parts")]
+    #[error("the push contains more than {OBJECTS_MAX} objects; push the history in parts")]
     TooMany,
-    #[error("the objects of this push have more than {CONTENT_BYTES_MAX} bytes together")]
+    #[error("the objects of this push have more than {CONTENT_BYTES_MAX} bytes together; push the history in parts")]
     ContentTooLarge,
     #[error("the {kind} {id} has {bytes} bytes; at most {bytes_max} are accepted")]
     TooLarge { kind: ObjectType, id: Oid, bytes: u64, bytes_max: u64 },
@@ -76,7 +76,7 @@ pub enum ObjectRefusal {
 }
 
 impl TreeLimits {
-    /// For whatever is pushed.
+    /// The bounds of pushed commits.
     pub const PUSHED: Self = Self {
         file_bytes_max: FILE_BYTES_MAX,
         content_bytes_max: CONTENT_BYTES_MAX,
@@ -87,13 +87,16 @@ impl TreeLimits {
 }
 
 impl<'repository> Inspector<'repository> {
-    /// An inspector that has measured nothing yet.
+    /// An inspector without measured trees.
     pub fn new(repository: &'repository git2::Repository, limits: TreeLimits) -> Result<Self, git2::Error> {
         let objects = repository.odb()?;
         Ok(Self { repository, objects, limits, trees: HashMap::new(), file_bytes: HashMap::new() })
     }
 
-    /// Measures the tree and all that lies below it; refuses the first thing that breaks a rule.
+    /// Measures a tree with everything below it.
+    ///
+    /// # Errors
+    /// The first violated rule, with its path.
     pub fn inspect(&mut self, tree: Oid) -> Result<Extent, TreeRefusal> {
         self.directory(tree, 1)
     }
@@ -124,7 +127,7 @@ impl<'repository> Inspector<'repository> {
         names: &mut SiblingNames,
         level: u32,
     ) -> Result<Extent, TreeRefusal> {
-        // The mode comes first: that a link also has a strange name is the smaller news.
+        // The mode is checked first: for a link with an invalid name, the link is the more useful reason.
         let mode = u32::try_from(entry.filemode_raw()).unwrap_or_default();
         let kind = check_mode(mode).map_err(TreeRefusal::here)?;
         names.accept(entry.name_bytes()).map_err(TreeRefusal::here)?;
@@ -175,7 +178,7 @@ impl<'repository> Inspector<'repository> {
 }
 
 impl Extent {
-    /// Counts one entry in; `below` is what it measures itself. Sums stay far below `u64` since each addend is bounded.
+    /// Adds one entry; `below` is its own extent. Sums stay far below `u64::MAX`, since each addend is bounded.
     fn add(&mut self, name_bytes: usize, below: Self) {
         let separator_bytes = u64::from(below.path_bytes > 0);
         self.entries += 1 + below.entries;
@@ -185,15 +188,16 @@ impl Extent {
     }
 }
 
-/// What a push brings.
+/// The objects of a push.
 #[derive(Debug, Default)]
 pub struct Pushed {
     pub commits: Vec<Oid>,
-    /// A file that is too large. The inspection of the trees, which needs its header alone, knows its path, if it has one.
+    /// The refusal of a large file. The inspection of trees, which also reads headers, reports it with its path if a tree
+    /// contains it.
     pub large_file: Option<ObjectRefusal>,
 }
 
-/// Checks the headers of all objects in a quarantine directory, reachable or not.
+/// Checks the headers of all objects in a quarantine directory, including unreachable ones.
 pub fn inspect_objects(quarantine: &Path) -> Result<Pushed, ObjectRefusal> {
     let unreadable = |error: git2::Error| ObjectRefusal::Unreadable { detail: error.message().to_owned() };
     let objects = open_objects(quarantine).map_err(unreadable)?;
@@ -224,7 +228,7 @@ fn open_objects(directory: &Path) -> Result<Odb<'static>, git2::Error> {
     Ok(objects)
 }
 
-/// libgit2 takes paths of object directories as text.
+/// A path as text, which libgit2 requires for object directories.
 pub(super) fn utf8(path: &Path) -> Result<&str, git2::Error> {
     path.to_str().ok_or_else(|| git2::Error::from_str("the path of the repository is not UTF-8"))
 }

@@ -1,26 +1,30 @@
-//! All organisations' repositories below one directory, made on first use.
+//! The repositories of all organisations below one directory. A repository is made at its first use.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use registry::{Clock, OrganizationId};
 use sha2::{Digest, Sha256};
 
-use super::repository_files::{HOOKS_DIRECTORY, hook_path, sync_below, write_hook, write_repository};
+use super::repository_files::{hook_path, sync_below, write_hook, write_repository};
+use super::repository_state::{RepositoryState, TrackedRepository};
 use super::{Repository, SourceError};
 
-/// Hexadecimal characters of the hash in a directory's name: 128 bits never collide by accident or by search.
+/// Hexadecimal characters of the hash in a directory's name: 128 bits, so that nobody finds a collision.
 const HASH_CHARACTERS: usize = 32;
 
-/// Where repositories lie, and what inspects pushes to them.
+/// The settings of hosted git.
 #[derive(Debug, Clone)]
 pub struct GitConfig {
-    /// The directory of the repositories; made when absent.
+    /// The directory of the repositories, made if absent.
     pub root: PathBuf,
-    /// The program that the hook starts as `<hook_program> internal pre-receive`.
+    /// The program of the hook, which runs `<hook_program> internal pre-receive`.
     pub hook_program: PathBuf,
 }
 
@@ -29,10 +33,12 @@ pub struct GitConfig {
 pub struct Repositories {
     root: PathBuf,
     clock: Clock,
+    /// The states of the repositories that were used since the start, by directory.
+    states: Arc<Mutex<HashMap<PathBuf, Arc<RepositoryState>>>>,
 }
 
 impl Repositories {
-    /// Opens the directory and writes the hook anew, so that it names the program of this start.
+    /// Opens the directory, and rewrites the hook to run this program.
     pub fn new(config: &GitConfig, clock: Clock) -> Result<Self, SourceError> {
         DirBuilder::new()
             .recursive(true)
@@ -41,12 +47,12 @@ impl Repositories {
             .map_err(SourceError::io("create the directory of the repositories"))?;
         let root = config.root.canonicalize().map_err(SourceError::io("find the directory of the repositories"))?;
         write_hook(&root, &config.hook_program)?;
-        Ok(Self { root, clock })
+        Ok(Self { root, clock, states: Arc::default() })
     }
 
-    /// The organisation's repository; when it has none, one is made whose `main` holds a single commit with `files`.
+    /// The organisation's repository. Makes one if it is missing, with one commit of `files` on `main`.
     ///
-    /// `files` are paths separated by `/` with their content. Whoever loses a race to make it gets the winner's.
+    /// `files` are paths, with `/` as the separator, and contents. Concurrent calls return the same repository.
     pub fn ensure(
         &self,
         organization: &OrganizationId,
@@ -65,10 +71,10 @@ impl Repositories {
         self.put_in_place(&made, organization)
     }
 
-    /// The organisation's repository, if it was made.
+    /// The organisation's repository, if it exists.
     pub fn find(&self, organization: &OrganizationId) -> Option<Repository> {
         let path = self.path_of(organization);
-        path.is_dir().then(|| Repository::new(organization.clone(), path))
+        path.is_dir().then(|| Repository::new(organization.clone(), self.track(path)))
     }
 
     /// The directories of all repositories.
@@ -78,12 +84,15 @@ impl Repositories {
         paths.filter(|path| !path.as_ref().is_ok_and(|path| path.extension() != Some(OsStr::new("git")))).collect()
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
+    /// A repository's directory, with the state that all its users in this process share.
+    pub(super) fn track(&self, path: PathBuf) -> TrackedRepository {
+        let mut states = self.states.lock();
+        let state = Arc::clone(states.entry(path.clone()).or_default());
+        TrackedRepository { path: path.into(), state }
     }
 
-    pub(super) fn hooks(&self) -> PathBuf {
-        self.root.join(HOOKS_DIRECTORY)
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     pub(super) fn hook(&self) -> PathBuf {
@@ -107,10 +116,10 @@ impl Repositories {
     }
 }
 
-/// A name that is safe and different for every organisation, also where file names ignore case.
+/// A safe directory name, unique for each organisation even where file names ignore case.
 ///
-/// Plain ids stand for themselves. Ids with capitals or a leading punctuation mark get a hash in front, after a `=`,
-/// which no id contains.
+/// Ids in lower case are used as they are. Ids with capitals or a leading punctuation mark get a prefix of `=`, which no id
+/// contains, and a hash.
 fn directory_name(organization: &str) -> String {
     let starts_plainly = organization.starts_with(|first: char| first.is_ascii_alphanumeric());
     if starts_plainly && !organization.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -125,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directory_names_are_safe_and_differ() {
+    fn directory_names_are_safe_and_unique() {
         assert_eq!(directory_name("acme"), "acme");
         assert_eq!(directory_name("a.b@c_d-1"), "a.b@c_d-1");
         let ids = ["acme", "Acme", "ACME", ".", "..", ".git", "-x", "hooks", "@"];

@@ -1,86 +1,104 @@
-//! One organisation's repository: branches, ancestry, and the refs that keep published commits alive.
+//! One organisation's repository: branches, ancestry, and pins, which keep published commits.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use git2::ErrorCode;
-use registry::{BranchName, OrganizationId, Timestamp};
+use registry::{BranchName, OrganizationId};
 
+use super::repository_files::OWN_REFS;
+use super::repository_state::{Hold, TrackedRepository};
 use super::{CommitId, SourceError};
 
-/// Refs that only the service reads and writes; hidden from every client.
-pub(super) const OWN_REFS: &str = "refs/lathe/";
-
-/// Writing a ref takes milliseconds, and a loaded machine's disk some more.
+/// Time to wait for the lock of a ref. Writing a ref takes milliseconds, and more on a loaded disk.
 const LOCKED_TIME_MAX: Duration = Duration::from_secs(2);
 const LOCKED_PAUSE: Duration = Duration::from_millis(5);
 
-/// A bare repository on disk. Cheap to clone; every operation opens it anew, which takes well under a millisecond.
+/// A bare repository on disk. Clones are cheap; every operation opens the repository, which takes less than a
+/// millisecond.
 #[derive(Debug, Clone)]
 pub struct Repository {
     organization: OrganizationId,
-    path: PathBuf,
+    tracked: TrackedRepository,
+}
+
+/// A commit that garbage collection keeps while this value exists, whatever happens to its branch.
+#[derive(Debug)]
+pub struct HeldCommit(Hold);
+
+impl HeldCommit {
+    pub fn commit(&self) -> CommitId {
+        CommitId::from(self.0.commit())
+    }
 }
 
 impl Repository {
-    pub(super) fn new(organization: OrganizationId, path: PathBuf) -> Self {
-        Self { organization, path }
+    pub(super) fn new(organization: OrganizationId, tracked: TrackedRepository) -> Self {
+        Self { organization, tracked }
     }
 
-    /// Whose it is.
+    /// The organisation that owns the repository.
     pub fn organization(&self) -> &OrganizationId {
         &self.organization
     }
 
-    /// The bare repository's directory.
+    /// The directory of the repository.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.tracked.path
     }
 
-    /// The commit at the end of a branch, if there is such a branch.
+    /// The directory and the state in this process.
+    pub(super) fn tracked(&self) -> &TrackedRepository {
+        &self.tracked
+    }
+
+    /// The commit at the tip of a branch, if the branch exists.
     pub fn branch_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, SourceError> {
-        self.target(&format!("refs/heads/{branch}"))
+        self.commit_of(&format!("refs/heads/{branch}"))
     }
 
-    /// The commit at the end of a branch that has to exist; otherwise [`SourceError::UnknownBranch`].
+    /// The commit at the tip of a branch.
+    ///
+    /// # Errors
+    /// [`SourceError::UnknownBranch`] if the branch does not exist.
     pub fn require_branch_tip(&self, branch: &BranchName) -> Result<CommitId, SourceError> {
         self.branch_tip(branch)?.ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
     }
 
-    /// Keeps a commit alive under `refs/lathe/<name>`, durably, whatever happens to its branch.
+    /// The commit at the tip of a branch, which stays readable during a build even if the branch moves.
     ///
-    /// Pinning the same commit again does nothing; another commit under the same name is [`SourceError::PinTaken`].
+    /// # Errors
+    /// [`SourceError::UnknownBranch`] if the branch does not exist.
+    pub fn hold_branch_tip(&self, branch: &BranchName) -> Result<HeldCommit, SourceError> {
+        let held = self.tracked.state.hold(|| Ok::<_, SourceError>(self.branch_tip(branch)?.map(|tip| tip.oid())))?;
+        held.map(HeldCommit).ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
+    }
+
+    /// Keeps a commit durably under `refs/lathe/<name>`, whatever happens to its branch. Pinning the same commit again has no
+    /// effect.
+    ///
+    /// # Errors
+    /// [`SourceError::PinTaken`] if the name keeps another commit.
     pub fn pin(&self, commit: &CommitId, name: &str) -> Result<(), SourceError> {
-        let reference = pin_reference(name)?;
+        let pin = Pin { name, reference: pin_reference(name)?, commit: *commit };
         let git = self.open()?;
         if git.find_commit(commit.oid()).is_err() {
             return Err(SourceError::UnknownCommit { commit: *commit });
         }
-        if let Err(error) = write_pin(&git, &reference, commit) {
-            self.accept_existing_pin(error, commit, name, &reference)?;
-            if !self.path.join(&reference).exists() {
-                return Ok(()); // packed, which was long ago
+        if let Err(error) = pin.write(&git) {
+            self.accept_existing_pin(error, &pin)?;
+            if !self.path().join(&pin.reference).exists() {
+                return Ok(()); // the ref is packed, so that it was written long ago
             }
         }
-        // Also one that another has just written, who may be about to.
-        self.sync(&reference)
-    }
-
-    /// Lets a commit go that was pinned under `name`; absence is fine.
-    pub fn unpin(&self, name: &str) -> Result<(), SourceError> {
-        let git = self.open()?;
-        let found = git.find_reference(&pin_reference(name)?);
-        match found {
-            Ok(mut reference) => reference.delete().map_err(SourceError::git("delete a pin")),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(()),
-            Err(error) => Err(SourceError::git("look up a pin")(error)),
-        }
+        // Another publication may have written the same ref a moment ago, and not yet synced it.
+        self.sync(&pin.reference)
     }
 
     /// The commit pinned under `name`.
     pub fn pinned(&self, name: &str) -> Result<Option<CommitId>, SourceError> {
-        self.target(&pin_reference(name)?)
+        self.commit_of(&pin_reference(name)?)
     }
 
     /// Whether `older` is `newer` itself or one of its ancestors.
@@ -95,23 +113,16 @@ impl Repository {
         git.graph_descendant_of(newer.oid(), older.oid()).map_err(SourceError::git("compare two commits"))
     }
 
-    /// Whether `candidate` is a real ancestor of `published`, which a publish refuses.
+    /// Whether `candidate` is a proper ancestor of `published`. Publications of such commits are refused.
     pub fn is_older(&self, candidate: &CommitId, published: &CommitId) -> Result<bool, SourceError> {
         Ok(candidate != published && self.contains(published, candidate)?)
     }
 
-    /// When the commit says it was made; authors can write any time here.
-    pub fn commit_time(&self, commit: &CommitId) -> Result<Timestamp, SourceError> {
-        let git = self.open()?;
-        let found = git.find_commit(commit.oid()).map_err(|_| SourceError::UnknownCommit { commit: *commit })?;
-        Ok(Timestamp::from_milliseconds(found.time().seconds().saturating_mul(1_000)))
-    }
-
     pub(super) fn open(&self) -> Result<git2::Repository, SourceError> {
-        git2::Repository::open_bare(&self.path).map_err(SourceError::git("open the repository"))
+        git2::Repository::open_bare(self.path()).map_err(SourceError::git("open the repository"))
     }
 
-    fn target(&self, reference: &str) -> Result<Option<CommitId>, SourceError> {
+    fn commit_of(&self, reference: &str) -> Result<Option<CommitId>, SourceError> {
         let git = self.open()?;
         let found = git.find_reference(reference);
         match found {
@@ -121,40 +132,43 @@ impl Repository {
         }
     }
 
-    fn accept_existing_pin(
-        &self,
-        error: git2::Error,
-        commit: &CommitId,
-        name: &str,
-        reference: &str,
-    ) -> Result<(), SourceError> {
-        match self.target(reference)? {
-            Some(kept) if kept == *commit => Ok(()),
-            Some(kept) => Err(SourceError::PinTaken { name: name.to_owned(), kept }),
+    fn accept_existing_pin(&self, error: git2::Error, pin: &Pin<'_>) -> Result<(), SourceError> {
+        match self.commit_of(&pin.reference)? {
+            Some(kept) if kept == pin.commit => Ok(()),
+            Some(kept) => Err(SourceError::PinTaken { name: pin.name.to_owned(), kept }),
             None => Err(SourceError::git("write a pin")(error)),
         }
     }
 
-    /// Makes the ref survive a loss of power: its file, and the directories up to the repository's.
+    /// Syncs the ref's file and the directories up to the repository's, so that the ref survives a loss of power.
     fn sync(&self, reference: &str) -> Result<(), SourceError> {
-        let path = self.path.join(reference);
-        for part in path.ancestors().take_while(|part| part.starts_with(&self.path)) {
+        let path = self.path().join(reference);
+        for part in path.ancestors().take_while(|part| part.starts_with(self.path())) {
             File::open(part).and_then(|file| file.sync_all()).map_err(SourceError::io("make a pin durable"))?;
         }
         Ok(())
     }
 }
 
-/// Once more as long as another publication of the same commit is at it.
-fn write_pin(git: &git2::Repository, reference: &str, commit: &CommitId) -> Result<(), git2::Error> {
-    let mut waited = Duration::ZERO;
-    loop {
-        match git.reference(reference, commit.oid(), false, "pin") {
-            Err(error) if error.code() == ErrorCode::Locked && waited < LOCKED_TIME_MAX => {
-                std::thread::sleep(LOCKED_PAUSE);
-                waited += LOCKED_PAUSE;
+/// A ref that keeps a commit.
+struct Pin<'a> {
+    name: &'a str,
+    reference: String,
+    commit: CommitId,
+}
+
+impl Pin<'_> {
+    /// Writes the ref. Retries while another publication of the same commit holds its lock.
+    fn write(&self, git: &git2::Repository) -> Result<(), git2::Error> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match git.reference(&self.reference, self.commit.oid(), false, "pin") {
+                Err(error) if error.code() == ErrorCode::Locked && waited < LOCKED_TIME_MAX => {
+                    std::thread::sleep(LOCKED_PAUSE);
+                    waited += LOCKED_PAUSE;
+                }
+                written => return written.map(drop),
             }
-            written => return written.map(drop),
         }
     }
 }

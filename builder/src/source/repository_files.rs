@@ -1,7 +1,7 @@
-//! What lies on disk for a repository: its settings, its first commit, and the hook that all repositories share.
+//! The files of repositories: settings, the first commit, and the hook that all repositories share.
 //!
-//! The settings repeat what [`super::GitServer`] passes to git with every request, so that an operator who runs git by
-//! hand in a repository gets the same protection.
+//! [`super::GitServer`] passes the same settings to git with every request. They are also in the files, so that they
+//! protect an operator who runs git by hand.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -16,18 +16,21 @@ use registry::Timestamp;
 use super::SourceError;
 use super::pre_receive::MAIN_REF;
 
-/// Beside the repositories, whose names all end with `.git`.
+/// The prefix of refs that only the service reads and writes. Clients do not see them.
+pub(super) const OWN_REFS: &str = "refs/lathe/";
+
+/// The directory of the hook, beside the repositories, whose names end with `.git`.
 pub(super) const HOOKS_DIRECTORY: &str = "hooks";
 
 /// The settings of every repository. Forced pushes are allowed (`denyNonFastForwards` is off): teams rewrite their
-/// branches, and a published commit is kept by a ref of ours. Deletion of `main` is refused by the hook.
-pub(super) const SETTINGS: [(&str, &str); 20] = [
+/// branches, and pins keep published commits. The hook refuses the deletion of `main`.
+pub(super) const SETTINGS: [(&str, &str); 22] = [
     ("receive.fsckObjects", "true"),
     ("transfer.fsckObjects", "true"),
     ("receive.denyNonFastForwards", "false"),
-    // The bound of one push's pack; what it inflates to is bounded by the quarantine check.
+    // Bytes of one push's pack. The hook bounds the inflated size.
     ("receive.maxInputSize", "100m"),
-    // Packs stay packs: unpacking thousands of small files is slow, and fills the disk's inodes.
+    // Packs are not unpacked: thousands of small files are slow, and use up the disk's inodes.
     ("receive.unpackLimit", "1"),
     ("receive.autogc", "false"),
     ("receive.advertisePushOptions", "false"),
@@ -40,28 +43,34 @@ pub(super) const SETTINGS: [(&str, &str); 20] = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("pack.threads", "1"),
-    // Larger files are streamed and never held in memory whole.
+    // Larger files are streamed instead of loaded.
     ("core.bigFileThreshold", "1m"),
     ("core.packedGitWindowSize", "32m"),
     ("core.packedGitLimit", "256m"),
+    // Caches far below the memory limit of a process.
+    ("core.deltaBaseCacheLimit", "64m"),
+    ("pack.deltaCacheSize", "64m"),
     ("core.logAllRefUpdates", "false"),
 ];
+
+/// git runs as the owner of the data directory; no other user needs to read or start the hook.
+const HOOK_MODE: u32 = 0o700;
 
 /// The path of the shared hook.
 pub(super) fn hook_path(root: &Path) -> PathBuf {
     root.join(HOOKS_DIRECTORY).join("pre-receive")
 }
 
-/// Writes the hook that starts `program`, replacing an older one in one step.
+/// Writes the hook that starts `program`, and replaces an older hook atomically.
 pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError> {
     let write = || -> io::Result<()> {
         fs::create_dir_all(root.join(HOOKS_DIRECTORY))?;
         let mut file = tempfile::Builder::new()
             .prefix(".new-")
-            .permissions(Permissions::from_mode(0o755))
+            .permissions(Permissions::from_mode(HOOK_MODE))
             .tempfile_in(root.join(HOOKS_DIRECTORY))?;
         file.write_all(&hook_script(program.as_os_str()))?;
-        file.as_file().set_permissions(Permissions::from_mode(0o755))?;
+        file.as_file().set_permissions(Permissions::from_mode(HOOK_MODE))?;
         file.as_file().sync_all()?;
         file.persist(hook_path(root))?;
         Ok(())
@@ -69,14 +78,14 @@ pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError>
     write().map_err(SourceError::io("write the hook"))
 }
 
-/// The memory limit is git's, not the hook's own: the hook's runtime reserves address space that it never touches.
+/// The hook's script. It lifts git's limit of address space, since the hook's runtime reserves more than it uses.
 fn hook_script(program: &OsStr) -> Vec<u8> {
     let quoted = program.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(b"'\\''".as_slice());
     let before = b"#!/bin/sh\nulimit -S -v unlimited 2>/dev/null || :\nexec '".as_slice();
     [before, &quoted, b"' internal pre-receive\n"].concat()
 }
 
-/// Makes a bare repository at `path` whose `main` is one commit with `files`.
+/// Makes a bare repository at `path`, with one commit of `files` on `main`.
 pub(super) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Timestamp) -> Result<(), SourceError> {
     let mut options = RepositoryInitOptions::new();
     options.bare(true).no_reinit(true).external_template(false).initial_head("main");
@@ -90,7 +99,7 @@ fn write_settings(repository: &git2::Repository) -> Result<(), git2::Error> {
     for (name, value) in SETTINGS {
         config.set_str(name, value)?;
     }
-    // git starts hooks in the repository's directory, so this also holds when the data directory has moved.
+    // git starts hooks in the repository's directory. The relative path stays valid when the data directory is moved.
     config.set_str("core.hooksPath", &format!("../{HOOKS_DIRECTORY}"))
 }
 
@@ -128,7 +137,7 @@ fn entry(path: &str, id: Oid) -> IndexEntry {
     }
 }
 
-/// Flushes a freshly made directory and all that lies in it.
+/// Syncs a new directory and everything below it.
 pub(super) fn sync_below(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

@@ -1,49 +1,49 @@
-//! The rules for one entry of a git tree: its mode and its name, and the reasons for refusing it.
+//! The rules for the mode and the name of a tree's entry, and the reasons of refusals.
 //!
-//! Names are compared as file systems that ignore case compare them, because authors clone on such machines. Unicode
-//! normal forms are not folded.
+//! Names are compared without case, because authors clone on file systems that ignore case. Unicode normal forms are not
+//! folded.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// A name longer than this exists on no file system that authors use.
+/// Bytes of a name: the limit of the file systems that authors use.
 pub(super) const NAME_BYTES_MAX: usize = 255;
 
-/// Characters of a path shown in a message; the rest tells nothing more.
+/// Characters of a path that a refusal shows. A longer path is cut.
 const PATH_CHARACTERS_SHOWN_MAX: usize = 300;
 
-/// A tree that breaks a rule: where, and which.
+/// The violation of a rule, with its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRefusal {
-    /// The path from the root of what was inspected, escaped for terminals; empty for the root itself.
+    /// The path from the inspected root, escaped for terminals; empty for the root itself.
     pub path: String,
     pub reason: Reason,
 }
 
-/// Which rule is broken.
+/// The violated rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     #[error("symbolic links are not accepted; commit the file itself")]
     Symlink,
     #[error("submodules are not accepted; commit the files themselves")]
     Submodule,
-    #[error("the file mode {mode:o} is not one of a regular file or a directory")]
+    #[error("the file mode {mode:o} is neither that of a regular file nor of a directory")]
     Mode { mode: u32 },
     #[error("the name is not UTF-8")]
     NotUtf8,
-    #[error("the name is empty, `.` or `..`, or holds `/`, `\\` or a control character")]
+    #[error("the name is empty, `.` or `..`, or contains `/`, `\\` or a control character")]
     Name,
     #[error("the name is longer than {NAME_BYTES_MAX} bytes")]
     NameTooLong,
-    #[error("the name is read as `.git` or `.gitmodules` by some systems")]
+    #[error("some file systems treat the name as `.git` or `.gitmodules`")]
     GitName,
     #[error("the name differs only in case from `{other}` in the same directory")]
     CaseCollision { other: String },
     #[error("a path below it is longer than {bytes_max} bytes")]
     PathTooLong { bytes_max: u64 },
-    #[error("more than {depth_max} directories lie inside one another")]
+    #[error("directories are nested more than {depth_max} deep")]
     TooDeep { depth_max: u32 },
-    #[error("it holds more than {entries_max} files and directories")]
+    #[error("it contains more than {entries_max} files and directories")]
     TooManyEntries { entries_max: u64 },
     #[error("the file has {bytes} bytes; at most {bytes_max} are accepted")]
     FileTooLarge { bytes: u64, bytes_max: u64 },
@@ -51,20 +51,20 @@ pub enum Reason {
     ContentTooLarge { bytes_max: u64 },
     #[error("the directory's own record has {bytes} bytes; at most {bytes_max} are accepted")]
     TreeObjectTooLarge { bytes: u64, bytes_max: u64 },
-    #[error("it is recorded as a {expected} and is something else")]
+    #[error("the tree declares a {expected}, and the object is something else")]
     WrongType { expected: &'static str },
     #[error("it cannot be read: {detail}")]
     Unreadable { detail: String },
 }
 
-/// What an accepted entry is.
+/// The kind of an accepted entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
     Directory,
 }
 
-/// The names of one directory seen so far, folded as systems that ignore case fold them.
+/// The names of one directory so far, by their folded form.
 #[derive(Default)]
 pub(super) struct SiblingNames(HashMap<String, Vec<u8>>);
 
@@ -73,7 +73,7 @@ impl TreeRefusal {
         Self { path: String::new(), reason }
     }
 
-    /// The same refusal seen from the directory that holds `name`.
+    /// The same refusal with its path from the parent directory, which contains `name`.
     pub(super) fn under(mut self, name: &[u8]) -> Self {
         let shown = display_name(name);
         self.path = if self.path.is_empty() { shown } else { format!("{shown}/{}", self.path) };
@@ -93,10 +93,10 @@ impl fmt::Display for TreeRefusal {
     }
 }
 
-/// Says what an entry with this mode is, or why it is refused.
+/// The kind of an entry with this mode, or the reason why it is refused.
 pub(super) fn check_mode(mode: u32) -> Result<EntryKind, Reason> {
     match mode {
-        // 0100664 was written by early versions of git and is still found in old histories.
+        // Early versions of git wrote 0100664, which old histories still contain.
         0o100_644 | 0o100_755 | 0o100_664 => Ok(EntryKind::File),
         0o040_000 => Ok(EntryKind::Directory),
         0o120_000 => Err(Reason::Symlink),
@@ -106,7 +106,7 @@ pub(super) fn check_mode(mode: u32) -> Result<EntryKind, Reason> {
 }
 
 impl SiblingNames {
-    /// Accepts a name into the directory, or says why not.
+    /// Adds a name to the directory, or returns the reason why it is refused.
     pub(super) fn accept<'name>(&mut self, name: &'name [u8]) -> Result<&'name str, Reason> {
         let name = check_name(name)?;
         match self.0.insert(fold(name), name.as_bytes().to_vec()) {
@@ -128,8 +128,8 @@ fn check_name(name: &[u8]) -> Result<&str, Reason> {
     if is_git_name(name) { Err(Reason::GitName) } else { Ok(name) }
 }
 
-/// Whether HFS+ or NTFS could open this name as `.git` or `.gitmodules`: they skip some characters, ignore case and
-/// trailing dots and spaces, cut at a colon, and give short names with a tilde.
+/// Whether HFS+ or NTFS could open this name as `.git` or `.gitmodules`: they skip some characters, ignore case, trailing
+/// dots and spaces, cut at a colon, and make short names with a tilde.
 fn is_git_name(name: &str) -> bool {
     let folded = fold(name);
     let before_stream = folded.split(':').next().unwrap_or_default();
@@ -141,12 +141,12 @@ fn is_git_name(name: &str) -> bool {
     matches!(trimmed, ".git" | ".gitmodules") || is_short_name("git~") || is_short_name("gitmod~")
 }
 
-/// The name as a file system that ignores case sees it.
+/// The name in lower case, without the characters that HFS+ skips.
 fn fold(name: &str) -> String {
     name.chars().filter(|character| !is_skipped_by_hfs(*character)).flat_map(char::to_lowercase).collect()
 }
 
-/// The code points that HFS+ leaves out when it compares names.
+/// The code points that HFS+ skips when it compares names.
 fn is_skipped_by_hfs(character: char) -> bool {
     matches!(character, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
@@ -155,7 +155,7 @@ fn display_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name).chars().flat_map(escape).collect()
 }
 
-/// Leaves what a terminal shows as it is; escapes what could steer the terminal or reorder the line.
+/// Escapes characters that could control a terminal or reorder the line.
 fn escape(character: char) -> impl Iterator<Item = char> {
     let steers = character.is_control() || is_skipped_by_hfs(character) || matches!(character, '\u{2066}'..='\u{2069}');
     let escaped = steers.then(|| character.escape_unicode());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cannot_steer_the_terminal() {
+    fn a_message_cannot_control_the_terminal() {
         let refusal = TreeRefusal::here(Reason::Symlink).under(b"\x1b[2J").under("caf\u{e9}\u{202e}".as_bytes());
         assert_eq!(refusal.path, "café\\u{202e}/\\u{1b}[2J");
         let long = TreeRefusal { path: "é".repeat(5_000), reason: Reason::Symlink };

@@ -1,7 +1,7 @@
-//! Sources to bundle, in a child process: the author's top-level code runs
-//! there, inside the image, without network, and the child can be killed. There
-//! a compiled tool is asked about its input, too.
+//! Bundles sources in a child process. The author's top-level code runs there, inside the image and without network,
+//! and the child can be killed. The child also asks a compiled tool for the schema of its input.
 
+mod interpreter;
 pub mod packages;
 
 use std::io::{self, Read, Write};
@@ -13,51 +13,55 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
-use runner::{Bundle, CompileFailure, Interpreter, Limits, NativeCode, Project};
+use runner::{Bundle, CompileFailure, Interpreter, NativeCode, Project};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
+use interpreter::{LIMITS, with_loaded};
+use packages::{Loaded, Packages, Unloaded};
 
 const STAGE: &str = "compile";
 
-/// Importing a tool with large dependencies takes a few seconds.
-const LIMITS: Limits = Limits { wall_ms: 30_000, cpu_ms: 30_000, memory_bytes: 256 << 20, ..Limits::DEFAULT };
-/// A little more than the guest's own deadline, for the child around it.
+/// Time for the child, a little more than the guest's own deadline.
 const CHILD_WALL_MAX: Duration = Duration::from_secs(40);
 const CHILD_CPU_SECONDS_MAX: u64 = 40;
 const CHILD_MEMORY_BYTES_MAX: u64 = 1 << 30;
-/// A bundle is sent into every run of its version.
+/// Bytes of a bundle, which is sent into every run of its version.
 pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
-/// The engine keeps in a file without a name what the memory of a tool of its own begins with; an image brings such a file.
+/// Bytes of the unnamed file in which the engine keeps the initial memory of an author's component. An image comes with
+/// such a file.
 const MEMORY_FILE_BYTES_MAX: u64 = 64 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
 
 #[derive(Serialize, Deserialize)]
 enum Request {
-    /// Of an image.
+    /// Bundles a project with an image.
     Bundle { code: PathBuf, project: Project, derive_schema: bool },
-    /// Of a tool of its own.
+    /// Asks an author's component for the schema of its input.
     InputSchema { code: PathBuf },
-    /// Of an image.
-    Packages { code: PathBuf, packages: packages::Packages },
+    /// Loads packages into an image.
+    Packages { code: PathBuf, packages: Packages },
 }
 
-/// The author's failure, or that of the child.
+/// The outer error is a failure of the child, the inner one of the author's code.
 type Answer<T> = Result<Result<T, CompileFailure>, String>;
 
-/// Has the image behind `code` compile a project.
+/// A project to bundle.
+pub struct Source {
+    pub project: Project,
+    /// Whether the bundler derives the schema of the input from the code.
+    pub derive_schema: bool,
+}
+
+/// Compiles a project with the image in `code`.
 ///
 /// # Errors
-/// The author's failing check with file and line; or a child that failed.
-pub async fn bundle(
-    code: &NativeCode,
-    bundler: &[String],
-    project: Project,
-    derive_schema: bool,
-) -> Result<Bundle, Error> {
+/// When a check of the author's code fails, with file and line, or when the child fails.
+pub async fn bundle(code: &NativeCode, bundler: &[String], source: Source) -> Result<Bundle, Error> {
+    let Source { project, derive_schema } = source;
     let request = |code| Request::Bundle { code, project, derive_schema };
     let bundle: Bundle = ask(code, bundler, request).await?;
     if bundle.bytes.len() > BUNDLE_BYTES_MAX {
@@ -70,12 +74,27 @@ pub async fn bundle(
     Ok(bundle)
 }
 
-/// Asks a compiled tool for the schema of its input. Its code runs for that, confined as a bundle's does.
+/// Asks a compiled tool for the schema of its input. The tool's code runs for that, confined as in bundling.
 ///
 /// # Errors
-/// When it stops before it answers.
+/// When the tool ends before it answers.
 pub async fn input_schema(code: &NativeCode, bundler: &[String]) -> Result<Option<String>, Error> {
     ask(code, bundler, |code| Request::InputSchema { code }).await
+}
+
+/// Imports packages with the image in `code`, and returns the image's memory after that.
+///
+/// # Errors
+/// When the files cannot be loaded even without an import, or when the child fails.
+pub async fn load_packages(
+    code: &NativeCode,
+    bundler: &[String],
+    packages: Packages,
+) -> Result<Result<(Loaded, Vec<u8>), Unloaded>, Error> {
+    let mut bytes = answer_of(code, bundler, |code| Request::Packages { code, packages }).await?;
+    let (answer, memory): (Result<Loaded, Unloaded>, _) = postcard::take_from_bytes(&bytes).map_err(Error::internal)?;
+    let header = bytes.len() - memory.len();
+    Ok(answer.map(|loaded| (loaded, bytes.split_off(header))))
 }
 
 async fn ask<T: DeserializeOwned>(
@@ -83,21 +102,21 @@ async fn ask<T: DeserializeOwned>(
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<T, Error> {
-    let said = say(code, bundler, request).await?;
-    let answer: Answer<T> = postcard::from_bytes(&said).map_err(Error::internal)?;
+    let bytes = answer_of(code, bundler, request).await?;
+    let answer: Answer<T> = postcard::from_bytes(&bytes).map_err(Error::internal)?;
     answer.map_err(Error::internal)?.map_err(from_check)
 }
 
-/// What a child says to a request.
-async fn say(
+/// The answer of a child to a request.
+async fn answer_of(
     code: &NativeCode,
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<Vec<u8>, Error> {
     let mut child = child(bundler)?;
-    let code = code.give_to(&mut child).map_err(Error::internal)?;
+    let code = code.pass_to(&mut child).map_err(Error::internal)?;
     let request = postcard::to_allocvec(&request(code)).map_err(Error::internal)?;
-    tokio::time::timeout(CHILD_WALL_MAX, converse(child, request))
+    tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request))
         .await
         .map_err(|_| refuse("import", "importing the tool took too long"))?
 }
@@ -112,7 +131,7 @@ fn child(command: &[String]) -> Result<Command, Error> {
     Ok(child)
 }
 
-async fn converse(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
+async fn exchange(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
     let mut child = child.spawn().map_err(|error| Error::internal(format!("no bundling child starts: {error}")))?;
     let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
     let feed = async move { input.write_all(&request).await };
@@ -126,15 +145,15 @@ async fn converse(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error
 }
 
 fn refuse(check: &str, message: &str) -> Error {
-    Error::failed(STAGE, check, message, Place::default())
+    Error::failed((STAGE, check), message, Location::default())
 }
 
 fn from_check(failure: CompileFailure) -> Error {
     let CompileFailure { check, message, file, line } = failure;
-    Error::Failed { stage: STAGE, check, message, place: Place { file, line } }
+    Error::Failed { stage: STAGE, check, message, location: Location { file, line } }
 }
 
-/// The child: a request on standard input, an answer on standard output.
+/// The child process, which reads a request from standard input and writes the answer to standard output.
 ///
 /// # Errors
 /// When the pipes fail. The author's failures are part of the answer.
@@ -163,25 +182,15 @@ fn answer<T: Serialize>(
     postcard::to_allocvec(&answer).map_err(io::Error::other)
 }
 
-fn with_loaded<T>(
-    code: &Path,
-    work: impl AsyncFnOnce(Interpreter) -> Result<T, runner::Error>,
-) -> io::Result<Result<T, runner::Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // SAFETY: the parent names an open file, which it has verified.
-    let loaded = unsafe { Interpreter::load(code) };
-    Ok(loaded.and_then(|loaded| runtime.block_on(work(loaded))))
-}
-
-/// Bounds this process, ends it with its parent, and takes its network away
-/// where the kernel lets it; the guest inside has none either way.
+/// Bounds this process, ends it with its parent, and removes its network if the kernel allows that. The guest has no
+/// network in either case.
 fn confine() -> io::Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CPU, CHILD_CPU_SECONDS_MAX, CHILD_CPU_SECONDS_MAX)?;
     setrlimit(Resource::RLIMIT_DATA, CHILD_MEMORY_BYTES_MAX, CHILD_MEMORY_BYTES_MAX)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
-        // No user namespaces here: the guest's own sandbox stands alone.
+        // Without user namespaces, only the guest's own sandbox applies.
     }
     Ok(())
 }

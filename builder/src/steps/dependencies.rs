@@ -1,14 +1,12 @@
-//! Packages by name, version and hash, from the operator's package index: the
-//! simple API as JSON (PEP 691), or as HTML where an index has nothing else.
+//! Fetches Python packages by name, version and hash from the operator's package index: over the simple API as JSON
+//! (PEP 691), or as HTML if the index has no JSON.
 //!
-//! Only pure-Python wheels are taken, so no code of a package runs here.
+//! Only pure-Python wheels are accepted, so no code of a package runs here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use pep508_rs::{Requirement, VerbatimUrl};
 use registry::Digest;
 use reqwest::{Client, Url};
 use runner::SourceFile;
@@ -17,31 +15,31 @@ use super::download;
 use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
-use super::wheel;
+use super::wheel::{self, Identity, Wheel};
 use crate::attestation::{Hash, Package};
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 use crate::progress::Progress;
 
 const STAGE: &str = "dependencies";
 const ACCEPT: &str = "application/vnd.pypi.simple.v1+json, text/html;q=0.1";
-/// The largest project page: a few thousand releases.
+/// Bytes of a project page. The largest lists a few thousand releases.
 const PAGE_BYTES_MAX: usize = 64 << 20;
 const WHEEL_BYTES_MAX: usize = 32 << 20;
-/// Beside the modules of some packages.
+/// Directories that some packages contain beside their modules.
 const NO_MODULES: [&str; 6] = ["docs", "examples", "scripts", "setup", "test", "tests"];
-/// All packages of one tool, unpacked.
+/// Bytes of all packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
 
-/// What a lock file stands for.
+/// The packages of a lock file.
 #[derive(Debug, Default)]
 pub struct Fetched {
     pub packages: Vec<Package>,
     pub files: Vec<SourceFile>,
-    /// The modules that the packages bring which the project itself asks for: with them, it has what it imports.
+    /// The modules of the packages that the project itself declares, which are those that it imports.
     pub imports: Vec<String>,
 }
 
-/// Fetches packages and keeps them by digest.
+/// Fetches packages and caches them by digest.
 #[derive(Debug, Clone)]
 pub struct Packages {
     client: Client,
@@ -56,10 +54,10 @@ impl Packages {
         Ok(Self { client: download::client()?, index: index.map(Into::into), cache: cache_dir.join("wheels") })
     }
 
-    /// All packages that the project's lock file pins, and their files.
+    /// Fetches all packages that the project's lock file pins.
     ///
     /// # Errors
-    /// With the package and the line of the lock file.
+    /// When a package cannot be used, with its name and the line of the lock file.
     pub async fn fetch(
         &self,
         manifest: &Manifest,
@@ -71,8 +69,10 @@ impl Packages {
             return if none { Ok(Default::default()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
         };
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
-        let asked = asked(&manifest.dependencies);
-        for pinned in lock::parse(lock)? {
+        let asked = &manifest.dependencies;
+        let lock = lock.clone();
+        let parsing = tokio::task::spawn_blocking(move || lock::parse(&lock));
+        for pinned in parsing.await.map_err(Error::internal)?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
             let (digest, files) = self.package(&pinned).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
@@ -88,12 +88,13 @@ impl Packages {
             }
             fetched.files.extend(files);
             let Pinned { name, version, .. } = pinned;
-            fetched.packages.push(Package { kind: "pypi", name, version, hash: Some(Hash::sha256(digest.to_hex())) });
+            let (version, hash) = (version.to_string(), Some(Hash::sha256(digest.to_hex())));
+            fetched.packages.push(Package { kind: "pypi", name, version, hash });
         }
         Ok(fetched)
     }
 
-    /// The digest of the wheel, and what is in it.
+    /// The digest and the files of a package's wheel.
     async fn package(&self, pinned: &Pinned) -> Result<(Digest, Vec<SourceFile>), Error> {
         let wheel = match self.cached(pinned) {
             Some(wheel) => wheel,
@@ -101,9 +102,16 @@ impl Packages {
         };
         let unpack = move || (Digest::of(&wheel), wheel::unpack(wheel));
         let (digest, unpacked) = tokio::task::spawn_blocking(unpack).await.map_err(Error::internal)?;
-        unpacked
-            .map(|files| (digest, files))
-            .map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))
+        let Wheel { identity, files } =
+            unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))?;
+        // A hash pins only bytes, so the name and version of the lock file must match those in the wheel.
+        let pinned_identity = Identity { name: pinned.name.clone(), version: pinned.version.clone() };
+        if identity != pinned_identity {
+            let message =
+                format!("is refused: the wheel with this hash is {identity}; pin it under its own name and version");
+            return Err(refuse("identity", pinned, &message));
+        }
+        Ok((digest, files))
     }
 
     fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {
@@ -137,7 +145,7 @@ impl Packages {
             refuse("index", pinned, "cannot be fetched: this server has no package index; its operator sets python_index (LATHE_PYTHON_INDEX) to the URL of a simple API")
         })?;
         let text = format!("{}/{}/", index.trim_end_matches('/'), pinned.name);
-        Url::parse(&text).map_err(|error| Error::internal(format!("python_index is no URL: {error}")))
+        Url::parse(&text).map_err(|error| Error::internal(format!("python_index is not a URL: {error}")))
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
@@ -152,13 +160,7 @@ impl Packages {
     }
 }
 
-/// The names of the packages that a project asks for; none when it leaves that to its lock file.
-fn asked(dependencies: &[String]) -> BTreeSet<String> {
-    let name = |text: &String| Requirement::<VerbatimUrl>::from_str(text).ok().map(|found| found.name.to_string());
-    dependencies.iter().filter_map(name).collect()
-}
-
-/// The modules at the top of a package, without what some bring along by mistake.
+/// The top-level modules of a package, without the directories that some packages include by mistake.
 fn modules(files: &[SourceFile]) -> BTreeSet<String> {
     let name = |file: &SourceFile| {
         let name = file.path.strip_suffix("/__init__.py").or_else(|| file.path.strip_suffix(".py"))?;
@@ -184,5 +186,5 @@ fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a str, Digest), Erro
 
 fn refuse(check: &str, pinned: &Pinned, message: &str) -> Error {
     let message = format!("{}=={} {message}", pinned.name, pinned.version);
-    Error::failed(STAGE, check, message, Place::line(lock::FILE, pinned.line))
+    Error::failed((STAGE, check), message, Location::line(lock::FILE, pinned.line))
 }

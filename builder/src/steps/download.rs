@@ -1,4 +1,4 @@
-//! What the fetchers of packages share: a client, bodies within a bound, and a cache by digest.
+//! The parts that package fetchers share: an HTTP client, bounded bodies, and a cache by digest.
 
 use std::fs;
 use std::io;
@@ -10,10 +10,10 @@ use reqwest::{Client, Response};
 
 use crate::error::Error;
 
-/// An index that moved, or keeps its files elsewhere, redirects once or twice.
+/// Redirects of a request. An index that moved, or keeps its files elsewhere, redirects once or twice.
 const REDIRECTS_MAX: usize = 3;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// Some indexes want to know who asks.
+/// The user agent, which some indexes require.
 const USER_AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// # Errors
@@ -23,10 +23,10 @@ pub fn client() -> Result<Client, Error> {
     client.redirect(Policy::limited(REDIRECTS_MAX)).build().map_err(Error::internal)
 }
 
-/// The body of an answer, unless it is larger than `bytes_max`.
+/// The body of a response. `None` when it is larger than `bytes_max`.
 ///
 /// # Errors
-/// When the answer refuses, or breaks off.
+/// When the response has an error status or is incomplete.
 pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut answer = answer.error_for_status()?;
     let mut body = Vec::new();
@@ -39,10 +39,10 @@ pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>,
     Ok(Some(body))
 }
 
-/// Puts a file into a cache, whole or not at all.
+/// Writes a file to a cache atomically.
 ///
 /// # Errors
-/// When the disk refuses it.
+/// When the file cannot be written.
 pub fn keep(cache: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(cache)?;
     let file = tempfile::NamedTempFile::new_in(cache)?;

@@ -1,4 +1,5 @@
-//! JavaScript and TypeScript to one script and its source map, by esbuild: it parses, and runs nothing of what it reads.
+//! Bundles JavaScript and TypeScript into one script and its source map with esbuild, which parses code and runs none
+//! of it.
 
 mod confined;
 pub mod packages;
@@ -6,39 +7,41 @@ mod program;
 
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use runner::SourceFile;
 use tokio::process::Command;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 use crate::sandbox::{ScratchDirectory, Scratches};
 pub use confined::child_esbuild_main;
 pub use program::{Esbuild, EsbuildMissing};
 
 const STAGE: &str = "bundle";
 
-/// What the image's compiler calls the two files.
+/// The names that the image's compiler expects for the two files.
 const SCRIPT: &str = "bundle.js";
 const MAP: &str = "bundle.js.map";
-/// Beside the sources, so that the map names them from the project's root. Where a project has such a file, it is lost.
+/// The output file, which lies beside the sources so that the source map has paths from the project's root. A project's
+/// file of the same name is overwritten.
 const OUTPUT: &str = ".lathe-bundle.js";
 const OUTPUT_MAP: &str = ".lathe-bundle.js.map";
 const PACKAGES: &str = "node_modules/";
 
-/// A hundred times what large tools take.
+/// Time for esbuild: a hundred times what large tools need.
 const WALL_MAX: Duration = Duration::from_secs(30);
-/// Of what esbuild complains about, which is the author's own line.
+/// Characters of esbuild's message, which quotes the author's own line.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
-const IMPORTABLE: &str = "a tool has its project's files, the packages in its lock file, and no modules of Node.js";
+const IMPORTABLE: &str =
+    "a tool can import its project's files and the packages in its lock file, but no modules of Node.js";
 
 const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function: what it waits for it would wait for in \
                                   every run; await it in runTool, or in a function that runTool calls";
 
-/// Packages are taken in the form that they have for browsers and workers, which have what a tool has.
+/// Options of every run. Packages are used in their build for browsers and workers, whose environment is like that of a
+/// tool.
 const OPTIONS: [&str; 14] = [
     "--bundle",
     "--format=cjs",
@@ -56,53 +59,56 @@ const OPTIONS: [&str; 14] = [
     "--log-limit=1",
 ];
 
-/// Makes every import of a package one of what is there already.
+/// Options that leave packages out of the script and resolve imports to the packages in memory.
 const APART: [&str; 2] = ["--packages=external", "--banner:js=var require=globalThis[Symbol.for(\"lathe.packages\")];"];
 
-/// Where it runs.
+/// Esbuild, the program that confines it, and the directories that it runs in.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub struct Bundler<'a> {
+    pub esbuild: &'a Esbuild,
     pub confiner: &'a [String],
     pub scratches: &'a Scratches,
 }
 
-/// What is to be one script.
+/// The files to bundle into one script.
 pub struct Sources<'a> {
     pub entry_point: &'a str,
     pub files: Vec<SourceFile>,
-    /// Below `node_modules/`.
+    /// The files below `node_modules/`.
     pub packages: Vec<SourceFile>,
 }
 
-/// Makes the script and its map.
+/// The error of a server without esbuild.
+pub fn missing() -> Error {
+    refuse("toolchain", EsbuildMissing.to_string(), Location::default())
+}
+
+/// Creates the script and its source map.
 ///
 /// # Errors
-/// What esbuild refuses, with file and line.
-pub async fn bundle(esbuild: Option<&Esbuild>, site: Site<'_>, sources: Sources<'_>) -> Result<Vec<SourceFile>, Error> {
-    let esbuild = esbuild.ok_or_else(|| refuse("toolchain", EsbuildMissing.to_string(), Place::default()))?;
+/// When esbuild refuses the sources, with file and line.
+pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<SourceFile>, Error> {
     if !sources.files.iter().any(|file| file.path == sources.entry_point) {
         let message = "the file is missing: set `entry_point` to the one that exports runTool";
-        return Err(refuse("entry-point", message.into(), Place::file(sources.entry_point)));
+        return Err(refuse("entry-point", message.into(), Location::file(sources.entry_point)));
     }
-    let scratch = run(esbuild, site, sources, &[]).await?;
+    let scratch = run(bundler, sources, &[]).await?;
     blocking(move || taken(&scratch)).await
 }
 
-/// Runs esbuild over the sources, with more options than usual, and gives the directory with what it made.
-async fn run(
-    esbuild: &Esbuild,
-    site: Site<'_>,
-    sources: Sources<'_>,
-    more: &[&str],
-) -> Result<ScratchDirectory, Error> {
+/// Runs esbuild on the sources with additional options, and returns the directory with its output.
+async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Result<ScratchDirectory, Error> {
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, packages, .. } = sources;
-    let scratches = site.scratches.clone();
+    let scratches = bundler.scratches.clone();
     let scratch = blocking(move || written(&files, &packages, &scratches)).await?;
-    let child = child(site.confiner, esbuild, scratch.path(), &entry_point, more)?;
-    let output = tokio::time::timeout(WALL_MAX, async { child.spawn_and_wait().await })
+    let mut child = child(bundler)?;
+    child.arg(&entry_point).args(OPTIONS).args(more).arg(format!("--outfile={OUTPUT}")).current_dir(scratch.path());
+    let output = tokio::time::timeout(WALL_MAX, async { child.spawn()?.wait_with_output().await })
         .await
-        .map_err(|_| refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Place::default()))?
+        .map_err(|_| {
+            refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Location::default())
+        })?
         .map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
     if !output.status.success() {
         return Err(complaint(&String::from_utf8_lossy(&output.stderr)));
@@ -114,7 +120,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
 }
 
-/// The tree in a directory of its own. Its paths were checked when it was exported, or when a package was unpacked.
+/// Writes the sources to a new directory. Their paths were checked when the tree was exported or a package was
+/// unpacked.
 fn written(files: &[SourceFile], packages: &[SourceFile], scratches: &Scratches) -> io::Result<ScratchDirectory> {
     let scratch = scratches.make()?;
     let own = files.iter().filter(|file| !file.path.starts_with(PACKAGES) && !file.path.starts_with(OUTPUT));
@@ -135,62 +142,52 @@ fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
         .collect()
 }
 
-struct Child(Command);
-
-impl Child {
-    async fn spawn_and_wait(mut self) -> io::Result<std::process::Output> {
-        self.0.spawn()?.wait_with_output().await
-    }
-}
-
-/// This program confines itself and becomes esbuild.
-fn child(
-    confiner: &[String],
-    esbuild: &Esbuild,
-    scratch: &Path,
-    entry_point: &str,
-    more: &[&str],
-) -> Result<Child, Error> {
-    let [program, arguments @ ..] = confiner else {
+/// The command of the child, which confines itself and then executes esbuild.
+fn child(bundler: Bundler<'_>) -> Result<Command, Error> {
+    let [program, arguments @ ..] = bundler.confiner else {
         return Err(Error::internal("no confining program is configured"));
     };
     let mut child = Command::new(program);
-    child.args(arguments).arg(esbuild.path()).arg("--").arg(entry_point).args(OPTIONS).args(more);
-    child.arg(format!("--outfile={OUTPUT}")).current_dir(scratch);
+    child.args(arguments).arg(bundler.esbuild.path()).arg("--");
     child.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-    Ok(Child(child))
+    Ok(child)
 }
 
-/// `✘ [ERROR] message`, an empty line, and `    file:line:column:`.
+/// Parses esbuild's output: `✘ [ERROR] message`, an empty line, and `    file:line:column:`.
 fn complaint(stderr: &str) -> Error {
     let Some((_, told)) = stderr.split_once("[ERROR] ") else {
-        tracing::warn!(stderr, "esbuild broke off");
-        return refuse("toolchain", format!("esbuild broke off: {}", first(stderr)), Place::default());
+        tracing::warn!(stderr, "esbuild failed");
+        return refuse("toolchain", format!("esbuild failed: {}", first(stderr)), Location::default());
     };
     let mut paragraphs = told.split("\n\n");
     let message = first(paragraphs.next().unwrap_or_default());
-    let place = paragraphs.next().and_then(|text| place(text.lines().next()?)).unwrap_or_default();
+    let location = paragraphs.next().and_then(|text| location(text.lines().next()?)).unwrap_or_default();
     if message.starts_with("Could not resolve") {
-        return refuse("import", format!("{message}; {IMPORTABLE}"), place);
+        return refuse("import", format!("{message}; {IMPORTABLE}"), location);
     }
     if message.starts_with("Top-level await") {
-        return refuse("top-level-await", NO_TOP_LEVEL_AWAIT.into(), place);
+        return refuse("top-level-await", NO_TOP_LEVEL_AWAIT.into(), location);
     }
-    refuse("syntax", message, place)
+    refuse("syntax", message, location)
 }
 
 fn first(text: &str) -> String {
     text.trim().chars().take(MESSAGE_CHARACTERS_MAX).collect()
 }
 
-fn place(text: &str) -> Option<Place> {
+fn location(text: &str) -> Option<Location> {
     let mut parts = text.trim().trim_end_matches(':').rsplitn(3, ':');
     let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
-    Some(Place::line(file, line.parse().ok()?))
+    Some(Location::line(file, line.parse().ok()?))
 }
 
-fn refuse(check: &str, message: String, place: Place) -> Error {
-    Error::failed(STAGE, check, message, place)
+fn refuse(check: &str, message: String, location: Location) -> Error {
+    Error::failed((STAGE, check), message, location)
+}
+
+#[cfg(test)]
+pub fn fuzzed(stderr: &str) {
+    drop(complaint(stderr));
 }
 
 #[cfg(test)]
@@ -211,7 +208,7 @@ mod tests {
         let text = "✘ [ERROR] Top-level await is currently not supported with the \"cjs\" output format\n\n    lib/db.ts:2:0:\n      2 │ await x\n";
         let told = complaint(text).to_string();
         assert!(told.starts_with("bundle failed (top-level-await): lib/db.ts:2: a module cannot `await`"), "{told}");
-        assert_eq!(complaint("no Landlock\n").to_string(), "bundle failed (toolchain): esbuild broke off: no Landlock");
+        assert_eq!(complaint("no Landlock\n").to_string(), "bundle failed (toolchain): esbuild failed: no Landlock");
         assert!(complaint(&format!("[ERROR] {}", "x".repeat(1 << 20))).to_string().len() < 3_000);
     }
 }

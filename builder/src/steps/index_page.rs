@@ -1,4 +1,4 @@
-//! A project's page in a package index: which files it has, where and with which hash.
+//! A project's page in a package index, which lists files with their URLs and hashes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Page {
 #[derive(Debug, PartialEq)]
 pub struct File {
     pub filename: String,
-    /// Absolute, or relative to the page.
+    /// The URL, absolute or relative to the page.
     pub url: String,
     pub sha256: Option<Digest>,
 }
@@ -31,7 +31,7 @@ struct JsonFile {
     hashes: BTreeMap<String, String>,
 }
 
-/// Reads a page in either form; nothing when it is neither.
+/// Parses a page as JSON or as HTML. `None` when it is neither.
 pub fn read(page: &[u8]) -> Option<Page> {
     if let Ok(json) = serde_json::from_slice::<JsonPage>(page) {
         return Some(Page { files: json.files.into_iter().map(from_json).collect() });
@@ -45,7 +45,7 @@ fn from_json(file: JsonFile) -> File {
     File { filename, url, sha256: hashes.get("sha256").and_then(|hex| digest(hex)) }
 }
 
-/// `href="URL#sha256=HEX" …>FILENAME</a>`, as PEP 503 prescribes.
+/// Parses `href="URL#sha256=HEX" …>FILENAME</a>`, as PEP 503 prescribes.
 fn from_anchor(anchor: &str) -> Option<File> {
     let (attributes, rest) = anchor.split_once('>')?;
     let filename = rest.split_once("</a>")?.0.trim().to_owned();

@@ -1,4 +1,4 @@
-//! What a component imports and exports, against what the platform grants.
+//! Compares a component's imports and exports with those that the platform grants.
 
 mod signature;
 mod tool;
@@ -8,18 +8,17 @@ use wasmparser::types::Types;
 use wasmparser::{Encoding, Parser, Payload, Validator, WasmFeatures};
 use wit_component::DecodedWasm;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 pub use tool::inspect_tool;
 pub use world::world_of;
 
 const STAGE: &str = "inspect";
-/// What the host calls.
+/// The function that the host calls.
 const ENTRY_POINT: &str = "run-tool";
 
-/// What a language's image may import. The file system is linked and empty,
-/// and every operation of the sockets is refused by the host: language runtimes
-/// name both when they start.
+/// The interfaces that a language's image may import. The file system is linked and empty, and the host refuses every
+/// operation on sockets. Language runtimes import both at startup.
 const GRANTED_TO_IMAGES: [&str; 11] = [
     "lathe:tool/bundle",
     "lathe:tool/compiler",
@@ -34,17 +33,16 @@ const GRANTED_TO_IMAGES: [&str; 11] = [
     "wasi:sockets/",
 ];
 
-/// Checks an image's shape against the world. The type of its export is
-/// checked by the runner's own linker before it ever runs.
+/// Checks an image's imports and exports. The runner's linker checks the type of the export before the first run.
 ///
 /// # Errors
-/// Names every import that is not granted, and an export that is missing.
+/// When imports are not granted, with all their names, or when an export is missing.
 pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
     require_component(component)?;
     validate(component)?;
     let decoded = wit_component::decode(component).map_err(|error| refuse("world", format!("{error:#}")))?;
     let DecodedWasm::Component(resolve, world) = decoded else {
-        return Err(refuse("component", "a WIT package is no component"));
+        return Err(refuse("component", "a WIT package is not a component"));
     };
     let world = &resolve.worlds[world];
     let names = world.imports.keys().map(|key| resolve.name_world_key(key));
@@ -57,12 +55,12 @@ pub fn inspect_image(component: &[u8]) -> Result<(), Error> {
     if exported { Ok(()) } else { Err(no_entry_point()) }
 }
 
-/// A component, and not a module or whatever else a build may leave behind.
+/// Requires a component, rather than a module or another result of a build.
 fn require_component(bytes: &[u8]) -> Result<(), Error> {
     let first = Parser::new(0).parse_all(bytes).next();
     let problem = match first {
         Some(Ok(Payload::Version { encoding: Encoding::Component, .. })) => return Ok(()),
-        Some(Ok(Payload::Version { .. })) => "the build made a WebAssembly module, which is no component",
+        Some(Ok(Payload::Version { .. })) => "the build made a WebAssembly module, which is not a component",
         _ => "the build made no WebAssembly component",
     };
     Err(refuse("component", problem))
@@ -78,7 +76,7 @@ fn no_entry_point() -> Error {
 }
 
 fn refuse(check: &str, message: impl Into<String>) -> Error {
-    Error::failed(STAGE, check, message, Place::default())
+    Error::failed((STAGE, check), message, Location::default())
 }
 
 fn granted(name: &str) -> bool {
@@ -103,9 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn a_core_module_is_no_component() {
+    fn a_core_module_is_not_a_component() {
         let error = inspect_image(b"\0asm\x01\0\0\0").unwrap_err().to_string();
-        assert!(error.contains("a WebAssembly module, which is no component"), "{error}");
+        assert!(error.contains("a WebAssembly module, which is not a component"), "{error}");
         let error = inspect_image(b"nothing of the kind").unwrap_err().to_string();
         assert!(error.contains("made no WebAssembly component"), "{error}");
     }

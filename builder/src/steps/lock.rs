@@ -1,29 +1,37 @@
 //! `requirements.lock`: exact versions with hashes, and nothing else.
+//!
+//! The parser accepts the part of pip's format that `uv export` and `pip-compile` write for packages of an index. It
+//! expands no variables, follows no options and accepts no URLs. Its cost is linear in the length of the file.
+
+mod marker;
+pub mod name;
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree, Requirement, VerbatimUrl, VersionOrUrl};
+use pep440_rs::Version;
 use registry::Digest;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 pub const FILE: &str = "requirements.lock";
 const STAGE: &str = "dependencies";
 const HOW: &str = "make it with `uv export --no-dev --no-emit-project --format requirements-txt -o requirements.lock` \
 or `uv pip compile --generate-hashes pyproject.toml -o requirements.lock`";
-/// Beyond this a tool is an application.
+/// Packages of a tool. A project with more is an application.
 const PACKAGES_MAX: usize = 100;
-/// Name, version and marker; the marker's parser calls itself for each parenthesis.
-const REQUIREMENT_BYTES_MAX: usize = 4 << 10;
-const PARENTHESES_MAX: usize = 32;
+/// Bytes of a version; the longest in use have about forty.
+const VERSION_BYTES_MAX: usize = 100;
+/// Characters of a line that a refusal repeats.
+const QUOTED_CHARACTERS_MAX: usize = 80;
 
 /// One pinned package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
-    /// Normalised: lower case, `-` between words.
+    /// The normalised name: lower case, `-` between words.
     pub name: String,
-    pub version: String,
+    /// The version, normalised as PEP 440 defines.
+    pub version: Version,
     pub hashes: BTreeSet<Digest>,
     pub line: u32,
 }
@@ -31,26 +39,23 @@ pub struct Pinned {
 /// Reads the lock file's packages for this platform.
 ///
 /// # Errors
-/// With the line: an option, a path or URL, an unpinned or unhashed package.
+/// When the file has an option, a path, a URL, or a package without a version or hash; with the line.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("utf-8", "the file is not UTF-8", 1))?;
-    let environment = environment()?;
     let mut packages = Vec::new();
     for (line, entry) in logical_lines(text) {
-        if let Some(pinned) = package(&entry, line, &environment)? {
-            packages.push(pinned);
+        packages.extend(package(&entry, line)?);
+        if packages.len() > PACKAGES_MAX {
+            return Err(refuse("size", &format!("at most {PACKAGES_MAX} packages"), line));
         }
     }
-    match packages.get(PACKAGES_MAX) {
-        Some(pinned) => Err(refuse("size", &format!("at most {PACKAGES_MAX} packages"), pinned.line)),
-        None => Ok(packages),
-    }
+    Ok(packages)
 }
 
-/// What to tell an author whose lock file is missing.
+/// The error for a missing lock file, which explains how to create it.
 pub fn missing(has_uv_lock: bool) -> Error {
     let why = if has_uv_lock { "uv.lock has to be exported" } else { "dependencies need a lock file with hashes" };
-    Error::failed(STAGE, "lock-file", format!("{why}: {HOW}"), Place::file(FILE))
+    Error::failed((STAGE, "lock-file"), format!("{why}: {HOW}"), Location::file(FILE))
 }
 
 /// Joins lines that end in a backslash; drops comments and blank lines.
@@ -74,68 +79,53 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
     entries
 }
 
-fn package(entry: &str, line: u32, environment: &MarkerEnvironment) -> Result<Option<Pinned>, Error> {
-    if entry.starts_with('-') || entry.starts_with('.') || entry.starts_with('/') {
-        let message = format!("{entry:?} is no pinned package; {HOW}");
-        return Err(refuse("pinned", &message, line));
-    }
+/// Parses `name[extra]==version ; marker --hash=sha256:…`. `None` when the marker is of another platform.
+fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
+    let no_package = || refuse("pinned", &format!("{} is not a pinned package; {HOW}", quoted(entry)), line);
     let (requirement, hashes) = entry
         .split_once(" --hash")
         .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
-    if requirement.len() > REQUIREMENT_BYTES_MAX || requirement.matches('(').count() > PARENTHESES_MAX {
-        return Err(refuse("requirement", "the requirement is too long or too deeply nested", line));
-    }
-    let requirement = Requirement::<VerbatimUrl>::from_str(requirement.trim())
-        .map_err(|error| refuse("requirement", &error.to_string(), line))?;
-    if !applies(&requirement.marker, environment) {
+    let (name, rest) = name::leading(requirement).ok_or_else(no_package)?;
+    let (pin, marker) = rest.split_once(';').map_or((rest, None), |(pin, marker)| (pin, Some(marker)));
+    let applies = marker.map_or(Ok(true), |marker| marker::applies(marker.trim()));
+    if !applies.map_err(|reason| refuse("marker", &format!("{name}: {reason}"), line))? {
         return Ok(None);
     }
-    let version = exact(&requirement)
-        .ok_or_else(|| refuse("pinned", &format!("{} must be pinned as `name==version`", requirement.name), line))?;
+    let unpinned = || refuse("pinned", &format!("{name} must be pinned as `name==version`"), line);
+    let version = version(pin).ok_or_else(unpinned)?;
     let hashes = hashes.split_whitespace().map(|option| hash(option, line)).collect::<Result<BTreeSet<_>, _>>()?;
     if hashes.is_empty() {
-        return Err(refuse("hashes", &format!("{} has no --hash; {HOW}", requirement.name), line));
+        return Err(refuse("hashes", &format!("{name} has no --hash; {HOW}"), line));
     }
-    Ok(Some(Pinned { name: requirement.name.to_string(), version, hashes, line }))
+    Ok(Some(Pinned { name, version, hashes, line }))
 }
 
-fn applies(marker: &MarkerTree, environment: &MarkerEnvironment) -> bool {
-    marker.evaluate(environment, &[])
-}
-
-fn exact(requirement: &Requirement<VerbatimUrl>) -> Option<String> {
-    let Some(VersionOrUrl::VersionSpecifier(specifiers)) = &requirement.version_or_url else { return None };
-    let [only] = &specifiers[..] else { return None };
-    (*only.operator() == pep440_rs::Operator::Equal).then(|| only.version().to_string())
+/// The version of `[extra] == version`. Extras are pinned as packages of their own.
+fn version(pin: &str) -> Option<Version> {
+    let pin = pin.trim();
+    let pin = match pin.strip_prefix('[') {
+        Some(extras) => extras.split_once(']')?.1.trim_start(),
+        None => pin,
+    };
+    let version = pin.strip_prefix("==")?.trim();
+    let is_short = version.len() <= VERSION_BYTES_MAX && !version.starts_with('=');
+    is_short.then(|| Version::from_str(version).ok()).flatten()
 }
 
 fn hash(option: &str, line: u32) -> Result<Digest, Error> {
     let value = option
         .strip_prefix("--hash=")
-        .ok_or_else(|| refuse("option", &format!("{option:?} is no option of a lock file"), line))?;
-    Digest::parse(value).map_err(|_| refuse("hashes", &format!("{value:?} is no sha256 hash"), line))
+        .ok_or_else(|| refuse("option", &format!("{} is not an option of a lock file", quoted(option)), line))?;
+    Digest::parse(value).map_err(|_| refuse("hashes", &format!("{} is not a sha256 hash", quoted(value)), line))
 }
 
-/// The platform that tools run on: CPython 3.14 on WASI.
-fn environment() -> Result<MarkerEnvironment, Error> {
-    MarkerEnvironment::try_from(MarkerEnvironmentBuilder {
-        implementation_name: "cpython",
-        implementation_version: "3.14.0",
-        os_name: "posix",
-        platform_machine: "wasm32",
-        platform_python_implementation: "CPython",
-        platform_release: "",
-        platform_system: "WASI",
-        platform_version: "",
-        python_full_version: "3.14.0",
-        python_version: "3.14",
-        sys_platform: "wasi",
-    })
-    .map_err(Error::internal)
+/// The start of a text, for a refusal.
+fn quoted(text: &str) -> String {
+    format!("{:?}", text.chars().take(QUOTED_CHARACTERS_MAX).collect::<String>())
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed(STAGE, check, message, Place::line(FILE, line))
+    Error::failed((STAGE, check), message, Location::line(FILE, line))
 }
 
 #[cfg(test)]
@@ -147,28 +137,46 @@ mod tests {
     fn refused(text: &str, expected: &str) {
         let error = parse(text.as_bytes()).expect_err(text).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
+        assert!(error.len() < 1_000, "{} bytes", error.len());
     }
 
     #[test]
-    fn what_uv_writes_is_read() {
+    fn lock_files_of_uv_are_read() {
         let text = format!(
             "# made by uv\n\nAttrs==25.1.0 \\\n    --hash={HASH} \\\n    --hash={HASH}\n    # via w\n\
-             colorama==0.4.6 ; sys_platform == 'win32' \\\n    --hash={HASH}\nidna==3.10 --hash={HASH}  # via x\n"
+             colorama==0.4.6 ; sys_platform == 'win32' \\\n    --hash={HASH}\nidna==3.10 --hash={HASH}  # via x\n\
+             PySocks[a,b] == 1.7.1.RC1; python_version > \"3\" --hash={HASH}\n"
         );
         let packages = parse(text.as_bytes()).unwrap();
-        let names: Vec<_> = packages.iter().map(|p| (p.name.as_str(), p.version.as_str(), p.line)).collect();
-        assert_eq!(names, [("attrs", "25.1.0", 3), ("idna", "3.10", 9)]);
+        let names: Vec<_> = packages.iter().map(|p| (p.name.as_str(), p.version.to_string(), p.line)).collect();
+        let expected = [("attrs", "25.1.0", 3), ("idna", "3.10", 9), ("pysocks", "1.7.1rc1", 10)];
+        assert_eq!(names, expected.map(|(name, version, line)| (name, version.to_owned(), line)));
     }
 
     #[test]
     fn refusals_name_the_line() {
         refused("six==1.16.0\n", "requirements.lock:1: six has no --hash");
         refused(&format!("\nsix>=1 --hash={HASH}\n"), "requirements.lock:2: six must be pinned");
-        refused(&format!("six==1.16.0 ; {}sys_platform", "(".repeat(60_000)), "too deeply nested");
-        refused("--index-url https://example.com\n", "no pinned package");
+        for pin in ["", "===1.0", "==1.*", "==1.0,==1.0", "== ", "[x==1.0", "(==1.0)"] {
+            refused(&format!("six{pin} --hash={HASH}\n"), "six must be pinned");
+        }
+        refused(&format!("six==1.16.0 ; extra == 'x' --hash={HASH}"), "requirements.lock:1: six: a marker");
+        refused("--index-url https://example.com\n", "not a pinned package");
         refused("-e .\n", "--no-emit-project");
-        refused("./wheel.whl\n", "no pinned package");
+        refused("./wheel.whl\n", "not a pinned package");
         refused(&format!("six @ https://example.com/six.whl --hash={HASH}\n"), "must be pinned");
-        refused("six==1.16.0 --hash=md5:00\n", "no sha256 hash");
+        refused("six==1.16.0 --hash=md5:00\n", "not a sha256 hash");
+        let many: String = (0..=PACKAGES_MAX).map(|number| format!("p{number}==1 --hash={HASH}\n")).collect();
+        refused(&many, "requirements.lock:101: at most 100 packages");
+    }
+
+    #[test]
+    fn hostile_lines_take_linear_time_and_expand_nothing() {
+        refused(&format!("six==1.16.0 ; {}sys_platform", "(".repeat(60_000)), "at most");
+        refused(&format!("{}six", "(".repeat(60_000)), "not a pinned package");
+        let many: Vec<_> = (0..30).map(|number| format!("extra=='a{number}'and extra=='b{number}'")).collect();
+        refused(&format!("six==1.16.0 ; {} --hash={HASH}", many.join("or ")), "six: a marker");
+        refused(&format!("a @ x${{HOME}} --hash={HASH}\n"), "a must be pinned as `name==version`");
+        refused("${HOME}==1\n", "\"${HOME}==1\" is not a pinned package");
     }
 }

@@ -1,4 +1,4 @@
-//! What the author declares, in the project file of the tool's language.
+//! The manifest: the author's declarations in the project file of the tool's language.
 
 mod fields;
 mod limits;
@@ -9,42 +9,42 @@ use std::collections::BTreeMap;
 
 use registry::{EnvvarName, HostPattern, Language, RunBounds};
 
-use crate::error::{Error, Place};
-use fields::{Fields, Located};
-pub use node::{Node, Value, from_toml};
-use project_file::{Convention, EntryPoint};
+use crate::error::{Error, Location};
+use crate::steps::documents::Documents;
+use crate::steps::lock::name;
+use crate::toolchain::convention::{Convention, EntryPoint};
+use fields::{Fields, Located, STAGE};
+pub use node::{Malformed, Node, Value, from_json, from_toml};
 
-const STAGE: &str = "manifest";
-
-/// More hosts than this is no list that anyone reviews.
+/// Allowed hosts of a tool. Nobody reviews a longer list.
 const ALLOWED_HOSTS_MAX: usize = 100;
 const REQUIRED_VARIABLES_MAX: usize = 100;
 const MEMORY_MEGABYTES_MAX: u64 = 4_096;
 const DAY_MS: u64 = 86_400_000;
 
-/// A tool project's declarations, checked.
+/// The validated declarations of a tool project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     pub language: Language,
     pub name: String,
     pub entry_point: String,
-    /// A file of the project; otherwise derived from the entry point's types.
+    /// The file with the schema of inputs. `None` to derive the schema from the entry point's types.
     pub input_schema: Option<String>,
-    /// A file of the project, that outputs are held against.
+    /// The file with the schema of outputs.
     pub output_schema: Option<String>,
     pub required_envvars: Vec<EnvvarName>,
     pub required_secret_envvars: Vec<EnvvarName>,
     pub allowed_hosts: Vec<String>,
-    /// Secrets that stay with the host, and where it sends them.
+    /// Secrets that only the host reads, with the hosts to which it sends them.
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
     pub timeout_ms: Option<u64>,
     pub memory_bytes: Option<u64>,
     pub limits: RunBounds,
-    /// Whether runs are kept so that they can be replayed.
+    /// Whether runs are recorded for replay.
     pub tape: bool,
-    /// Whether what requests were answered is kept, too, and answers in simulations.
+    /// Whether responses to requests are recorded, too, and used in simulations.
     pub recorded_answers: bool,
-    /// The packages that the project asks for, which need a lock file.
+    /// The names of the packages that the project declares, which require a lock file.
     pub dependencies: Vec<String>,
 }
 
@@ -52,17 +52,17 @@ impl Manifest {
     /// Reads the project's manifest.
     ///
     /// # Errors
-    /// With file, line and key.
-    pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
-        let (convention, document) = project_file::find(files)?;
+    /// When a declaration is missing or invalid, with file, line and key.
+    pub fn read(documents: &Documents, files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
+        let (convention, document) = project_file::find(documents)?;
         let lathe = Fields::new(convention.file, convention.table, document.at(convention.table))?;
         let project =
-            Project { name: name(convention, &document)?, dependencies: dependencies(convention, &document)?, files };
+            Project { name: name(convention, document)?, dependencies: dependencies(convention, document)?, files };
         read(convention, project, lathe)
     }
 }
 
-/// What the language's own tools read, too.
+/// The declarations that the language's own tools also read.
 struct Project<'f> {
     name: String,
     dependencies: Vec<String>,
@@ -97,26 +97,26 @@ fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
         Some(Node { value: Value::Text(name), .. }) => Ok(name.clone()),
         Some(node) => {
             let message = format!("{} must be a string", convention.name.join("."));
-            Err(Error::failed(STAGE, "name", message, Place::line(convention.file, node.line)))
+            Err(Error::failed((STAGE, "name"), message, Location::line(convention.file, node.line)))
         }
         None => {
             let message = format!("the project has no name: there is no {}", convention.name.join("."));
-            Err(Error::failed(STAGE, "project", message, Place::file(convention.file)))
+            Err(Error::failed((STAGE, "project"), message, Location::file(convention.file)))
         }
     }
 }
 
 fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<String>, Error> {
     let refuse = |line| {
-        let message = format!("{} lists no packages", convention.dependencies.join("."));
-        Error::failed(STAGE, "dependencies", message, Place::line(convention.file, line))
+        let message = format!("an entry of {} names no package", convention.dependencies.join("."));
+        Error::failed((STAGE, "dependencies"), message, Location::line(convention.file, line))
     };
     let Some(node) = document.at(convention.dependencies) else { return Ok(Vec::new()) };
     match &node.value {
         Value::Table(table) => Ok(table.keys().cloned().collect()),
         Value::List(list) => {
             let one = |node: &Node| match &node.value {
-                Value::Text(text) => Ok(text.clone()),
+                Value::Text(text) => requirement(text).ok_or_else(|| refuse(node.line)),
                 _ => Err(refuse(node.line)),
             };
             list.iter().map(one).collect()
@@ -125,7 +125,12 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<String>,
     }
 }
 
-/// A tool that keeps nothing of its runs keeps no answers, either.
+/// The package name in a requirement. The lock file determines the version.
+fn requirement(text: &str) -> Option<String> {
+    Some(name::leading(text.trim())?.0)
+}
+
+/// Whether responses are recorded, which requires that runs are recorded.
 fn recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Error> {
     match lathe.flag("recorded_answers")?.filter(|found| found.value) {
         Some(found) if tape == Some(false) => {
@@ -159,12 +164,12 @@ fn file(lathe: &mut Fields, key: &str) -> Result<Option<String>, Error> {
 
 fn variables(lathe: &mut Fields, key: &str) -> Result<Vec<EnvvarName>, Error> {
     let names = lathe.texts(key)?;
-    bounded(lathe, key, &names, REQUIRED_VARIABLES_MAX)?;
-    names.iter().map(|name| variable(lathe, key, name.line, &name.value)).collect()
+    lathe.bound(key, &names, REQUIRED_VARIABLES_MAX)?;
+    names.iter().map(|name| variable(lathe, key, name)).collect()
 }
 
-fn variable(lathe: &Fields, key: &str, line: u32, name: &str) -> Result<EnvvarName, Error> {
-    EnvvarName::parse(name).map_err(|error| lathe.refuse(key, line, &error.to_string()))
+fn variable(lathe: &Fields, key: &str, name: &Located<String>) -> Result<EnvvarName, Error> {
+    EnvvarName::parse(&name.value).map_err(|error| lathe.refuse(key, name.line, &error.to_string()))
 }
 
 fn allowed_hosts(lathe: &mut Fields) -> Result<Vec<String>, Error> {
@@ -174,7 +179,7 @@ fn allowed_hosts(lathe: &mut Fields) -> Result<Vec<String>, Error> {
 }
 
 fn hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<String>, Error> {
-    bounded(lathe, key, hosts, ALLOWED_HOSTS_MAX)?;
+    lathe.bound(key, hosts, ALLOWED_HOSTS_MAX)?;
     let one = |host: &Located<String>| match HostPattern::parse(&host.value) {
         Ok(pattern) if pattern.is_any() => Err(lathe.refuse(key, host.line, "must name hosts; `*` alone names none")),
         Ok(pattern) => Ok(pattern.to_string()),
@@ -183,12 +188,12 @@ fn hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<Str
     hosts.iter().map(one).collect()
 }
 
-/// Only a secret that the version requires can be sent.
+/// The hosts of each secret. Only secrets that the version requires can be sent.
 fn secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<EnvvarName, Vec<String>>, Error> {
     let key = "secret_hosts";
     let table = lathe.table(key)?;
     let one = |(name, entry): (String, node::Entry)| {
-        let name = variable(lathe, key, entry.key_line, &name)?;
+        let name = variable(lathe, key, &Located { line: entry.key_line, value: name })?;
         if !required.contains(&name) {
             return Err(lathe.refuse(key, entry.key_line, "must be among `required_secret_envvars`"));
         }
@@ -197,25 +202,13 @@ fn secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<
     table.into_entries().map(one).collect()
 }
 
-fn bounded(lathe: &Fields, key: &str, values: &[Located<String>], max: usize) -> Result<(), Error> {
-    match values.get(max) {
-        Some(value) => Err(lathe.refuse(key, value.line, &format!("at most {max} entries"))),
-        None => Ok(()),
-    }
-}
-
-/// Of seconds that make a millisecond and no more than a day.
-fn milliseconds(seconds: f64) -> Option<u64> {
-    let is_time = (0.001..=86_400.0).contains(&seconds);
-    is_time.then(|| std::time::Duration::from_secs_f64(seconds).as_millis()).and_then(|time| time.try_into().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     pub(super) fn parsed(text: &str) -> Result<Manifest, Error> {
-        Manifest::read(&BTreeMap::from([("pyproject.toml".to_owned(), text.into())]))
+        let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into())]);
+        Manifest::read(&Documents::parsed_here(&files)?, &files)
     }
 
     pub(super) fn refused(text: &str, expected: &str) {
@@ -224,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_stand_for_what_is_not_said() {
+    fn missing_keys_have_defaults() {
         let manifest = parsed("[project]\nname = 'weather'\n").unwrap();
         assert_eq!(manifest.entry_point, "tool:run_tool");
         assert_eq!(manifest.input_schema, None);

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use runner::{MOCKS_MAX, Mock, Mocks};
 use serde::Deserialize;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 const STAGE: &str = "mocks";
 const CHECK: &str = "mock";
 const DIRECTORY: &str = "mocks/";
 const SUFFIX: &str = ".json";
-/// Of all files; they stay in memory with their version.
+/// Bytes of all mock files, which stay in memory with their version.
 const MOCKS_BYTES_MAX: usize = 1 << 20;
 
-/// A file has one mock or a list of them.
+/// A file with one mock or a list of mocks.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum File {
@@ -25,14 +25,14 @@ enum File {
 /// Reads a project's mocks in the order of their files' names.
 ///
 /// # Errors
-/// When a file is no JSON, or what it holds could never answer a request.
+/// When a file is not JSON, or a mock could never answer a request.
 pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
     let is_mock = |path: &str| path.starts_with(DIRECTORY) && path.ends_with(SUFFIX);
     let files: Vec<_> = files.iter().filter(|(path, _)| is_mock(path)).collect();
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     if bytes > MOCKS_BYTES_MAX {
         let message = format!("mocks have at most {MOCKS_BYTES_MAX} bytes together, and these {bytes}");
-        return Err(Error::failed(STAGE, CHECK, message, Place::file(DIRECTORY)));
+        return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
     }
     let mut mocks = Vec::new();
     for (path, bytes) in files {
@@ -40,7 +40,7 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
     }
     if mocks.len() > MOCKS_MAX {
         let message = format!("a project has at most {MOCKS_MAX} mocks");
-        return Err(Error::failed(STAGE, CHECK, message, Place::file(DIRECTORY)));
+        return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
     }
     Ok(Mocks(mocks))
 }
@@ -48,7 +48,7 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Mock>, Error> {
     let file: File = serde_json::from_slice(bytes).map_err(|error| {
         let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
-        Error::failed(STAGE, CHECK, error.to_string(), Place { line, ..Place::file(path) })
+        Error::failed((STAGE, CHECK), error.to_string(), Location { line, ..Location::file(path) })
     })?;
     let values = match file {
         File::List(values) => values,
@@ -60,7 +60,7 @@ fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Mock>, Error> {
 fn read_mock(path: &str, index: usize, value: serde_json::Value) -> Result<Mock, Error> {
     let refuse = |problem: String| {
         let message = format!("mock {index}: {problem}");
-        Error::failed(STAGE, CHECK, message, Place::file(path))
+        Error::failed((STAGE, CHECK), message, Location::file(path))
     };
     let mock: Mock = serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
     mock.problem().map_or(Ok(mock), |problem| Err(refuse(problem)))

@@ -1,7 +1,8 @@
-//! The steps of a build, one file each, none of which knows the store.
+//! The steps of a build, one file each. No step uses the store.
 
 pub mod bundle;
 pub mod dependencies;
+pub mod documents;
 pub mod download;
 pub mod esbuild;
 pub mod index_page;

@@ -1,9 +1,9 @@
-//! Packages by name, version and hash, from the operator's npm registry.
+//! Fetches packages by name, version and hash from the operator's npm registry.
 //!
-//! Archives are unpacked, and nothing in them runs: no scripts, no npm.
+//! Archives are unpacked, and no code in them runs. npm itself is not used.
 
-mod archive;
-mod lock;
+pub(crate) mod archive;
+pub(crate) mod lock;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,27 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha512};
 
 use self::lock::Locked;
+use super::documents::PROJECT_FILE_BYTES_MAX;
 use super::download;
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 use crate::progress::Progress;
 
 const STAGE: &str = "dependencies";
 const PROJECT_FILE: &str = "package.json";
 const ARCHIVE_BYTES_MAX: usize = 32 << 20;
-/// Sources of all packages of one tool.
+/// Bytes of the sources of all packages of one tool.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
 
-/// What a package says it is.
+/// The name and version that a package states itself.
 #[derive(Deserialize)]
 struct Identity {
     name: String,
     version: String,
 }
 
-/// Fetches packages and keeps them by digest.
+/// Fetches packages and caches them by digest.
 #[derive(Debug, Clone)]
 pub struct NpmPackages {
     client: Client,
@@ -49,10 +50,10 @@ impl NpmPackages {
         Ok(Self { client: download::client()?, registry: registry.map(Into::into), cache: cache_dir.join("npm") })
     }
 
-    /// All packages that the lock file has for a run, and their sources below `node_modules/`.
+    /// Fetches all packages that the lock file lists for runs, and places their sources below `node_modules/`.
     ///
     /// # Errors
-    /// With the package and the line of the lock file.
+    /// When a package cannot be used, with its name and the line of the lock file.
     pub async fn fetch(
         &self,
         manifest: &Manifest,
@@ -64,7 +65,9 @@ impl NpmPackages {
         };
         let project_file = files.get(PROJECT_FILE).map(Vec::as_slice).unwrap_or_default();
         let (mut packages, mut sources, mut bytes) = (Vec::new(), Vec::new(), 0);
-        for locked in lock::parse(lock, project_file)? {
+        let (lock, project_file) = (lock.clone(), project_file.to_vec());
+        let parsing = tokio::task::spawn_blocking(move || lock::parse(&lock, &project_file));
+        for locked in parsing.await.map_err(Error::internal)?? {
             progress.line(format!("package {}@{}", locked.name, locked.version));
             let files = self.package(&locked).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
@@ -112,7 +115,7 @@ impl NpmPackages {
             refuse("registry", locked, "cannot be fetched: this server has no npm registry; its operator sets npm_registry (LATHE_NPM_REGISTRY) to the URL of one")
         })?;
         let text = format!("{}{}", registry.trim_end_matches('/'), lock::archive_path(&locked.name, &locked.version));
-        Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is no URL: {error}")))
+        Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is not a URL: {error}")))
     }
 
     async fn get(&self, locked: &Locked, url: Url) -> Result<Vec<u8>, Error> {
@@ -127,9 +130,13 @@ impl NpmPackages {
     }
 }
 
-/// A hash says which bytes, and not whose they are; what is said of a tool's packages has to be true.
+/// Checks that an archive contains the locked package. A hash pins only bytes, so the name and version of the lock file
+/// must match those in package.json. If an archive contains the file several times, the last one counts, as on a disk.
 fn is_itself(files: &[SourceFile], locked: &Locked) -> Result<(), String> {
-    let file = files.iter().find(|file| file.path == PROJECT_FILE).ok_or("it holds no package.json")?;
+    let file = files.iter().rfind(|file| file.path == PROJECT_FILE).ok_or("it holds no package.json")?;
+    if file.contents.len() > PROJECT_FILE_BYTES_MAX {
+        return Err(format!("its package.json has more than {PROJECT_FILE_BYTES_MAX} bytes"));
+    }
     let Identity { name, version } = serde_json::from_slice(&file.contents).map_err(|error| error.to_string())?;
     let is_same = name == locked.name && version == locked.version;
     if is_same { Ok(()) } else { Err(format!("it holds {name}@{version}")) }
@@ -141,5 +148,5 @@ fn is_locked(archive: &[u8], locked: &Locked) -> bool {
 
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
-    Error::failed(STAGE, check, message, Place::line(lock::FILE, locked.line))
+    Error::failed((STAGE, check), message, Location::line(lock::FILE, locked.line))
 }

@@ -1,45 +1,66 @@
-//! The schemas of inputs and outputs: the author's files, or what the code derived.
+//! The schemas of inputs and outputs, from the author's files or derived from the code.
 
 use std::collections::BTreeMap;
 
-use runner::InputSchema;
+use registry::OrganizationId;
+use runner::{InputSchema, SchemaMatcher};
 use serde_json::Value;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 const STAGE: &str = "manifest";
-/// What refusals of the schemas name.
+/// The names of the schemas in errors.
 pub const INPUT: &str = "input-schema";
 pub const OUTPUT: &str = "output-schema";
-/// A schema is sent to callers and compiled in memory for every version.
+/// Bytes of a schema, which is sent to callers and compiled in memory for every version.
 const SCHEMA_BYTES_MAX: usize = 256 << 10;
 
 /// Reads the author's schema file.
 ///
 /// # Errors
-/// When it is missing, no JSON, or no schema of an object.
+/// When the file is missing, is not JSON, or is not the schema of an object.
 pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) -> Result<Value, Error> {
-    let missing = || Error::failed(STAGE, check, "the file is missing", Place::file(path));
-    parse(files.get(path).ok_or_else(missing)?, Place::file(path), check)
+    let missing = || Error::failed((STAGE, check), "the file is missing", Location::file(path));
+    parse(files.get(path).ok_or_else(missing)?, Location::file(path), check)
 }
 
-/// Reads the schema that was derived from the entry point's types. The author's
-/// code ran beside that, so it is no more to be trusted than a file.
+/// Reads the schema that was derived from the entry point's types. The author's code ran in the same process, so the
+/// schema is no more trusted than a file.
 ///
 /// # Errors
-/// When it is no schema of an object.
+/// When the text is not the schema of an object.
 pub fn derived(text: &str) -> Result<Value, Error> {
-    parse(text.as_bytes(), Place::default(), INPUT)
+    parse(text.as_bytes(), Location::default(), INPUT)
 }
 
-fn parse(bytes: &[u8], place: Place, check: &'static str) -> Result<Value, Error> {
-    let refuse = |message: String| Error::failed(STAGE, check, message, place.clone());
+/// A schema of a project, its file, and its name in errors.
+pub struct Declared<'a> {
+    pub schema: &'a InputSchema,
+    /// The file that the project names. `None` for a derived schema.
+    pub path: Option<&'a str>,
+    pub check: &'static str,
+}
+
+impl Declared<'_> {
+    /// Compiles a schema that is too expensive to compile where it is read.
+    ///
+    /// # Errors
+    /// When it is not a schema, or compiling it takes too long.
+    pub async fn prove(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
+        let location = self.path.map_or_else(Location::default, Location::file);
+        let proven = schemas.prove(organization, self.schema).await?;
+        proven.map_err(|problem| Error::failed((STAGE, self.check), problem, location))
+    }
+}
+
+fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value, Error> {
+    let refuse = |message: String| Error::failed((STAGE, check), message, location.clone());
     if bytes.len() > SCHEMA_BYTES_MAX {
         return Err(refuse(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes")));
     }
     let schema: Value = serde_json::from_slice(bytes).map_err(|error| {
         let line = u32::try_from(error.line()).ok();
-        Error::failed(STAGE, check, error.to_string(), Place { line, ..place.clone() })
+        Error::failed((STAGE, check), error.to_string(), Location { line, ..location.clone() })
     })?;
     if !schema.is_object() {
         return Err(refuse("a schema is a JSON object".into()));

@@ -1,46 +1,106 @@
-//! From a language's sources to what runs, one language a file.
+//! Toolchains: each turns the sources of one language into a component.
+//!
+//! A new language is a folder here, a row in [`languages`], a field and a match arm of [`Toolchains`], and its templates.
 
+pub mod convention;
 pub mod javascript;
+pub mod languages;
 mod pins;
+pub mod project;
 pub mod python;
 pub mod rust;
+mod shared;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use registry::Language;
 
-use crate::attestation::Package;
-use crate::component::Artefact;
+use crate::config::Config;
 use crate::error::Error;
+use crate::images::Images;
 use crate::progress::Progress;
-use crate::steps::manifest::Manifest;
-use crate::workbench::Workbench;
+use crate::sandbox::{Missing, Sandbox, ScratchDirectory, Scratches};
+use crate::snapshots::Snapshots;
+use javascript::JavaScript;
+use project::{Caches, Made, Project};
+use python::Python;
+use rust::Rust;
+use shared::Shared;
 
-/// A project whose declarations were read.
-pub struct Project<'a> {
-    pub manifest: &'a Manifest,
-    pub files: BTreeMap<String, Vec<u8>>,
-    /// Whether there is no schema file, so that the code has to tell.
-    pub derive_schema: bool,
+/// The toolchains of this process. Clones share their caches.
+#[derive(Clone)]
+pub struct Toolchains {
+    config: Arc<Config>,
+    shared: Shared,
+    javascript: JavaScript,
+    python: Python,
+    rust: Rust,
 }
 
-/// What came of it.
-pub struct Made {
-    pub artefact: Artefact,
-    /// What others wrote and is part of it.
-    pub packages: Vec<Package>,
-    /// The input's JSON Schema, when it was to be derived.
-    pub input_schema: Option<String>,
-}
+impl Toolchains {
+    /// # Errors
+    /// When the scratch directory, or the system's certificates, cannot be used.
+    pub fn open(config: Config, images: Images) -> Result<Self, Error> {
+        let snapshots = Snapshots::open(&config, images.compiler())?;
+        let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
+        let shared = Shared { images, snapshots, scratches };
+        let rust = Rust::new(&config, &shared)?;
+        Self::with(config, shared, rust)
+    }
 
-/// Makes what runs.
-///
-/// # Errors
-/// The first stage that refuses the project.
-pub async fn make(project: Project<'_>, workbench: &Workbench, progress: &Progress) -> Result<Made, Error> {
-    match project.manifest.language {
-        Language::JavaScript => javascript::make(project, workbench, progress).await,
-        Language::Python => python::make(project, workbench, progress).await,
-        Language::Rust => rust::make(project, workbench, progress).await,
+    fn with(config: Config, shared: Shared, rust: Rust) -> Result<Self, Error> {
+        let (javascript, python) = (JavaScript::new(&config, &shared)?, Python::new(&config, &shared)?);
+        Ok(Self { config: Arc::new(config), shared, javascript, python, rust })
+    }
+
+    #[must_use]
+    pub const fn images(&self) -> &Images {
+        &self.shared.images
+    }
+
+    /// The sandbox for builds in which an author's code runs natively.
+    ///
+    /// # Errors
+    /// The missing part, and the command that adds it.
+    pub async fn sandbox(&self) -> Result<Sandbox, Missing> {
+        self.rust.sandbox.get().await
+    }
+
+    /// Removes the temporary directories of an earlier process. No build may be running.
+    ///
+    /// # Errors
+    /// When a directory cannot be removed.
+    pub fn sweep(&self) -> Result<(), Error> {
+        self.shared.scratches.sweep().map(drop).map_err(Error::internal)
+    }
+
+    /// Builds the component of a project.
+    ///
+    /// # Errors
+    /// The first stage that refuses the project.
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        if project.caches == Caches::Used {
+            return self.make_with_caches(project, progress).await;
+        }
+        let (toolchains, _directory) = self.with_empty_caches()?;
+        toolchains.make_with_caches(project, progress).await
+    }
+
+    async fn make_with_caches(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        match project.manifest.language {
+            Language::JavaScript => self.javascript.make(project, progress).await,
+            Language::Python => self.python.make(project, progress).await,
+            Language::Rust => self.rust.make(project, progress).await,
+        }
+    }
+
+    /// The same toolchains with empty caches, in a directory that is removed with the second value.
+    fn with_empty_caches(&self) -> Result<(Self, ScratchDirectory), Error> {
+        let directory = self.shared.scratches.make().map_err(Error::internal)?;
+        let config = Config { cache_dir: directory.path().to_owned(), ..(*self.config).clone() };
+        let snapshots = Snapshots::open(&config, self.shared.images.compiler())?;
+        let rust = self.rust.with_crates(&config)?;
+        let shared = Shared { snapshots, ..self.shared.clone() };
+        Ok((Self::with(config, shared, rust)?, directory))
     }
 }

@@ -1,27 +1,27 @@
-//! Programs that an operator allows by their digest: another one builds nothing, however it came to the machine.
+//! Digests of the programs that an operator allows. No other program builds.
 
 use registry::Digest;
 
 use crate::attestation::Package;
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 const STAGE: &str = "toolchain";
 
-/// Compares a program with what the operator wants, where that is said.
+/// Compares a program with the operator's digest, if one is set.
 ///
 /// # Errors
-/// When it is another one.
-pub fn check(program: &Package, wanted: Option<&Digest>, setting: &str) -> Result<(), Error> {
-    let Some(wanted) = wanted.map(Digest::to_hex) else { return Ok(()) };
+/// When the digests differ.
+pub fn check(program: &Package, allowed: Option<&Digest>, setting: &str) -> Result<(), Error> {
+    let Some(allowed) = allowed.map(Digest::to_hex) else { return Ok(()) };
     let found = program.hash.as_ref().map_or("", |hash| hash.hex.as_str());
-    if found == wanted {
+    if found == allowed {
         return Ok(());
     }
     let Package { name, version, .. } = program;
     let message = format!(
-        "this server has {name} {version} of digest sha256:{found}, and its operator allows sha256:{wanted} alone ({setting})"
+        "this server's {name} {version} has the digest sha256:{found}, and its operator allows only sha256:{allowed} ({setting})"
     );
-    Err(Error::failed(STAGE, "digest", message, Place::default()))
+    Err(Error::failed((STAGE, "digest"), message, Location::default()))
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     use crate::attestation::Hash;
 
     #[test]
-    fn another_program_than_the_one_that_is_allowed_builds_nothing() {
+    fn only_the_allowed_program_builds() {
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
         let hash = Some(Hash::sha256(one.to_hex()));
         let program = Package { kind: "generic", name: "rust".into(), version: "1.95.0".into(), hash };

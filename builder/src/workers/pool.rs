@@ -1,64 +1,72 @@
-//! Which workers wait for a job, and who waits for a worker.
+//! The pool of connected workers, and the queue of jobs that wait for one.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use registry::OrganizationId;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use super::RETRY_AFTER;
-use super::wire::{Bytes, Made};
+use super::protocol::{Bytes, Made};
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 
-/// How long a job waits.
+/// Supervisors restart a worker within seconds.
+pub const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The times that a job waits.
 #[derive(Debug)]
-pub struct Patience {
-    /// For a first worker: one that is being started again is there by then; who waits longer waits for an operator.
-    pub none_there: Duration,
-    /// As long as a build may wait for its turn.
+pub struct PoolTimeouts {
+    /// For the first worker. A worker that is being restarted connects within this time; otherwise an operator must act.
+    pub no_worker: Duration,
+    /// For a free worker: the time that a build may wait.
     pub all_busy: Duration,
-    /// For a worker's first word, which comes before its first step. One that is stopped or hangs would cost all of the time
-    /// that the build has.
-    pub begun: Duration,
+    /// For a worker's first message, which it sends before the first step. A stopped or hanging worker would otherwise use up
+    /// the build's time.
+    pub start: Duration,
 }
 
-const PATIENCE: Patience =
-    Patience { none_there: Duration::from_secs(5), all_busy: Duration::from_secs(60), begun: Duration::from_secs(30) };
+const TIMEOUTS: PoolTimeouts = PoolTimeouts {
+    no_worker: Duration::from_secs(5),
+    all_busy: Duration::from_secs(60),
+    start: Duration::from_secs(30),
+};
 
 /// A job on its way to a worker.
 #[derive(Debug)]
 pub struct Assignment {
     pub job: Arc<[u8]>,
     pub progress: Progress,
-    pub answer: oneshot::Sender<Answer>,
+    pub outcome: oneshot::Sender<JobOutcome>,
 }
 
-/// What became of it.
+/// The outcome of a job.
 #[derive(Debug)]
-pub enum Answer {
+pub enum JobOutcome {
     Made(Made, Bytes),
     Failed(Error),
-    /// The worker left before it began.
+    /// The worker left before it started the job.
     Declined,
-    /// The worker is gone, or said what none says.
+    /// The worker died, or violated the protocol.
     Lost {
         reason: String,
     },
 }
 
+/// The connected workers of a server.
 #[derive(Debug)]
 pub struct Pool {
-    pub patience: Patience,
+    pub timeouts: PoolTimeouts,
     state: Mutex<State>,
     changed: Notify,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self::new(PATIENCE)
+        Self::new(TIMEOUTS)
     }
 }
 
@@ -67,106 +75,144 @@ struct State {
     idle: VecDeque<oneshot::Sender<Assignment>>,
     connected: usize,
     busy: usize,
+    /// Running jobs by organisation.
+    jobs: HashMap<Option<OrganizationId>, usize>,
 }
 
-/// A worker that is there; it counts for as long as this lives.
-#[derive(Debug)]
-pub struct Connected(Arc<Pool>);
+impl State {
+    /// Whether an organisation may use one more worker. Of two or more workers, one is reserved for other organisations.
+    fn has_share(&self, organization: Option<&OrganizationId>) -> bool {
+        let own = self.jobs.get(&organization.cloned()).copied().unwrap_or_default();
+        own < self.connected.saturating_sub(1).max(1)
+    }
+}
 
-/// A worker that has a job.
+/// A running job, counted for its organisation until it is dropped.
 #[derive(Debug)]
-pub struct Busy<'p>(&'p Pool);
+struct JobPermit<'p> {
+    pool: &'p Pool,
+    organization: Option<OrganizationId>,
+}
+
+/// A connected worker, counted until it is dropped.
+#[derive(Debug)]
+pub struct ConnectedWorker(Arc<Pool>);
+
+/// A worker with a job, counted until it is dropped.
+#[derive(Debug)]
+pub struct BusyWorker<'p>(&'p Pool);
 
 impl Pool {
-    pub fn new(patience: Patience) -> Self {
-        Self { patience, state: Mutex::default(), changed: Notify::new() }
+    pub fn new(timeouts: PoolTimeouts) -> Self {
+        Self { timeouts, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Gives a job to the worker that has waited longest, and waits for what becomes of it. Whoever drops the future takes
-    /// the job back.
+    /// Gives a job to the worker that has been idle longest, and waits for its outcome. Dropping the future cancels the job.
     ///
     /// # Errors
-    /// When there is no worker, or none has time.
-    pub async fn give(&self, job: Arc<[u8]>, progress: &Progress) -> Result<Answer, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.assign(Assignment { job, progress: progress.clone(), answer }).await?;
-        // One that ended while the job was on its way has not begun it.
-        Ok(answered.await.unwrap_or(Answer::Declined))
+    /// When no worker is connected, or none is free in time.
+    pub async fn submit(
+        &self,
+        organization: Option<&OrganizationId>,
+        job: Arc<[u8]>,
+        progress: &Progress,
+    ) -> Result<JobOutcome, Error> {
+        let (outcome, ended) = oneshot::channel();
+        let assignment = Assignment { job, progress: progress.clone(), outcome };
+        let _permit = self.assign(organization, assignment).await?;
+        // A worker that ended before it received the job has not started it.
+        Ok(ended.await.unwrap_or(JobOutcome::Declined))
     }
 
-    async fn assign(&self, mut assignment: Assignment) -> Result<(), Error> {
-        let began = Instant::now();
-        let mut none_since = None;
+    async fn assign(
+        &self,
+        organization: Option<&OrganizationId>,
+        mut assignment: Assignment,
+    ) -> Result<JobPermit<'_>, Error> {
+        let started = Instant::now();
+        let mut empty_since = None;
         loop {
-            // Before anything is looked at, so that no change is missed.
+            // Registered before the state is read, so that no change is missed.
             let changed = self.changed.notified();
-            while let Some(worker) = self.next() {
+            while let Some((worker, permit)) = self.next(organization) {
                 match worker.send(assignment) {
-                    Ok(()) => return Ok(()),
+                    Ok(()) => return Ok(permit),
                     Err(back) => assignment = back,
                 }
             }
-            let is_none_there = self.counts().0 == 0;
-            none_since = is_none_there.then(|| none_since.unwrap_or_else(Instant::now));
-            let (until, error) = match none_since {
-                Some(since) => (since + self.patience.none_there, Error::NoWorker { retry_after: RETRY_AFTER }),
-                None => (began + self.patience.all_busy, Error::Overloaded { retry_after: RETRY_AFTER }),
+            let is_empty = self.counts().0 == 0;
+            empty_since = is_empty.then(|| empty_since.unwrap_or_else(Instant::now));
+            let (until, error) = match empty_since {
+                Some(since) => (since + self.timeouts.no_worker, Error::NoWorker { retry_after: RETRY_AFTER }),
+                None => (started + self.timeouts.all_busy, Error::Overloaded { retry_after: RETRY_AFTER }),
             };
             timeout_at(until, changed).await.map_err(|_| error)?;
         }
     }
 
-    fn next(&self) -> Option<oneshot::Sender<Assignment>> {
-        self.lock().idle.pop_front()
+    /// The worker that has been idle longest, if the organisation may use one.
+    fn next(&self, organization: Option<&OrganizationId>) -> Option<(oneshot::Sender<Assignment>, JobPermit<'_>)> {
+        let mut state = self.state.lock();
+        let worker = state.has_share(organization).then(|| state.idle.pop_front()).flatten()?;
+        let organization = organization.cloned();
+        *state.jobs.entry(organization.clone()).or_default() += 1;
+        Some((worker, JobPermit { pool: self, organization }))
     }
 
-    /// Where the next job of a worker arrives that is idle now.
-    pub fn offer(&self) -> oneshot::Receiver<Assignment> {
+    /// Registers an idle worker; its next job arrives at the receiver.
+    pub fn wait_for_job(&self) -> oneshot::Receiver<Assignment> {
         let (sender, receiver) = oneshot::channel();
         self.change(|state| {
-            // Those that left meanwhile.
+            // Workers may have disconnected meanwhile.
             state.idle.retain(|idle| !idle.is_closed());
             state.idle.push_back(sender);
         });
         receiver
     }
 
-    pub fn connect(self: &Arc<Self>) -> Connected {
+    pub fn connect(self: &Arc<Self>) -> ConnectedWorker {
         self.change(|state| state.connected += 1);
-        Connected(self.clone())
+        ConnectedWorker(self.clone())
     }
 
-    pub fn busy(&self) -> Busy<'_> {
+    pub fn busy(&self) -> BusyWorker<'_> {
         self.change(|state| state.busy += 1);
-        Busy(self)
+        BusyWorker(self)
     }
 
-    /// How many workers there are, and how many of them have a job.
+    /// The numbers of connected and of busy workers.
     pub fn counts(&self) -> (usize, usize) {
-        let state = self.lock();
+        let state = self.state.lock();
         (state.connected, state.busy)
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         change(&mut state);
         metrics::workers(state.connected);
         drop(state);
         self.changed.notify_waiters();
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for JobPermit<'_> {
+    fn drop(&mut self) {
+        self.pool.change(|state| {
+            if let Some(jobs) = state.jobs.get_mut(&self.organization) {
+                *jobs -= 1;
+            }
+            state.jobs.retain(|_, jobs| *jobs > 0);
+        });
     }
 }
 
-impl Drop for Connected {
+impl Drop for ConnectedWorker {
     fn drop(&mut self) {
         self.0.change(|state| state.connected -= 1);
     }
 }
 
-impl Drop for Busy<'_> {
+impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
         self.0.change(|state| state.busy -= 1);
     }
@@ -181,42 +227,67 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_worker_a_job_is_refused_after_a_moment() {
+    async fn a_job_is_refused_when_no_worker_connects_in_time() {
         let moment = Duration::from_millis(10);
-        let pool = Arc::new(Pool::new(Patience { none_there: moment, all_busy: moment, begun: moment }));
-        let refused = pool.give(job(), &Progress::none()).await.unwrap_err();
+        let pool = Arc::new(Pool::new(PoolTimeouts { no_worker: moment, all_busy: moment, start: moment }));
+        let refused = pool.submit(None, job(), &Progress::none()).await.unwrap_err();
         assert_eq!(refused.code(), "no_build_worker");
         let connected = pool.connect();
-        let refused = pool.give(job(), &Progress::none()).await.unwrap_err();
+        let refused = pool.submit(None, job(), &Progress::none()).await.unwrap_err();
         assert_eq!(refused.code(), "overloaded");
         drop(connected);
         assert_eq!(pool.counts(), (0, 0));
     }
 
     #[tokio::test]
-    async fn a_job_waits_for_a_worker_and_passes_those_that_left() {
+    async fn a_job_waits_for_a_worker_and_skips_disconnected_ones() {
         let pool = Arc::<Pool>::default();
-        let giving = tokio::spawn({
+        let submitting = tokio::spawn({
             let pool = pool.clone();
-            async move { pool.give(job(), &Progress::none()).await }
+            async move { pool.submit(None, job(), &Progress::none()).await }
         });
         tokio::task::yield_now().await;
         let _connected = pool.connect();
-        drop(pool.offer());
-        let assignment = pool.offer().await.unwrap();
-        assignment.answer.send(Answer::Lost { reason: String::new() }).unwrap();
-        assert!(matches!(giving.await.unwrap(), Ok(Answer::Lost { .. })));
+        drop(pool.wait_for_job());
+        let assignment = pool.wait_for_job().await.unwrap();
+        assignment.outcome.send(JobOutcome::Lost { reason: String::new() }).unwrap();
+        assert!(matches!(submitting.await.unwrap(), Ok(JobOutcome::Lost { .. })));
     }
 
     #[tokio::test]
-    async fn a_worker_that_ends_with_a_job_in_its_hands_has_declined_it() {
+    async fn one_of_two_workers_is_reserved_for_other_organizations() {
+        let pool = Arc::<Pool>::default();
+        let workers = [(); 2].map(|()| (pool.connect(), pool.wait_for_job()));
+        let submit = |organization: &str| {
+            let (pool, organization) = (pool.clone(), OrganizationId::parse(organization).unwrap());
+            tokio::spawn(async move { pool.submit(Some(&organization), job(), &Progress::none()).await })
+        };
+        let (first, second) = (submit("crowd"), submit("crowd"));
+        let [(_first, one), (_second, other)] = workers;
+        let held = one.await.unwrap();
+        let third = submit("other");
+        let prompt = other.await.unwrap();
+        assert!(!second.is_finished() && !third.is_finished());
+        // The second job of the first organisation waits for its first job.
+        prompt.outcome.send(JobOutcome::Declined).unwrap();
+        assert!(matches!(third.await.unwrap(), Ok(JobOutcome::Declined)));
+        let again = pool.wait_for_job();
+        held.outcome.send(JobOutcome::Declined).unwrap();
+        assert!(matches!(first.await.unwrap(), Ok(JobOutcome::Declined)));
+        again.await.unwrap().outcome.send(JobOutcome::Declined).unwrap();
+        assert!(matches!(second.await.unwrap(), Ok(JobOutcome::Declined)));
+        assert!(pool.state.lock().jobs.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_ends_before_its_job_starts_has_declined_it() {
         let pool = Arc::<Pool>::default();
         let _connected = pool.connect();
-        let offered = pool.offer();
+        let offered = pool.wait_for_job();
         let progress = Progress::none();
-        let (given, ()) = tokio::join!(pool.give(job(), &progress), async {
+        let (given, ()) = tokio::join!(pool.submit(None, job(), &progress), async {
             drop(offered.await.unwrap());
         });
-        assert!(matches!(given, Ok(Answer::Declined)));
+        assert!(matches!(given, Ok(JobOutcome::Declined)));
     }
 }

@@ -1,4 +1,4 @@
-//! What a build script would try, tried by this very program in the sandbox, and outside of it for comparison.
+//! Attacks of build scripts, run by this program in the sandbox, and outside of it for comparison.
 
 use std::env;
 use std::fs;
@@ -18,17 +18,17 @@ use nix::unistd::{Pid, setuid};
 
 use crate::machine::{Machine, own, script};
 
-/// Tells the test of that name that it is a job: where the machine outside can be reached.
+/// The variable that marks a job; its value is an address of the machine outside.
 const TARGET: &str = "TARGET";
-/// A file of the server, which lies where it says.
+/// The variable with the path of a file of the server.
 const PRIVATE: &str = "PRIVATE";
-const NAME: &str = "attempts::all_of_them_as_a_job";
+const NAME: &str = "attempts::all_attempts_as_a_job";
 
 type Attempt = (&'static str, fn(&str) -> io::Result<()>);
 
 const NETWORK: [Attempt; 6] = [
     ("connect to this machine", |target| TcpStream::connect(target).map(drop)),
-    ("connect to the world", |_| TcpStream::connect("1.1.1.1:443").map(drop)),
+    ("connect to the internet", |_| TcpStream::connect("1.1.1.1:443").map(drop)),
     ("send a datagram", |target| UdpSocket::bind("127.0.0.1:0")?.send_to(b"x", target).map(drop)),
     ("ask for an address", |_| "example.com:443".to_socket_addrs().map(drop)),
     ("connect to a socket without a file", |target| {
@@ -56,7 +56,7 @@ const OTHERS: [Attempt; 7] = [
 const KERNEL: [Attempt; 17] = [
     ("become root", |_| Ok(setuid(0.into())?)),
     ("mount", |_| Ok(mount(Some("tmpfs"), "/tmp", Some("tmpfs"), MsFlags::empty(), None::<&str>)?)),
-    ("mount anew what cannot be written", |_| {
+    ("remount what is read-only", |_| {
         Ok(mount(None::<&str>, "/usr", None::<&str>, MsFlags::MS_REMOUNT | MsFlags::MS_BIND, None::<&str>)?)
     }),
     ("unmount", |_| Ok(umount2("/proc", MntFlags::MNT_DETACH)?)),
@@ -67,22 +67,22 @@ const KERNEL: [Attempt; 17] = [
     ("load a program into the kernel", |_| call(libc::SYS_bpf, [0, 0, 0])),
     ("count events", |_| call(libc::SYS_perf_event_open, [0, 0, -1])),
     ("handle page faults", |_| call(libc::SYS_userfaultfd, [0, 0, 0])),
-    ("have keys", |_| call(libc::SYS_keyctl, [0, -3, 0])),
-    ("make a ring of requests", |_| call(libc::SYS_io_uring_setup, [1, 0, 0])),
-    ("have a file without a name", |_| call(libc::SYS_memfd_create, [c"x".as_ptr() as i64, 0, 0])),
-    ("make shared memory that stays", |_| call(libc::SYS_shmget, [0, 4096, 0o1600])),
-    ("call the kernel by other numbers", |_| call(0x4000_0000 | libc::SYS_getpid, [0, 0, 0])),
-    ("call what nobody knows yet", |_| call(463, [0, 0, 0])),
+    ("use keys", |_| call(libc::SYS_keyctl, [0, -3, 0])),
+    ("set up an io_uring", |_| call(libc::SYS_io_uring_setup, [1, 0, 0])),
+    ("make an anonymous file", |_| call(libc::SYS_memfd_create, [c"x".as_ptr() as i64, 0, 0])),
+    ("make persistent shared memory", |_| call(libc::SYS_shmget, [0, 4096, 0o1600])),
+    ("use the second table of system calls", |_| call(0x4000_0000 | libc::SYS_getpid, [0, 0, 0])),
+    ("use an unknown system call", |_| call(463, [0, 0, 0])),
 ];
 
 fn call(number: i64, [one, two, three]: [i64; 3]) -> io::Result<()> {
-    // SAFETY: of the arguments one is an address, that of a constant; the kernel checks what it does not like.
+    // SAFETY: the only address among the arguments is that of a constant; the kernel checks the others.
     Ok(Errno::result(unsafe { libc::syscall(number, one, two, three) }).map(drop)?)
 }
 
-/// Tells of each attempt what came of it, when it is run as a job.
+/// Prints the result of each attempt, when it runs as a job.
 #[test]
-fn all_of_them_as_a_job() {
+fn all_attempts_as_a_job() {
     let Ok(target) = env::var(TARGET) else { return };
     println!();
     for (name, attempt) in NETWORK.iter().chain(&OTHERS).chain(&KERNEL) {
@@ -94,7 +94,7 @@ fn all_of_them_as_a_job() {
 }
 
 #[tokio::test]
-async fn whatever_a_build_script_tries_is_refused() {
+async fn every_attempt_of_a_build_script_fails() {
     let Some(machine) = Machine::here().await else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     listener.set_nonblocking(true).expect("an option");
@@ -106,7 +106,7 @@ async fn whatever_a_build_script_tries_is_refused() {
     let path = private.path().to_str().expect("a plain path");
     let server = std::process::id().to_string();
     let (ended, log) = machine.run(own(NAME, &[(TARGET, &target), (PRIVATE, path), ("SERVER", &server)])).await;
-    ended.expect("the attempts come to their end");
+    ended.expect("the attempts finish");
     println!("{log}");
     assert!(!log.contains("REACHED"), "{log}");
     let refused = log.lines().filter(|line| line.starts_with("refused ")).count();
@@ -114,9 +114,9 @@ async fn whatever_a_build_script_tries_is_refused() {
     assert!(listener.accept().is_err() && unnamed.accept().is_err(), "somebody connected");
 }
 
-/// What the attempts are worth: outside they succeed, as far as this user may do them.
+/// The attempts succeed outside of the sandbox, as far as this user may do them.
 #[test]
-fn the_same_attempts_reach_their_targets_outside() {
+fn the_same_attempts_succeed_outside() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let target = listener.local_addr().expect("an address").to_string();
     let name = SocketAddr::from_abstract_name(&target).expect("a name");
@@ -125,12 +125,12 @@ fn the_same_attempts_reach_their_targets_outside() {
         let (_, attempt) = NETWORK.iter().find(|(name, _)| *name == wanted).expect("an attempt");
         attempt(&target).unwrap_or_else(|error| panic!("{wanted}: {error}"));
     }
-    let (_, attempt) = KERNEL.iter().find(|(name, _)| name.contains("without a name")).expect("an attempt");
+    let (_, attempt) = KERNEL.iter().find(|(name, _)| *name == "make an anonymous file").expect("an attempt");
     attempt(&target).expect("a file");
 }
 
 #[tokio::test]
-async fn the_process_that_waits_inside_is_as_confined_as_the_rest() {
+async fn the_first_process_inside_is_confined() {
     let Some(machine) = Machine::here().await else { return };
     let shown = Shown::new("/usr", "/shown");
     let job = script("grep -E '^(Seccomp|NoNewPrivs|CapEff|CapBnd|Uid):' /proc/1/status; ls /proc/1/fd | wc -l");

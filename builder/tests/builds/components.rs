@@ -1,10 +1,10 @@
-//! What a hostile build may leave behind as its component, and what refuses it.
+//! Hostile components, and the checks that refuse them.
 
 use std::time::Instant;
 
 use builder::{Error, inspect_tool};
 
-/// A tool that does nothing, with places for what a case adds: imports, its type, more core module, more component.
+/// An empty tool, with placeholders for imports, its type, more of the core module and more of the component.
 const TOOL: &str = r#"(component
   @imports@
   (type $context-record (record
@@ -26,7 +26,7 @@ const TOOL: &str = r#"(component
 const TYPE: &str = r#"(param "context" $context) (result (result string (error $tool-error)))"#;
 const FLAT: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)";
 
-/// The tool with something in one of its places.
+/// The tool with replaced placeholders.
 fn tool(changes: &[(&str, &str)]) -> Vec<u8> {
     let defaults = [("name", "run-tool"), ("type", TYPE), ("flat", FLAT)];
     let nothing = ["imports", "core", "component"].map(|place| (place, ""));
@@ -40,12 +40,12 @@ fn with_section(id: u8, contents: &[u8]) -> Vec<u8> {
     [&tool(&[]), &[id][..], &leb(contents.len()), contents].concat()
 }
 
-/// A custom section, which has a name.
+/// The tool with a custom section.
 fn with_custom(name: &[u8], padding: usize) -> Vec<u8> {
     with_section(0, &[&leb(name.len()), name, &vec![0; padding]].concat())
 }
 
-/// Components within one another, which no text can say.
+/// Nested components, which the text format cannot express.
 fn nested(depth: usize) -> Vec<u8> {
     let header = &tool(&[])[..8];
     let inner = (1..depth).fold(header.to_vec(), |inner, _| [header, &[4], &leb(inner.len()), &inner].concat());
@@ -62,7 +62,7 @@ fn leb(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-/// The check that refuses it, and words of the refusal; none when it is let through.
+/// The name, the component, and the expected check and words of the refusal. `None` if the component is accepted.
 type Case = (&'static str, Vec<u8>, Option<(&'static str, &'static [&'static str])>);
 
 fn shapes() -> Vec<Case> {
@@ -133,7 +133,7 @@ fn sizes() -> Vec<Case> {
 }
 
 #[test]
-fn components_that_are_no_tools_are_refused_and_told_why() {
+fn components_that_are_not_tools_are_refused_with_the_reason() {
     for (name, component, expected) in shapes().into_iter().chain(sizes()) {
         #[expect(clippy::disallowed_methods, reason = "a time that is only shown")]
         let started = Instant::now();
@@ -148,7 +148,7 @@ fn components_that_are_no_tools_are_refused_and_told_why() {
 }
 
 fn said(outcome: &Result<(), Error>) -> String {
-    outcome.as_ref().map_or_else(|error| error.to_string().chars().take(150).collect(), |()| "let through".to_owned())
+    outcome.as_ref().map_or_else(|error| error.to_string().chars().take(150).collect(), |()| "accepted".to_owned())
 }
 
 fn assert_refusal(name: &str, error: &Error, check: &str, words: &[&str]) {

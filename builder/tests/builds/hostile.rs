@@ -1,24 +1,25 @@
-//! Builds that go on for ever, take everything, or leave behind what is no component. One table: the case, what has to
-//! come of it, and how long it took.
+//! Jobs that never end, use up a resource, or leave an invalid output file. The test prints a table of the cases with
+//! their results and times.
 
 use std::env;
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use builder::Progress;
 use builder::sandbox::{Bounds, Failure, Finished, Job, Shown};
 
-use crate::machine::{Machine, script};
+use crate::machine::{Machine, assert_none_left, marked, script, until_there};
 
-/// How a case may end.
+/// The expected result of a case.
 enum Expect {
-    /// The job does not notice, or does no harm.
+    /// The job succeeds.
     Fine,
-    /// Refused by one of these checks.
+    /// One of these checks ends the job.
     Refused(&'static [&'static str]),
-    /// The job itself gives up, and says this.
+    /// The job stops with this output.
     GivesUp(&'static str),
-    /// Its output is refused with these words.
+    /// The output file is refused with these words.
     Output(&'static str),
 }
 
@@ -26,11 +27,12 @@ use Expect::{Fine, GivesUp, Output, Refused};
 
 type Case = (&'static str, Job, Expect);
 
-/// Small enough that each is reached within a second or two.
+/// Bounds that are reached soon, except for time and processor time. The cases about these two have lower bounds of their
+/// own; other cases reach another bound first, even on a slow machine.
 fn bounds() -> Bounds {
     Bounds {
-        wall: Duration::from_secs(120),
-        cpu_seconds: 2,
+        wall: Duration::from_secs(600),
+        cpu_seconds: 300,
         process_memory_bytes: 256 << 20,
         memory_bytes: 300 << 20,
         processes: 64,
@@ -58,7 +60,11 @@ fn taking() -> Vec<Case> {
     vec![
         (
             "fork bomb",
-            hostile("bomb() { bomb | bomb & }; bomb; sleep 1; echo it goes on; exit 1"),
+            // The job runs until the bomb has reached the bound.
+            hostile(
+                "bomb() { bomb | bomb & }; bomb 2> told; until grep -q 'Cannot fork' told; do sleep 0.1; done; \
+                 head -1 told; echo it goes on; exit 1",
+            ),
             GivesUp("Cannot fork"),
         ),
         (
@@ -79,10 +85,14 @@ fn taking() -> Vec<Case> {
         ("memory of one process", perl("my $x = 'x' x (1 << 30);"), Refused(&["status", "signal"])),
         (
             "memory of many",
-            perl("for (1..8) { unless (fork) { my $x = 'x' x (100 << 20); sleep 10 } } sleep 10; exit 1"),
+            perl("for (1..8) { unless (fork) { my $x = 'x' x (100 << 20); sleep 500 } } sleep 500; exit 1"),
             Refused(&["bound"]),
         ),
-        ("computing without end", hostile("while :; do :; done"), Refused(&["signal"])),
+        (
+            "computing without end",
+            Job { bounds: Bounds { cpu_seconds: 2, ..bounds() }, ..script("while :; do :; done") },
+            Refused(&["signal"]),
+        ),
         (
             "descriptors without end",
             perl("my @f; for (1..10000) { open my $f, '<', '/dev/null' or die 'enough'; push @f, $f }"),
@@ -106,34 +116,34 @@ fn taking() -> Vec<Case> {
 
 fn leavings() -> Vec<Case> {
     vec![
-        ("no output", leaving(":"), Output("was not made")),
-        ("a link to the passwords", leaving("ln -s /etc/shadow target/tool.wasm"), Output("is no regular file")),
+        ("no output", leaving(":"), Output("was not created")),
+        ("a link to the passwords", leaving("ln -s /etc/shadow target/tool.wasm"), Output("is not a regular file")),
         (
             "a directory that is a link",
             leaving("rmdir target; ln -s /usr/bin target; cp /bin/true /build/tool.wasm"),
-            Output("is no regular file"),
+            Output("is not a regular file"),
         ),
         (
             "a farm of links",
             leaving(
                 "i=0; while [ $i -lt 1000 ]; do ln -s tool.wasm target/l$i; i=$((i+1)); done; ln -s l999 target/tool.wasm",
             ),
-            Output("is no regular file"),
+            Output("is not a regular file"),
         ),
-        ("a pipe", leaving("mkfifo target/tool.wasm"), Output("is no regular file")),
-        ("a directory", leaving("mkdir target/tool.wasm"), Output("is no regular file")),
-        ("a device", leaving("ln -s /dev/zero target/tool.wasm"), Output("is no regular file")),
+        ("a pipe", leaving("mkfifo target/tool.wasm"), Output("is not a regular file")),
+        ("a directory", leaving("mkdir target/tool.wasm"), Output("is not a regular file")),
+        ("a device", leaving("ln -s /dev/zero target/tool.wasm"), Output("is not a regular file")),
         (
             "more than it may",
             leaving("head -c 2000000 /dev/zero > target/tool.wasm"),
-            Output("2000000 bytes; 1048576 are"),
+            Output("2000000 bytes; the limit is 1048576"),
         ),
-        ("holes", leaving("truncate -s 30M target/tool.wasm"), Output("are the limit")),
+        ("holes", leaving("truncate -s 30M target/tool.wasm"), Output("the limit is")),
         ("nobody may read it", leaving("echo x > target/tool.wasm; chmod 0 target/tool.wasm"), Fine),
     ]
 }
 
-/// What a job says of one that was judged.
+/// The result of a case, for the table.
 fn ended(outcome: &Result<Finished, Failure>) -> String {
     match outcome {
         Ok(Finished { used, .. }) => {
@@ -144,7 +154,7 @@ fn ended(outcome: &Result<Finished, Failure>) -> String {
 }
 
 #[tokio::test]
-async fn whatever_a_build_takes_or_leaves_is_bounded() {
+async fn every_resource_and_output_of_a_job_is_bounded() {
     let Some(machine) = Machine::here().await else { return };
     let mut wrong = Vec::new();
     for (name, job, expect) in taking().into_iter().chain(leavings()) {
@@ -168,14 +178,14 @@ async fn whatever_a_build_takes_or_leaves_is_bounded() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What this process has had in memory at most, in KiB.
+/// The peak memory of this process, in KiB.
 fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     line.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
 }
 
-/// Tells the test of that name that it has a process of its own, in which memory can be measured.
+/// The variable that marks a process whose memory a test measures.
 const ALONE: &str = "ALONE";
 
 #[tokio::test]
@@ -193,13 +203,13 @@ async fn a_gigabyte_that_is_printed_costs_neither_memory_nor_the_log() {
     let (ended, log) = machine.run(script("yes 'and so on and so on' | head -c 1000000000; echo; echo the end")).await;
     ended.expect("it ends well");
     assert!(log.len() < 64 << 10, "{}", log.len());
-    assert!(log.starts_with("and so on") && log.ends_with("the end\n") && log.contains("bytes left out"));
+    assert!(log.starts_with("and so on") && log.ends_with("the end\n") && log.contains("bytes of output left out"));
     let grown = most_memory() - before;
     assert!(grown < 16 << 10, "it took {grown} KiB");
 }
 
 #[tokio::test]
-async fn what_is_shown_stays_as_it_is() {
+async fn shown_files_cannot_be_changed() {
     let Some(machine) = Machine::here().await else { return };
     let source = tempfile::tempdir().expect("a directory");
     fs::write(source.path().join("Cargo.lock"), "pinned").expect("a file");
@@ -221,7 +231,7 @@ async fn what_is_shown_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_bit_that_makes_root_makes_nobody_root() {
+async fn setuid_bits_have_no_effect() {
     let Some(machine) = Machine::here().await else { return };
     let (ended, log) = machine.run(hostile(
         "cp /bin/dash own; chmod 6755 own; ./own -c 'id -u; grep CapEff /proc/self/status'; \
@@ -235,13 +245,18 @@ async fn a_bit_that_makes_root_makes_nobody_root() {
 #[tokio::test]
 async fn a_build_does_not_find_another() {
     let Some(machine) = Machine::here().await else { return };
-    let holding = machine.run(hostile("echo canary-of-another > secret; sleep 2"));
+    let (holding, mark) = marked(hostile("echo canary-of-another > secret; sleep 1000"));
+    let sandbox = machine.sandbox.clone();
+    let held = tokio::spawn(async move { sandbox.run(holding, &Progress::none()).await.map(drop) });
+    until_there(&mark, "sleep").await;
     let looking = hostile(
-        "sleep 0.5; of=root; ls /build /tmp; grep -rs canary-of-another /build /tmp /proc/*/$of/build /proc/*/environ /dev/shm | head; \
+        "of=root; ls /build /tmp; grep -rs canary-of-another /build /tmp /proc/*/$of/build /proc/*/environ /dev/shm | head; \
          ls -d /proc/[0-9]* | wc -l",
     );
-    let ((held, _), (looked, log)) = tokio::join!(holding, machine.run(looking));
-    held.expect("it ends well");
+    let (looked, log) = machine.run(looking).await;
     looked.expect("it ends well");
+    assert!(!held.is_finished(), "nobody was there to be found");
+    held.abort();
+    assert_none_left(&mark).await;
     assert!(!log.contains("secret") && !log.contains("canary"), "{log}");
 }

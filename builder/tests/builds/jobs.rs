@@ -1,4 +1,4 @@
-//! What a job has, and what is taken from it.
+//! The files, environment and limits of a job.
 
 use builder::sandbox::{Failure, Job, Sandbox, Shown};
 
@@ -14,7 +14,7 @@ async fn a_job_prints_and_leaves_a_file() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_job_is_told_as_it_was() {
+async fn the_end_of_a_job_is_reported_precisely() {
     let Some(machine) = Machine::here().await else { return };
     let (ended, _) = machine.run(script("exit 7")).await;
     assert_eq!(ended.expect_err("a failure"), Failure::Status { code: 7 });
@@ -25,7 +25,7 @@ async fn the_end_of_a_job_is_told_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_is_shown_is_read_wherever_it_lies() {
+async fn shown_files_are_readable_wherever_they_are() {
     let Some(machine) = Machine::here().await else { return };
     let closed = tempfile::tempdir().expect("a directory that its owner alone may enter");
     let shown = closed.path().join("shown");
@@ -48,12 +48,12 @@ async fn what_is_shown_is_read_wherever_it_lies() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_named_with_the_command_that_mends_it() {
+async fn missing_programs_are_named_with_the_command_that_installs_them() {
     let private = tempfile::NamedTempFile::new().expect("a file");
     for program in [None, Some("/nowhere/bwrap".as_ref())] {
         let missing = Sandbox::probe(program, private.path()).await.expect_err("there is none");
         assert_eq!(missing.to_string(), "bubblewrap is not installed; sudo apt-get install bubblewrap");
     }
     let missing = Sandbox::probe(Some("/bin/false".as_ref()), private.path()).await.expect_err("it is not bubblewrap");
-    assert!(missing.reason.contains("starts nothing"), "{missing}");
+    assert!(missing.reason.contains("does not start"), "{missing}");
 }

@@ -1,4 +1,4 @@
-//! The sandbox of this machine, and jobs in it.
+//! The sandbox of this machine, and helpers for jobs.
 
 use std::env;
 use std::fs;
@@ -9,35 +9,36 @@ use std::time::Duration;
 use builder::Progress;
 use builder::sandbox::{Failure, Finished, Job, Sandbox, Shown};
 
-/// A variable that every job has here, so that its processes are found again.
+use crate::need::Need;
+
+/// The variable that identifies the processes of a job.
 const MARK: &str = "MARK";
 
-/// As the command line finds it.
+/// Bubblewrap in PATH.
 fn bubblewrap() -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|directory| directory.join("bwrap")).find(|candidate| candidate.is_file())
 }
 
-/// A machine on which jobs can be confined.
+const BUILD_SANDBOX: Need = Need {
+    what: "bubblewrap, and the right to make user namespaces",
+    command: "apt-get install bubblewrap; `lathe doctor` names the setting of the kernel that forbids namespaces",
+};
+
+/// A machine with a sandbox.
 pub struct Machine {
     pub sandbox: Sandbox,
 }
 
 impl Machine {
-    /// Nothing where there is no sandbox, which is said; in CI there has to be one.
+    /// This machine, or `None` if it has no sandbox.
     pub async fn here() -> Option<Self> {
         let private = tempfile::NamedTempFile::new().expect("a file");
-        match Sandbox::probe(bubblewrap().as_deref(), private.path()).await {
-            Ok(sandbox) => Some(Self { sandbox }),
-            Err(missing) => {
-                assert!(env::var_os("CI").is_none(), "{missing}");
-                println!("not tried: {missing}");
-                None
-            }
-        }
+        let sandbox = Sandbox::probe(bubblewrap().as_deref(), private.path()).await;
+        BUILD_SANDBOX.require(sandbox.ok()).map(|sandbox| Self { sandbox })
     }
 
-    /// What came of a job, and what it printed. Nothing of it may be left.
+    /// Runs a job, and returns its result and its output. None of its processes may be left.
     pub async fn run(&self, job: Job) -> (Result<Finished, Failure>, String) {
         let (job, mark) = marked(job);
         let progress = Progress::none();
@@ -47,12 +48,12 @@ impl Machine {
     }
 }
 
-/// A job that is a script of the shell.
+/// A job that runs a shell script.
 pub fn script(text: &str) -> Job {
     Job { arguments: vec!["-c".into(), text.into()], ..Job::new("/bin/sh") }
 }
 
-/// A job that is one of this program's own tests.
+/// A job that runs one of this program's tests.
 pub fn own(test: &str, environment: &[(&str, &str)]) -> Job {
     let program = env::current_exe().expect("a program");
     Job {
@@ -71,18 +72,31 @@ pub fn marked(mut job: Job) -> (Job, String) {
     (job, mark)
 }
 
-/// No process of the job is there, at the latest a second after its end.
-pub async fn assert_none_left(mark: &str) {
-    for _ in 0..20 {
-        if processes(mark).is_empty() {
-            return;
+/// The time limit of a test that would not end. It is no measure of how long anything takes.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until the job has started a program.
+pub async fn until_there(mark: &str, program: &str) {
+    let is_there = async {
+        while !processes(mark).iter().any(|line| line.starts_with(program)) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("processes are left: {:?}", processes(mark));
+    };
+    tokio::time::timeout(PATIENCE, is_there).await.expect("the job starts");
 }
 
-/// Processes that have the mark in their environment, with their command lines.
+/// Asserts that no process of the job is left, once the kernel has ended the killed ones.
+pub async fn assert_none_left(mark: &str) {
+    let ended = async {
+        while !processes(mark).is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let ended = tokio::time::timeout(PATIENCE, ended).await;
+    assert!(ended.is_ok(), "processes are left: {:?}", processes(mark));
+}
+
+/// The command lines of processes with the mark in their environment.
 pub fn processes(mark: &str) -> Vec<String> {
     let mark = format!("{MARK}={mark}");
     let entries = fs::read_dir("/proc").expect("processes").filter_map(Result::ok);

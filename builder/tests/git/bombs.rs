@@ -1,4 +1,4 @@
-//! Packs that are small on the wire and would be large when they are unpacked. No client makes them, so they are made here.
+//! Small packs that inflate to large objects. No client makes them, so that these tests write them byte by byte.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,10 +10,11 @@ use flate2::write::ZlibEncoder;
 use crate::client::Client;
 use crate::server::Server;
 
+const TREE: u8 = 2;
 const BLOB: u8 = 3;
 const OFFSET_DELTA: u8 = 6;
 const MEBIBYTE: usize = 1 << 20;
-/// The kind of every bomb here is known by git before it has unpacked much.
+/// The object kinds of packs.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
 struct Pack {
@@ -26,7 +27,7 @@ impl Pack {
         Self { bytes: vec![0; 12], objects: 0 }
     }
 
-    /// Adds an object that claims to have `size` bytes, and says where it begins.
+    /// Adds an object that declares `size` bytes, and returns its offset.
     fn add(&mut self, kind: u8, size: usize, base: Option<usize>, content: &mut dyn Read) -> usize {
         let start = self.bytes.len();
         let mut left = size >> 4;
@@ -60,7 +61,7 @@ impl Pack {
     }
 }
 
-/// How far back a delta's base lies, as packs write it.
+/// The distance to a delta's base, in the format of packs.
 fn offset(mut distance: usize) -> Vec<u8> {
     let mut bytes = vec![u8::try_from(distance & 0x7f).unwrap()];
     distance >>= 7;
@@ -115,7 +116,7 @@ fn push(server: &Server, pack: &[u8]) -> String {
     );
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     stream.write_all(head.as_bytes()).expect("a request");
-    // The server may have seen enough before it has read all.
+    // The server may refuse the push before it has read everything.
     let _ = stream.write_all(&body);
     let mut answer = Vec::new();
     let _ = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
@@ -143,8 +144,17 @@ fn a_blob_that_inflates_to_half_a_gigabyte_is_refused() {
     check(&pack);
 }
 
+/// git loads a whole tree object, whatever its size, but streams large files.
 #[test]
-fn deltas_of_deltas_that_make_terabytes_are_refused() {
+fn a_tree_that_inflates_beyond_the_memory_limit_is_refused() {
+    let mut pack = Pack::new();
+    let size = 600 * MEBIBYTE;
+    pack.add(TREE, size, None, &mut std::io::repeat(0).take(size as u64));
+    check(&pack.finish());
+}
+
+#[test]
+fn deltas_of_deltas_that_inflate_to_terabytes_are_refused() {
     let mut pack = Pack::new();
     let (first, piece, count) = (MEBIBYTE, 8 * MEBIBYTE, 256);
     let blob = pack.add(BLOB, first, None, &mut std::io::repeat(7).take(first as u64));
@@ -155,7 +165,7 @@ fn deltas_of_deltas_that_make_terabytes_are_refused() {
 }
 
 #[test]
-fn a_blob_that_lies_about_its_size_is_refused() {
+fn a_blob_with_a_wrong_size_is_refused() {
     for claimed in [1, usize::MAX >> 1] {
         let mut pack = Pack::new();
         pack.add(BLOB, claimed, None, &mut std::io::repeat(0).take(MEBIBYTE as u64));

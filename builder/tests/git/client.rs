@@ -1,4 +1,4 @@
-//! The real `git` client with a home and a configuration of its own.
+//! The real `git` client with its own home directory and configuration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Client {
     pub clone: PathBuf,
 }
 
-/// What a git command said.
+/// The output of a git command.
 #[derive(Debug)]
 pub struct Said {
     pub success: bool,
@@ -20,7 +20,7 @@ pub struct Said {
 }
 
 impl Client {
-    /// Clones with the given extra arguments, and fails the test when that fails.
+    /// Clones with extra arguments. Fails the test if the clone fails.
     pub fn clone_from(url: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let clone = home.path().join("clone");
@@ -36,14 +36,14 @@ impl Client {
         self.run_in(&self.clone, arguments)
     }
 
-    /// Runs git in the clone and fails the test when that fails.
+    /// Runs git in the clone. Fails the test if git fails.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let said = self.git(arguments);
         assert!(said.success, "git {arguments:?}: {}", said.text);
         said.text
     }
 
-    /// Runs a line of shell in the clone and fails the test when that fails.
+    /// Runs a line of shell in the clone. Fails the test if it fails.
     pub fn ok_shell(&self, line: &str) -> String {
         self.ok(&["-c", &format!("alias.line=!{line}"), "line"])
     }
@@ -84,10 +84,10 @@ impl Said {
         Self { success: output.status.success(), text: parts.concat() }
     }
 
-    /// Fails the test unless the command failed and said all of `words`.
+    /// Fails the test unless the command failed and printed all of `words`.
     pub fn assert_refused(&self, words: &[&str]) {
         assert!(!self.success, "{}", self.text);
-        // The client wraps nothing but prefixes lines of the server.
+        // The client prefixes the server's lines, and does not wrap them.
         for word in words {
             assert!(self.text.contains(word), "{word:?} is missing in: {}", self.text);
         }

@@ -1,4 +1,4 @@
-//! Trees written byte by byte, past every check of git and libgit2.
+//! Objects written byte by byte, without the checks of git and libgit2.
 
 use git2::{ObjectType, Oid, Repository};
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ impl Forge {
         Self { _directory: Some(directory), ..Self::within(repository) }
     }
 
-    /// Writes into a repository that is there.
+    /// Writes into an existing repository.
     pub fn within(repository: Repository) -> Self {
         git2::opts::strict_object_creation(false);
         Self { repository, _directory: None }

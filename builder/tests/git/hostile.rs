@@ -1,4 +1,4 @@
-//! Trees that git itself accepts and the inspection refuses, alone and on their way in by a real push.
+//! Trees that git accepts and the inspection refuses, alone and in a real push.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ impl Forge {
 }
 
 #[test]
-fn entries_that_are_no_files_are_refused_with_their_path() {
+fn special_entries_are_refused_with_their_path() {
     let forge = Forge::new();
     let file = forge.blob(b"x");
     let check = |mode: &str, name: &[u8], path: &str, reason: Reason| {
@@ -61,7 +61,7 @@ fn names_that_differ_only_in_case_are_refused() {
 }
 
 #[test]
-fn depth_is_bounded_to_the_last_directory() {
+fn depth_is_bounded_exactly() {
     let forge = Forge::new();
     let leaf = forge.tree(&[(FILE, b"f", forge.blob(b"x"))]);
     let deepest = forge.inspect(forge.nested(leaf, DEPTH_MAX - 1)).expect("the deepest tree");
@@ -71,7 +71,7 @@ fn depth_is_bounded_to_the_last_directory() {
 }
 
 #[test]
-fn a_known_subtree_counts_at_every_depth() {
+fn a_repeated_subtree_counts_at_every_depth() {
     let forge = Forge::new();
     let leaf = forge.nested(forge.tree(&[(FILE, b"f", forge.blob(b"x"))]), 20);
     let tree = forge.tree(&[(DIRECTORY, b"a", leaf), (DIRECTORY, b"b", forge.nested(leaf, 20))]);
@@ -126,7 +126,7 @@ fn a_pushed_symlink_is_refused_before_the_branch_moves() {
     author.git(&["push", "origin", "HEAD:releases/acme"]).assert_refused(&link);
     author.ok(&["rm", "-q", "tools/hello/link"]);
     author.commit("b", b"b");
-    // The link is gone from the tip and still part of the history.
+    // The link is not in the tip any more, but still in the history.
     author.git(&["push", "origin", "HEAD:releases/acme"]).assert_refused(&link);
     assert_eq!(server.tip("releases/acme"), None);
     assert_eq!(server.quarantine_leftovers(), 0);
@@ -144,7 +144,7 @@ fn a_pushed_bomb_is_refused_before_the_branch_moves() {
     assert_eq!(server.quarantine_leftovers(), 0);
 }
 
-/// Ten directories of ten directories, ten levels deep, made of eleven objects.
+/// Ten levels of ten directories each, made of eleven objects.
 fn push_tree_bomb(author: &Client) -> crate::client::Said {
     author.commit("f", b"f");
     let mut tree = author.ok(&["rev-parse", "HEAD^{tree}"]).trim().to_owned();

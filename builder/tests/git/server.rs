@@ -1,4 +1,4 @@
-//! A small HTTP server before a [`GitServer`], standing in for the service's own.
+//! A small HTTP server in front of a [`GitServer`].
 
 use std::fs;
 use std::net::SocketAddr;
@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use builder::source::pre_receive::{HookEnvironment, run};
 use builder::source::{
-    CommitId, GitConfig, GitProgram, GitRequest, GitServer, Repositories, Repository, SourceError, SourceErrorKind,
+    CommitId, GitConfig, GitLimits, GitProgram, GitRequest, GitServer, Repositories, Repository, SourceError,
+    SourceErrorKind,
 };
 use futures_util::TryStreamExt;
 use http_body_util::combinators::BoxBody;
@@ -24,20 +25,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio_util::io::{ReaderStream, StreamReader};
 
-/// The moment that the tests' clock shows.
+/// The time of the tests' clock.
 pub const NOW: Timestamp = Timestamp::from_milliseconds(1_700_000_000_000);
 
-/// A server with one organisation, `acme`, whose `main` holds one file.
+/// A server with one organisation, `acme`, whose `main` has one file.
 pub struct Server {
     pub repository: Repository,
     pub repositories: Repositories,
     pub data: TempDir,
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
-    _runtime: Runtime,
+    git: GitServer,
+    runtime: Runtime,
 }
 
-/// What one request looked like on the wire.
+/// The properties of a request on the wire.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub path: String,
@@ -47,29 +49,38 @@ pub struct Seen {
 }
 
 #[derive(Clone)]
-struct Door {
+struct Shared {
     git: GitServer,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(GitLimits::default())
+    }
+
+    pub fn start_with(limits: GitLimits) -> Self {
         let data = tempfile::tempdir().expect("a temporary directory");
         let config = GitConfig { root: data.path().join("git"), hook_program: hook_program(data.path()) };
         let repositories = Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
         let repository = repositories.ensure(&acme(), &scaffold()).expect("a repository");
-        let git = GitServer::new(repositories.clone(), GitProgram::find().expect("git")).expect("a git server");
+        let git = GitServer::new(repositories.clone(), GitProgram::find().expect("git"), limits).expect("a git server");
         let runtime = Runtime::new().expect("a runtime");
         let seen = Arc::default();
-        let address = runtime.block_on(listen(Door { git, seen: Arc::clone(&seen) }));
-        Self { repository, repositories, data, address, seen, _runtime: runtime }
+        let address = runtime.block_on(listen(Shared { git: git.clone(), seen: Arc::clone(&seen) }));
+        Self { repository, repositories, data, address, seen, git, runtime }
+    }
+
+    /// Collects garbage, as the service does periodically.
+    pub fn collect_garbage(&self) {
+        self.runtime.block_on(self.git.collect_garbage());
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where users named `ro…` may only read.
+    /// The URL for a user. Users named `ro…` may only read.
     pub fn url_for(&self, user: &str) -> String {
         format!("http://{}/{user}/tools.git", self.address)
     }
@@ -82,7 +93,7 @@ impl Server {
         self.seen.lock().expect("the list of requests").clone()
     }
 
-    /// Quarantine directories that no push uses any more, when none is under way.
+    /// The number of quarantine directories. Without a running push, all of them are leftovers.
     pub fn quarantine_leftovers(&self) -> usize {
         let objects = fs::read_dir(self.repository.path().join("objects")).expect("objects");
         objects.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("tmp_objdir")).count()
@@ -106,7 +117,7 @@ pub fn scaffold() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// A program that runs the hook's logic: this very test binary, told to run [`hook_entry`] only.
+/// The program of the hook: this test binary, with [`hook_entry`] as the only test.
 fn hook_program(directory: &Path) -> PathBuf {
     let path = directory.join("it's the hook");
     let this = std::env::current_exe().expect("the path of this program");
@@ -132,31 +143,31 @@ fn hook_entry() {
     }
 }
 
-async fn listen(door: Door) -> SocketAddr {
+async fn listen(shared: Shared) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(converse(stream, door.clone()));
+            tokio::spawn(converse(stream, shared.clone()));
         }
     });
     address
 }
 
-async fn converse(stream: TcpStream, door: Door) {
-    let service = service_fn(move |request| answer(door.clone(), request));
+async fn converse(stream: TcpStream, shared: Shared) {
+    let service = service_fn(move |request| answer(shared.clone(), request));
     let connection = auto::Builder::new(TokioExecutor::new()).http1_only();
-    // A client that goes away is one of the cases.
+    // Some tests disconnect.
     let _ended = connection.serve_connection(TokioIo::new(stream), service).await;
 }
 
 type Body = BoxBody<Bytes, std::io::Error>;
 
-async fn answer(door: Door, request: Request<Incoming>) -> Result<Response<Body>, hyper::http::Error> {
+async fn answer(shared: Shared, request: Request<Incoming>) -> Result<Response<Body>, hyper::http::Error> {
     let (git_request, seen) = translate(&request);
-    door.seen.lock().expect("the list of requests").push(seen);
+    shared.seen.lock().expect("the list of requests").push(seen);
     let body = request.into_body().into_data_stream().map_err(std::io::Error::other);
-    match door.git.serve(git_request, StreamReader::new(body)).await {
+    match shared.git.serve(git_request, StreamReader::new(body)).await {
         Err(error) => refuse(&error),
         Ok(found) => {
             let mut response = Response::builder().status(found.status);
@@ -175,6 +186,7 @@ fn refuse(error: &SourceError) -> Result<Response<Body>, hyper::http::Error> {
         SourceErrorKind::Forbidden => 403,
         SourceErrorKind::NotFound => 404,
         SourceErrorKind::TooLarge => 413,
+        SourceErrorKind::UnknownForm => 415,
         SourceErrorKind::Internal => 500,
         SourceErrorKind::Unavailable => 503,
     };

@@ -1,4 +1,4 @@
-//! Clone, fetch and push over HTTP, and what the hook says to pushers.
+//! Clone, fetch and push over HTTP, and the hook's messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,6 +9,9 @@ use registry::Clock;
 
 use crate::client::Client;
 use crate::server::{NOW, Server, acme, scaffold};
+
+/// The deadline of a test that would not end.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]
 fn a_clone_of_a_new_organisation_holds_the_scaffold() {
@@ -41,15 +44,15 @@ fn a_release_branch_is_pushed_fetched_forced_and_deleted() {
 }
 
 #[test]
-fn main_and_tags_are_refused_with_a_message_that_helps() {
+fn main_and_tags_are_refused_with_the_next_step() {
     let server = Server::start();
     let main = server.tip("main");
     let author = Client::clone_from(&server.url(), &[]);
     author.commit("a", b"a");
     author
         .git(&["push", "origin", "main"])
-        .assert_refused(&["main is kept by the service", "git push origin HEAD:releases/acme"]);
-    author.git(&["push", "origin", ":main"]).assert_refused(&["main is kept by the service"]);
+        .assert_refused(&["main belongs to the service", "git push origin HEAD:releases/acme"]);
+    author.git(&["push", "origin", ":main"]).assert_refused(&["main belongs to the service"]);
     author
         .git(&["push", "origin", "HEAD:feature"])
         .assert_refused(&["refs/heads/feature is not a branch under releases/"]);
@@ -112,7 +115,7 @@ fn a_reader_may_clone_and_not_push() {
 }
 
 #[test]
-fn our_own_refs_are_hidden_and_keep_their_commits() {
+fn the_services_refs_are_hidden_and_keep_their_commits() {
     let server = Server::start();
     let author = Client::clone_from(&server.url(), &[]);
     author.commit("a", b"a");
@@ -126,7 +129,7 @@ fn our_own_refs_are_hidden_and_keep_their_commits() {
 }
 
 #[test]
-fn a_push_that_no_hook_would_inspect_is_refused() {
+fn a_push_is_refused_when_the_hook_cannot_run() {
     let server = Server::start();
     let author = Client::clone_from(&server.url(), &[]);
     author.commit("a", b"a");
@@ -160,7 +163,7 @@ fn a_body_over_the_bound_is_refused_by_its_length() {
 }
 
 #[test]
-fn a_client_that_goes_away_leaves_no_process_and_no_objects() {
+fn a_client_that_disconnects_leaves_no_process_and_no_objects() {
     let server = Server::start();
     let client = begin_push(&server);
     wait_until("git receives the pack", || server.quarantine_leftovers() == 1);
@@ -170,7 +173,7 @@ fn a_client_that_goes_away_leaves_no_process_and_no_objects() {
 }
 
 #[test]
-fn the_fifth_operation_of_an_organisation_waits_its_turn() {
+fn the_fifth_operation_of_an_organisation_waits() {
     let server = Server::start();
     let mut clients: Vec<TcpStream> = (0..4).map(|_| begin_push(&server)).collect();
     wait_until("four pushes run", || server.quarantine_leftovers() == 4);
@@ -181,13 +184,13 @@ fn the_fifth_operation_of_an_organisation_waits_its_turn() {
     let mut answer = [0; 12];
     fifth.read_exact(&mut answer).expect_err("no turn yet");
     clients.pop();
-    fifth.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    fifth.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     fifth.read_exact(&mut answer).expect("an answer");
     assert_eq!(&answer, b"HTTP/1.1 200");
 }
 
 #[test]
-fn making_a_repository_twice_keeps_the_first() {
+fn making_a_repository_twice_returns_the_first() {
     let server = Server::start();
     let main = server.tip("main");
     let again = server.repositories.ensure(&acme(), &[("other".to_owned(), b"other".to_vec())]).expect("a repository");
@@ -210,8 +213,8 @@ fn status_of(server: &Server, request_line: &str, headers: &str) -> u16 {
     String::from_utf8_lossy(&answer[9..]).parse().expect("a status")
 }
 
-/// A push that has sent its command and the head of its pack, and then says nothing.
-fn begin_push(server: &Server) -> TcpStream {
+/// A push that stalls after its command and the header of its pack.
+pub fn begin_push(server: &Server) -> TcpStream {
     let (old, new) = ("0".repeat(40), "1".repeat(40));
     let command = format!("{old} {new} refs/heads/releases/acme\0report-status");
     let mut body = format!("{:04x}{command}0000", command.len() + 4).into_bytes();
@@ -225,7 +228,7 @@ fn begin_push(server: &Server) -> TcpStream {
     stream
 }
 
-/// Processes whose environment names this server's directory.
+/// The number of processes with this server's directory in their environment.
 fn processes_of(server: &Server) -> usize {
     let needle = server.repository.path().to_str().expect("UTF-8").as_bytes().to_vec();
     let environments = std::fs::read_dir("/proc").expect("/proc").flatten().map(|entry| entry.path().join("environ"));
@@ -235,16 +238,16 @@ fn processes_of(server: &Server) -> usize {
         .count()
 }
 
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within 20 s");
+        assert!(Instant::now() < deadline, "{what}: not within {} s", PATIENCE.as_secs());
         sleep(Duration::from_millis(20));
     }
 }
 
-/// Bytes that do not compress, the same every time.
-fn noise(bytes: usize) -> Vec<u8> {
+/// Bytes that do not compress, always the same.
+pub fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         state ^= state << 13;

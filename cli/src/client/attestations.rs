@@ -1,4 +1,4 @@
-//! What is said and signed about versions.
+//! Verification, provenance and signing keys of versions.
 
 use reqwest::Method;
 use serde::Deserialize;
@@ -35,7 +35,7 @@ pub struct SigningKey {
 }
 
 impl Client {
-    /// Builds a version again on the server.
+    /// Rebuilds a version on the server and compares.
     pub async fn verify_version(
         &self,
         tool_id: &str,
@@ -47,7 +47,7 @@ impl Client {
         self.stream(call).await?.follow(show).await
     }
 
-    /// The provenance or the bill of materials of a version, byte for byte.
+    /// Returns the provenance or the bill of materials of a version, byte for byte.
     pub async fn attestation(&self, tool_id: &str, version: &str, document: &str) -> anyhow::Result<String> {
         self.text(Call::new(Method::GET, &["tool", tool_id, "version", version, document])).await
     }

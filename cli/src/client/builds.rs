@@ -1,4 +1,4 @@
-//! Attempts to publish, and the way from a refused one to its log.
+//! Builds and their logs.
 
 use reqwest::Method;
 use serde::Deserialize;

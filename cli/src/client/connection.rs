@@ -1,17 +1,23 @@
-//! How a server is reached.
+//! The HTTP client and the addresses of a server.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::Url;
 
 use crate::failure::Failure;
 
-/// A server that accepts at all accepts within this; more than one lost packet and its retries.
+/// Time for a server to accept a connection: enough for some lost packets and their retries.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest silence inside an answer: a build step that says nothing, with room; servers send comments in between.
+/// Maximum silence within a response. Servers send comments while a build step is silent.
 const READ_TIMEOUT: Duration = Duration::from_secs(600);
+/// Timeout of calls that do not stream. They read or write a few rows.
+pub const PLAIN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// No redirects, since requests carry credentials. A plain `http` address needs no certificates on the machine, and a loopback one no proxy.
+const ADDRESS_HINT: &str = "give an address such as http://127.0.0.1:8080";
+
+/// Builds a client. It follows no redirects, since requests carry credentials; it loads no certificates for a plain
+/// `http` address, and uses no proxy for a loopback address.
 pub fn http_client(url: &Url) -> anyhow::Result<reqwest::Client> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("lathe/", env!("CARGO_PKG_VERSION")))
@@ -29,22 +35,34 @@ pub fn http_client(url: &Url) -> anyhow::Result<reqwest::Client> {
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Reads a server's address; only the scheme, host and port and a path prefix count.
+/// Reads a server's address: scheme, host, port and an optional path prefix.
 pub fn parse_url(text: &str) -> anyhow::Result<Url> {
-    let hint = "give an address such as http://127.0.0.1:8080";
-    let url = Url::parse(text).map_err(|error| Failure::usage(format!("`{text}` is no URL: {error}"), hint))?;
+    let url =
+        Url::parse(text).map_err(|error| Failure::usage(format!("`{text}` is not a URL: {error}"), ADDRESS_HINT))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(Failure::usage(format!("`{text}` is no http or https address"), hint));
+        return Err(Failure::usage(format!("`{text}` is not an http or https address"), ADDRESS_HINT));
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
+        let host = url.host_str().unwrap_or_default();
         return Err(Failure::usage(
-            format!("`{}` has more than scheme, host and port", url.host_str().unwrap_or_default()),
-            hint,
+            format!("the address of `{host}` has a user, a password, a query or a fragment"),
+            ADDRESS_HINT,
         ));
     }
+    Ok(url)
+}
+
+/// The URL of a path below `/v1/{organization}`, with each segment escaped.
+pub fn endpoint(base: &Url, organization: &str, path: &[&str]) -> anyhow::Result<Url> {
+    let mut url = base.clone();
+    url.path_segments_mut()
+        .map_err(|()| Failure::usage(format!("`{base}` is not an http or https address"), ADDRESS_HINT))?
+        .pop_if_empty()
+        .extend(["v1", organization])
+        .extend(path);
     Ok(url)
 }
 
@@ -61,9 +79,17 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_only_an_address() {
+    fn an_address_has_no_credentials_and_no_query() {
         for text in ["ftp://a", "a b", "http://u:p@host", "http://host?x=1", "mailto:x@y"] {
             assert!(parse_url(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_constraint_is_escaped_in_the_path() {
+        let base = Url::parse("http://h:1/prefix/").expect("a URL");
+        let url = endpoint(&base, "acme", &["tool", "x", "version", ">=1.0,<2/3", "invoke"]).expect("a URL");
+        assert_eq!(url.as_str(), "http://h:1/prefix/v1/acme/tool/x/version/%3E=1.0,%3C2%2F3/invoke");
+        assert_eq!(endpoint(&base, "acme", &["tool", ""]).expect("a URL").path(), "/prefix/v1/acme/tool/");
     }
 }

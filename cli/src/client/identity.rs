@@ -4,10 +4,13 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::pages::list;
+use super::pages::read_list;
 use super::request::{Call, Client};
 use super::session::SecretText;
 use super::wire::Answer;
+
+/// Maximum users or keys per page, from the API contract.
+const PAGE_ITEMS_MAX: u64 = 100;
 
 #[derive(Debug, Deserialize)]
 pub struct User {
@@ -16,7 +19,7 @@ pub struct User {
     pub created_at: String,
 }
 
-/// Who is logged in.
+/// The logged-in user.
 #[derive(Debug, Deserialize)]
 pub struct Me {
     pub user_id: String,
@@ -64,9 +67,9 @@ pub struct CreatedKey {
     pub expires_at: Option<String>,
 }
 
-/// Whose keys.
+/// The owner of API keys.
 #[derive(Clone, Copy, Debug)]
-pub enum KeysOf<'a> {
+pub enum KeyOwner<'a> {
     Me,
     Everybody,
     User(&'a str),
@@ -78,7 +81,7 @@ impl Client {
     }
 
     pub async fn list_users(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages(&["user"], "users", None).await
+        self.all_pages(paged(&["user"]), "users").await
     }
 
     pub async fn add_user(&self, user: &str, role: &str) -> anyhow::Result<()> {
@@ -96,7 +99,7 @@ impl Client {
 
     pub async fn list_roles(&self) -> anyhow::Result<Vec<Value>> {
         let mut answer: Value = self.get(Call::new(Method::GET, &["role"])).await?.body;
-        list(answer["roles"].take())
+        read_list(answer["roles"].take())
     }
 
     pub async fn show_role(&self, role: &str) -> anyhow::Result<Answer<Role>> {
@@ -116,15 +119,15 @@ impl Client {
         self.execute(Call::new(Method::DELETE, &["role", role])).await
     }
 
-    pub async fn list_keys(&self, of: KeysOf<'_>) -> anyhow::Result<Vec<Value>> {
+    pub async fn list_keys(&self, of: KeyOwner<'_>) -> anyhow::Result<Vec<Value>> {
         match of {
-            KeysOf::Me => self.all_pages(&["user", "me", "api_key"], "api_keys", None).await,
-            KeysOf::Everybody => self.all_pages(&["api_key"], "api_keys", None).await,
-            KeysOf::User(user) => self.all_pages(&["api_key"], "api_keys", Some(("user_id", user))).await,
+            KeyOwner::Me => self.all_pages(paged(&["user", "me", "api_key"]), "api_keys").await,
+            KeyOwner::Everybody => self.all_pages(paged(&["api_key"]), "api_keys").await,
+            KeyOwner::User(user) => self.all_pages(paged(&["api_key"]).query("user_id", user), "api_keys").await,
         }
     }
 
-    /// Makes a key for a user, or for whoever is logged in.
+    /// Creates a key for a user, or for the logged-in user.
     pub async fn create_key(&self, user: Option<&str>, mut terms: Value) -> anyhow::Result<Answer<CreatedKey>> {
         let path: &[&str] = if user.is_some() { &["api_key"] } else { &["user", "me", "api_key"] };
         if let Some(user) = user {
@@ -133,11 +136,15 @@ impl Client {
         self.get(Call::new(Method::POST, path).body(terms)).await
     }
 
-    pub async fn revoke_key(&self, of: KeysOf<'_>, api_key_id: &str) -> anyhow::Result<()> {
+    pub async fn revoke_key(&self, of: KeyOwner<'_>, api_key_id: &str) -> anyhow::Result<()> {
         let path: &[&str] = match of {
-            KeysOf::Me => &["user", "me", "api_key", api_key_id],
-            KeysOf::Everybody | KeysOf::User(_) => &["api_key", api_key_id],
+            KeyOwner::Me => &["user", "me", "api_key", api_key_id],
+            KeyOwner::Everybody | KeyOwner::User(_) => &["api_key", api_key_id],
         };
         self.execute(Call::new(Method::DELETE, path)).await
     }
+}
+
+fn paged<'call>(path: &'call [&'call str]) -> Call<'call> {
+    Call::new(Method::GET, path).query("limit", PAGE_ITEMS_MAX)
 }

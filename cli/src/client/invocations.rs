@@ -1,4 +1,4 @@
-//! The history: list, search, show, replay.
+//! Records of runs: list, search, show, replay.
 
 use registry::Cost;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use super::request::{Call, Client};
 use super::stream::Event;
 use super::wire::{Answer, Invocation};
 
-/// Which records. Names are those of the contract.
+/// A filter on records, with the names of the API contract.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryFilter {
     pub tool_id: Option<String>,
@@ -43,7 +43,7 @@ impl SearchField {
     }
 }
 
-/// Which code runs over the tape; without either, the version that ran.
+/// The code that a replay runs: a version, or a branch. Neither means the recorded version.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReplayRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub struct Invocations {
 }
 
 impl Client {
-    /// The newest records first, at most `limit` (100 is the contract's bound).
+    /// Lists records, newest first, at most `limit` (the contract allows 100).
     pub async fn list_invocations(&self, filter: &HistoryFilter, limit: u32) -> anyhow::Result<Answer<Invocations>> {
         let call = filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
             .query_all("version", &filter.version)

@@ -1,38 +1,36 @@
-//! Lists that come in pages, followed to their end.
+//! Paged lists.
 
-use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::request::{Call, Client, strange};
-
-/// The most items that one page of users or keys holds.
-const PAGE_ITEMS_MAX: u64 = 100;
+use super::refusal::unexpected;
+use super::request::{Call, Client};
 
 impl Client {
-    /// Every item of the list `field` at a path.
-    pub(super) async fn all_pages(
+    /// Returns the items of `field` of all pages.
+    pub(super) async fn all_pages(&self, call: Call<'_>, field: &str) -> anyhow::Result<Vec<Value>> {
+        Ok(self.pages_while(call, field, |_| true).await?.0)
+    }
+
+    /// Reads pages while `needs_more` of the items so far. Returns the items, and whether there are more pages.
+    pub(super) async fn pages_while(
         &self,
-        path: &[&str],
+        call: Call<'_>,
         field: &str,
-        filter: Option<(&'static str, &str)>,
-    ) -> anyhow::Result<Vec<Value>> {
-        let mut items = Vec::new();
-        let mut token = 0;
+        needs_more: impl Fn(&[Value]) -> bool,
+    ) -> anyhow::Result<(Vec<Value>, bool)> {
+        let (mut items, mut token) = (Vec::new(), 0);
         loop {
-            let call = Call::new(Method::GET, path).query("limit", PAGE_ITEMS_MAX).query("continuation_token", token);
-            let call = filter.into_iter().fold(call, |call, (name, value)| call.query(name, value));
-            let mut page: Value = self.get(call).await?.body;
-            items.extend(list(page[field].take())?);
-            match page["continuation_token"].as_u64() {
-                Some(next) if next != token => token = next,
-                _ => return Ok(items),
+            let mut page: Value = self.get(call.clone().query("continuation_token", token)).await?.body;
+            items.extend(read_list(page[field].take())?);
+            match page["continuation_token"].as_u64().filter(|next| *next != token) {
+                Some(next) if needs_more(&items) => token = next,
+                next => return Ok((items, next.is_some())),
             }
         }
     }
 }
 
-/// Reads a list of a document.
-pub(super) fn list<T: DeserializeOwned>(value: Value) -> anyhow::Result<Vec<T>> {
-    Ok(serde_json::from_value(value).map_err(|error| strange("the server", &error))?)
+pub(super) fn read_list<T: DeserializeOwned>(value: Value) -> anyhow::Result<Vec<T>> {
+    Ok(serde_json::from_value(value).map_err(|error| unexpected("the server", error))?)
 }

@@ -1,4 +1,4 @@
-//! Calls that run something: test a branch, publish a version, invoke one. All three are followed as they go.
+//! Calls that are streamed: test a branch, publish a version, invoke a version.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub enum Bump {
     Major,
     Minor,
     Patch,
-    /// The least that the changes need
+    /// The smallest bump that fits the changes
     Auto,
 }
 
-/// One input, in the contract's own shape.
+/// One input of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
     pub input_parameters: Map<String, Value>,
@@ -53,16 +53,23 @@ pub struct PublishRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_branch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub gate: Option<ReplayGate>,
 }
 
-/// Recorded runs that a version has to answer as they were answered.
+/// A condition of a publish: recorded runs that the new version must repeat with the same results.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Gate {
+pub struct ReplayGate {
     pub replay: u32,
     pub different_percent_max: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower_percent_max: Option<u32>,
+}
+
+/// The version to invoke and its inputs.
+pub struct InvokeRequest<'a> {
+    pub tool_id: &'a str,
+    pub constraint: &'a str,
+    pub inputs: &'a [Input],
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -91,16 +98,14 @@ impl Client {
         self.stream(call).await?.follow(show).await
     }
 
-    /// Runs the highest live version that the constraint admits, once for each input, in parallel.
+    /// Runs the highest live version that matches the constraint, once for each input, in parallel.
     pub async fn invoke(
         &self,
-        tool_id: &str,
-        constraint: &str,
-        inputs: &[Input],
+        request: &InvokeRequest<'_>,
         show: impl FnMut(&Event),
     ) -> anyhow::Result<Answer<InvocationResults>> {
-        let path = ["tool", tool_id, "version", constraint, "invoke"];
-        let call = Call::new(Method::POST, &path).body(json!({ "inputs": inputs }));
+        let path = ["tool", request.tool_id, "version", request.constraint, "invoke"];
+        let call = Call::new(Method::POST, &path).body(json!({ "inputs": request.inputs }));
         self.stream(call).await?.follow(show).await
     }
 }

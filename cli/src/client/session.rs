@@ -1,41 +1,22 @@
-//! Who calls: the key from `lathe login`, and the token it was exchanged for.
+//! Credentials of `lathe login`, and the token that a sign-in returns for them.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
+pub use api::wire::SecretText;
 use jiff::Timestamp;
 use registry::Clock;
 use reqwest::{StatusCode, Url};
 use serde::{Deserialize, Serialize};
 
-use super::connection;
-use crate::failure::Failure;
+use super::connection::{PLAIN_TIMEOUT, endpoint, parse_url};
+use super::refusal::{refusal, unexpected, unreachable};
+use crate::private_file;
 
-/// A token that ends within this is not used any more, so that it does not end on the way (and clocks differ).
+/// Remaining lifetime below which a token is not used, so that it does not expire on the way. Allows for clocks that
+/// differ.
 const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
-
-/// Text that no message and no log may show.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SecretText(String);
-
-impl SecretText {
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for SecretText {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("[redacted]")
-    }
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,15 +30,15 @@ pub struct Credentials {
 
 impl Credentials {
     pub fn url(&self) -> anyhow::Result<Url> {
-        connection::parse_url(&self.url)
+        parse_url(&self.url)
     }
 
-    /// The address of the organisation's repository.
+    /// The URL of the organisation's git repository.
     pub fn git_url(&self) -> anyhow::Result<String> {
-        Ok(super::request::endpoint(&self.url()?, &self.organization, &["tool", "git", "tools.git"])?.to_string())
+        Ok(endpoint(&self.url()?, &self.organization, &["tool", "git", "tools.git"])?.to_string())
     }
 
-    /// The user name that git sends with a token as its password.
+    /// The user name for git. The password is a token.
     pub fn basic_user(&self) -> String {
         format!("{}_{}", self.organization, self.user_id)
     }
@@ -66,7 +47,7 @@ impl Credentials {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Token {
     pub id_token: SecretText,
-    /// RFC 3339, as the server says it.
+    /// RFC 3339, from the server.
     pub expires_at: String,
 }
 
@@ -77,7 +58,7 @@ impl Token {
     }
 }
 
-/// A token and whose it is, as kept on disk between two commands.
+/// A token and the credentials it belongs to, as stored on disk.
 #[derive(Serialize, Deserialize)]
 struct CachedToken {
     url: String,
@@ -87,7 +68,7 @@ struct CachedToken {
     token: Token,
 }
 
-/// The file in which the last token is kept. A file that cannot be read or written costs one more sign-in and nothing else.
+/// The file with the last token. A file that cannot be read or written costs another sign-in.
 #[derive(Clone, Debug)]
 pub struct TokenCache {
     path: PathBuf,
@@ -117,39 +98,34 @@ impl TokenCache {
             token: token.clone(),
         };
         if let Ok(text) = serde_json::to_string(&cached)
-            && let Err(error) = crate::home::write_private(&self.path, &text)
+            && let Err(error) = private_file::write(&self.path, &text)
         {
             tracing::debug!(%error, "the token is not cached");
         }
     }
 
     pub fn forget(&self) {
-        // A token that is not there is forgotten already.
+        // Fails only if there is no cached token.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Exchanges the key for a token.
+/// Signs in with the key and returns a token.
 pub async fn sign_in(http: &reqwest::Client, credentials: &Credentials) -> anyhow::Result<Token> {
-    let url =
-        super::request::endpoint(&credentials.url()?, &credentials.organization, &["user", "signin_with_api_key"])?;
+    let url = endpoint(&credentials.url()?, &credentials.organization, &["user", "signin_with_api_key"])?;
     let answer = http
         .post(url)
         .header("x-api-key", credentials.api_key.reveal())
         .header("x-api-key-id", &credentials.api_key_id)
         .header("x-user-id", &credentials.user_id)
-        .timeout(super::request::PLAIN_TIMEOUT)
+        .timeout(PLAIN_TIMEOUT)
         .send()
         .await
-        .map_err(|error| super::request::unreachable(&credentials.url, &error))?;
+        .map_err(|error| unreachable(&credentials.url, &error))?;
     match answer.status() {
-        StatusCode::OK => answer.json().await.context("reading the sign-in's answer"),
-        status if status.is_client_error() || status.is_server_error() => {
-            Err(super::request::refusal(answer).await.into())
-        }
-        status => {
-            Err(Failure::Strange { url: credentials.url.clone(), reason: format!("status {status} on sign-in") }.into())
-        }
+        StatusCode::OK => answer.json().await.context("reading the response to the sign-in"),
+        status if status.is_client_error() || status.is_server_error() => Err(refusal(answer).await.into()),
+        status => Err(unexpected(&credentials.url, format!("status {status} on sign-in")).into()),
     }
 }
 
@@ -172,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cached_token_serves_only_its_owner_and_only_until_it_ends() {
+    fn a_cached_token_is_used_for_its_credentials_until_it_expires() {
         let directory = tempfile::tempdir().expect("a directory");
         let cache = TokenCache::new(directory.path().join("session.json"));
         cache.save(&credentials("one"), &token("9000-01-01T00:00:00Z"));

@@ -1,15 +1,18 @@
-//! A streamed answer: build steps, log lines, status events, then one result or one error.
+//! A streamed response: build steps, log lines, status events, then one result or one error.
 
-use std::collections::VecDeque;
+use std::pin::pin;
 
+use bytes::Bytes;
+use futures_util::stream::try_unfold;
+use futures_util::{Stream, TryStreamExt};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::request::{detail_text, root_cause, strange};
-use super::sse::{Frame, Parser};
+use super::refusal::{detail_text, root_cause, unexpected};
+use super::sse::{NamedEvent, SseError, events};
 use super::wire::Answer;
 use crate::failure::Failure;
 
@@ -32,7 +35,7 @@ pub enum Event {
         build_id: Option<String>,
     },
     Done,
-    /// An event of a newer server.
+    /// An event that only newer releases know.
     Unknown,
 }
 
@@ -43,11 +46,11 @@ pub enum StepState {
     Finished,
 }
 
-/// What a tool says while it runs.
+/// A status event that a tool sends while it runs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Status {
     pub invocation_id: Option<String>,
-    /// Counted from 0, in the order of the inputs.
+    /// The index of the input, from 0.
     pub input_index: usize,
     pub message: String,
     pub progress: Option<f64>,
@@ -67,35 +70,29 @@ struct LogData {
     line: String,
 }
 
+/// The response to a call that streams.
 pub struct EventStream {
     response: Response,
     url: String,
-    parser: Parser,
-    waiting: VecDeque<Frame>,
-    is_plain: bool,
 }
 
 impl EventStream {
     pub fn new(response: Response) -> Self {
-        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        Self {
-            is_plain: !content_type.unwrap_or_default().starts_with("text/event-stream"),
-            url: response.url().to_string(),
-            response,
-            parser: Parser::default(),
-            waiting: VecDeque::new(),
-        }
+        Self { url: response.url().to_string(), response }
     }
 
-    /// Shows every event to `show` and returns the result. A server that does not stream answers with the result alone.
-    pub async fn follow<T: DeserializeOwned>(mut self, mut show: impl FnMut(&Event)) -> anyhow::Result<Answer<T>> {
-        if self.is_plain {
-            let url = self.url;
-            let document: Value = self.response.json().await.map_err(|error| strange(&url, &error))?;
+    /// Passes every event to `show` and returns the result. A server that does not stream answers with the result
+    /// alone.
+    pub async fn follow<T: DeserializeOwned>(self, mut show: impl FnMut(&Event)) -> anyhow::Result<Answer<T>> {
+        let Self { response, url } = self;
+        if !is_event_stream(&response) {
+            let document: Value = response.json().await.map_err(|error| unexpected(&url, error))?;
             return Answer::read(document, &url);
         }
+        let mut events = pin!(events(chunks(response)));
         let mut result = None;
-        while let Some(event) = self.next().await? {
+        while let Some(event) = events.try_next().await.map_err(|error| broken(&url, &error))? {
+            let event = read_event(&event).map_err(|error| unexpected(&url, error))?;
             show(&event);
             match event {
                 Event::Error { status, code, detail, build_id } => {
@@ -106,30 +103,37 @@ impl EventStream {
                 _ => {}
             }
         }
-        let document = result.ok_or_else(|| cut_off(&self.url, "the stream ended".to_owned()))?;
-        Answer::read(document, &self.url)
-    }
-
-    async fn next(&mut self) -> anyhow::Result<Option<Event>> {
-        loop {
-            if let Some(frame) = self.waiting.pop_front() {
-                return read_event(&frame).map(Some).map_err(|error| strange(&self.url, &error).into());
-            }
-            let chunk = self.response.chunk().await.map_err(|error| cut_off(&self.url, root_cause(&error)))?;
-            let Some(bytes) = chunk else { return Ok(None) };
-            self.waiting.extend(self.parser.push(&bytes).map_err(|error| strange(&self.url, &error))?);
-        }
+        let document = result.ok_or_else(|| connection_lost(&url, "the stream ended".to_owned()))?;
+        Answer::read(document, &url)
     }
 }
 
-/// Whatever was begun is not ended with the connection.
-fn cut_off(url: &str, reason: String) -> Failure {
-    Failure::CutOff { url: url.to_owned(), reason }
+fn chunks(response: Response) -> impl Stream<Item = reqwest::Result<Bytes>> {
+    try_unfold(response, |mut response| async move {
+        let chunk = response.chunk().await;
+        chunk.map(|chunk| chunk.map(|chunk| (chunk, response)))
+    })
 }
 
-fn read_event(frame: &Frame) -> Result<Event, serde_json::Error> {
-    let data = frame.data.as_str();
-    Ok(match frame.event.as_str() {
+fn is_event_stream(response: &Response) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.unwrap_or_default().starts_with("text/event-stream")
+}
+
+fn broken(url: &str, error: &SseError<reqwest::Error>) -> Failure {
+    match error {
+        SseError::Transport(error) => connection_lost(url, root_cause(error)),
+        other => unexpected(url, other),
+    }
+}
+
+fn connection_lost(url: &str, reason: String) -> Failure {
+    Failure::ConnectionLost { url: url.to_owned(), reason }
+}
+
+fn read_event(event: &NamedEvent) -> Result<Event, serde_json::Error> {
+    let data = event.data.as_str();
+    Ok(match event.name.as_str() {
         "step" => {
             let StepData { name, state, duration_ms } = serde_json::from_str(data)?;
             Event::Step { name, state, duration_ms }
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     fn read(event: &str, data: &str) -> Event {
-        read_event(&Frame { event: event.to_owned(), data: data.to_owned() }).expect("a valid event")
+        read_event(&NamedEvent { name: event.to_owned(), data: data.to_owned() }).expect("a valid event")
     }
 
     #[test]

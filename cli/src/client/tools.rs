@@ -1,4 +1,4 @@
-//! Tools: create, find, list, deprecate, variables.
+//! Tools: create, find, list, deprecate, change variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,12 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::pages::read_list;
 use super::request::{Call, Client};
 use super::wire::{Answer, Tool};
 use crate::failure::Failure;
 
-/// The most tools that one page of the contract holds.
+/// Maximum tools per page, from the API contract.
 const PAGE_TOOLS_MAX: usize = 20;
 
 #[derive(Deserialize)]
@@ -18,13 +19,7 @@ struct Created {
     id: String,
 }
 
-#[derive(Deserialize)]
-struct ToolsPage {
-    tools: Vec<Value>,
-    continuation_token: Option<u64>,
-}
-
-/// Which tools to list.
+/// A filter on tools.
 #[derive(Clone, Debug, Default)]
 pub struct ToolFilter {
     pub deprecated: Option<bool>,
@@ -43,34 +38,16 @@ impl Client {
         Ok(created.body.id)
     }
 
-    /// At most `tools_max` tools, and whether there are more.
+    /// Lists at most `tools_max` tools, and returns whether there are more.
     pub async fn list_tools(&self, filter: &ToolFilter, tools_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
-        let mut tools = Vec::new();
-        let mut token = 0;
-        loop {
-            let page = self.tools_page(filter, token).await?;
-            tools.extend(page.tools);
-            match page.continuation_token {
-                Some(next) if tools.len() < tools_max && next != token => token = next,
-                next => {
-                    let has_more = next.is_some() || tools.len() > tools_max;
-                    tools.truncate(tools_max);
-                    return Ok((tools, has_more));
-                }
-            }
-        }
+        let pages = self.pages_while(filtered(filter), "tools", |tools| tools.len() < tools_max);
+        let (mut tools, has_more_pages) = pages.await?;
+        let has_more = has_more_pages || tools.len() > tools_max;
+        tools.truncate(tools_max);
+        Ok((tools, has_more))
     }
 
-    async fn tools_page(&self, filter: &ToolFilter, token: u64) -> anyhow::Result<ToolsPage> {
-        let call = Call::new(Method::GET, &["tool", ""])
-            .query_all("deprecated", filter.deprecated)
-            .query_all("tag", &filter.tags)
-            .query("limit", PAGE_TOOLS_MAX)
-            .query("continuation_token", token);
-        Ok(self.get::<ToolsPage>(call).await?.body)
-    }
-
-    /// The live tool of that name, or the tool of that id.
+    /// Finds the live tool with a name, or the tool with an id.
     pub async fn find_tool(&self, name_or_id: &str) -> anyhow::Result<Tool> {
         let found =
             if is_id(name_or_id) { self.tool_by_id(name_or_id).await? } else { self.tool_by_name(name_or_id).await? };
@@ -78,33 +55,31 @@ impl Client {
             Failure::refused(
                 format!("there is no tool `{name_or_id}`"),
                 format!(
-                    "`lathe tool list` shows what there is; `lathe tool create {name_or_id} --description …` makes it"
+                    "`lathe tool list` lists the tools; `lathe tool create {name_or_id} --description …` creates this one"
                 ),
             )
         })
     }
 
     async fn tool_by_id(&self, id: &str) -> anyhow::Result<Option<Tool>> {
-        let page: Answer<ToolsPage> = self.get(Call::new(Method::GET, &["tool", ""]).query("id", id)).await?;
-        page.body.tools.first().map(read_tool).transpose()
+        self.tools_by_id(&[id]).await?.first().map(read_tool).transpose()
     }
 
     async fn tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
-        let mut token = 0;
-        loop {
-            let page = self.tools_page(&filter, token).await?;
-            if let Some(tool) = page.tools.iter().find(|tool| tool["name"] == name) {
-                return read_tool(tool).map(Some);
-            }
-            match page.continuation_token {
-                Some(next) if next != token => token = next,
-                _ => return Ok(None),
-            }
-        }
+        let is_named = |tool: &Value| tool["name"] == name;
+        let (tools, _) = self.pages_while(filtered(&filter), "tools", |tools| !tools.iter().any(is_named)).await?;
+        tools.iter().find(|tool| is_named(tool)).map(read_tool).transpose()
     }
 
-    /// Names by id, for as many of these ids as there are tools.
+    /// Returns the tools with these ids, at most [`PAGE_TOOLS_MAX`].
+    async fn tools_by_id(&self, ids: &[&str]) -> anyhow::Result<Vec<Value>> {
+        let call = Call::new(Method::GET, &["tool", ""]).query_all("id", ids).query("limit", PAGE_TOOLS_MAX);
+        let mut page: Value = self.get(call).await?.body;
+        read_list(page["tools"].take())
+    }
+
+    /// Returns the names of tools by id. Ids without a tool are left out.
     pub async fn tool_names<'id>(
         &self,
         ids: impl Iterator<Item = &'id str>,
@@ -112,8 +87,7 @@ impl Client {
         let ids: Vec<&str> = ids.collect::<BTreeSet<_>>().into_iter().collect();
         let mut names = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_TOOLS_MAX) {
-            let call = Call::new(Method::GET, &["tool", ""]).query_all("id", page_ids).query("limit", PAGE_TOOLS_MAX);
-            for tool in self.get::<ToolsPage>(call).await?.body.tools {
+            for tool in self.tools_by_id(page_ids).await? {
                 let tool = read_tool(&tool)?;
                 names.insert(tool.id, tool.name);
             }
@@ -134,7 +108,14 @@ pub fn read_tool(tool: &Value) -> anyhow::Result<Tool> {
     Ok(Answer::<Tool>::read(tool.clone(), "the server")?.body)
 }
 
-/// Names may look like ids too; the id wins, as it is what scripts store.
+fn filtered(filter: &ToolFilter) -> Call<'static> {
+    Call::new(Method::GET, &["tool", ""])
+        .query_all("deprecated", filter.deprecated)
+        .query_all("tag", &filter.tags)
+        .query("limit", PAGE_TOOLS_MAX)
+}
+
+/// Whether a text has the form of an id. A name can have it too; the id wins, since scripts store ids.
 fn is_id(text: &str) -> bool {
     text.len() == 24 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::request::strange;
+use super::refusal::unexpected;
 
 /// An answer as it came, and as far as we read it.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Answer<T> {
 
 impl<T: DeserializeOwned> Answer<T> {
     pub fn read(document: Value, url: &str) -> anyhow::Result<Self> {
-        let body = T::deserialize(&document).map_err(|error| strange(url, &error))?;
+        let body = T::deserialize(&document).map_err(|error| unexpected(url, error))?;
         Ok(Self { document, body })
     }
 }
@@ -98,7 +98,7 @@ pub struct Invocation {
     pub duration_ms: u64,
     #[serde(default)]
     pub inputs: Value,
-    /// What the tool printed.
+    /// Text that the tool printed.
     #[serde(default)]
     pub logs: String,
     /// Only in a record that is shown alone.

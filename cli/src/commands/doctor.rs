@@ -1,44 +1,20 @@
-//! `lathe doctor`: what this machine has and lacks, and the command that installs what is missing.
+//! `lathe doctor`: checks this machine for what lathe needs, and names the command that installs what is missing.
 
+mod check;
 mod checks;
 mod install;
 
 use serde_json::{Value, json};
+
+use check::{Check, State};
 
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{DIM, GREEN, RED, RESET, Screen};
 use crate::server::DataArguments;
 
-/// One thing looked at.
-struct Check {
-    name: &'static str,
-    state: State,
-    detail: String,
-    /// What to type when it is missing.
-    remedy: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ok,
-    Missing,
-    /// Missing, and nothing depends on it.
-    Optional,
-}
-
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Missing => "missing",
-            Self::Optional => "optional",
-        }
-    }
-}
-
 pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let data = arguments.directory()?;
+    let data = arguments.directory_to_read()?;
     let mut checks = vec![
         checks::git(),
         checks::c_compiler(),
@@ -46,6 +22,7 @@ pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Out
         checks::esbuild(),
         checks::data_directory(&data),
     ];
+    checks.extend(arguments.ignores_file().then(checks::ignored_settings));
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
     checks.extend(checks::build_workers(&data).await);

@@ -1,4 +1,4 @@
-//! `lathe envvar set|unset`: the variables that a tool's versions require.
+//! `lathe envvar`: the environment variables and secrets of a tool.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ use crate::output::Screen;
 
 #[derive(Debug, Subcommand)]
 pub enum EnvvarCommand {
-    /// Give variables a value, new or not, all or nothing
+    /// Set variables, all or none; existing ones get the new value
     Set(SetArguments),
-    /// Remove variables, all or nothing; refused while a live version requires one
+    /// Remove variables, all or none; refused while a live version requires one of them
     Unset(UnsetArguments),
 }
 
@@ -21,10 +21,10 @@ pub enum EnvvarCommand {
 pub struct SetArguments {
     /// The tool's name or id
     tool: String,
-    /// NAME=VALUE; NAME=- reads the value from stdin and NAME alone takes it from the environment, so that it stays out of the shell's history
-    #[arg(required = true, value_name = "NAME=VALUE")]
+    /// Variables to set; NAME=- reads the value from stdin, NAME alone takes it from the environment
+    #[arg(required = true, value_name = "NAME[=VALUE]")]
     variables: Vec<String>,
-    /// New variables are secrets
+    /// Create new variables as secrets; existing ones stay what they are
     #[arg(long)]
     secret: bool,
 }
@@ -33,6 +33,7 @@ pub struct SetArguments {
 pub struct UnsetArguments {
     /// The tool's name or id
     tool: String,
+    /// Names of the variables to remove
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `lathe history list|search|show`: the record of every run.
+//! `lathe history`: lists, searches and shows records of runs.
 
 mod ledger;
 
@@ -12,40 +12,40 @@ use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
-/// The length of a summary that leaves room for the other columns on a common terminal.
+/// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
 
-/// Where a branch test, which belongs to no version and perhaps to no tool, has nothing to show.
-const NOTHING: &str = "-";
+/// A cell without a value. A branch test has no version, and it may have no tool.
+const EMPTY: &str = "-";
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// The newest records first
+    /// List records, newest first
     List(ListArguments),
-    /// Records with a word in their output, exception or stack trace
+    /// Search outputs, exceptions and stack traces
     Search(SearchArguments),
-    /// One record as a whole
+    /// Show one record with all its details
     Show(ShowArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct FilterArguments {
-    /// Only this tool (name or id)
+    /// Only runs of this tool (name or id)
     #[arg(long)]
     tool: Option<String>,
-    /// Only runs of this kind: regular-conversation, simulation-conversation, direct, branch-test
+    /// Only runs from this source: regular-conversation, simulation-conversation, direct or branch-test; repeatable
     #[arg(long = "source", value_name = "TYPE")]
     sources: Vec<String>,
-    /// Only this conversation
+    /// Only runs of this conversation; repeatable
     #[arg(long = "conversation", value_name = "ID")]
     conversations: Vec<String>,
-    /// Only runs that sent a request to this host
+    /// Only runs that sent a request to this host; repeatable
     #[arg(long = "host", value_name = "HOST")]
     hosts: Vec<String>,
-    /// Only runs that had this secret
+    /// Only runs that had this secret; repeatable
     #[arg(long = "secret", value_name = "NAME")]
     secrets: Vec<String>,
-    /// Only runs that were refused this: denied, budget, simulated, …, status_events
+    /// Only runs with a refusal of this code, such as denied, budget, simulated or status_events; repeatable
     #[arg(long = "refused", value_name = "CODE")]
     refusals: Vec<String>,
     /// Only runs that succeeded
@@ -60,19 +60,19 @@ pub struct FilterArguments {
 pub struct ListArguments {
     #[command(flatten)]
     filter: FilterArguments,
-    /// Only versions that this constraint admits, for example '>=1.2,<2'; needs --tool
+    /// Only versions that match this constraint, such as '>=1.2,<2'; requires --tool
     #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
     version: Option<String>,
-    /// At most this many
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Maximum number of records, 1 to 100
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 }
 
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// Words that all have to be there; any text is safe
+    /// Words that a record must contain, all of them; there is no query syntax
     query: String,
-    /// Where to look; everywhere when not given
+    /// Field to search; repeatable [default: all fields]
     #[arg(long = "in", value_enum, value_name = "FIELD")]
     fields: Vec<SearchField>,
     #[command(flatten)]
@@ -153,8 +153,8 @@ fn row(invocation: &Invocation, names: &BTreeMap<String, String>) -> [String; 7]
     [
         invocation.id.clone(),
         to_the_second(&invocation.created_at),
-        names.get(&invocation.tool_id).cloned().unwrap_or_else(|| NOTHING.to_owned()),
-        invocation.published_version().map_or_else(|| NOTHING.to_owned(), |version| version.to_string()),
+        names.get(&invocation.tool_id).cloned().unwrap_or_else(|| EMPTY.to_owned()),
+        invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
         source.to_owned(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),

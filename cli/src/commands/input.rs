@@ -1,4 +1,4 @@
-//! Values from the command line, a file, stdin or the environment.
+//! Inputs and variables from the command line, files, stdin or the environment.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use crate::client::{Input, Mode};
 use crate::failure::Failure;
 
-/// The contract's bound on one call.
+/// Maximum inputs per call, from the API contract.
 const INPUTS_MAX: usize = 10;
-/// Larger than the server's bound on a request, so that the server's own message is what people read.
+/// Maximum size of stdin. Larger than the server's limit on a request, so that users see the server's message.
 const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The inputs of a run.
@@ -21,29 +21,29 @@ pub struct InputArguments {
     /// Input parameters: a JSON object, @FILE, or - for stdin; up to ten times
     #[arg(long = "input", short = 'i', value_name = "JSON")]
     inputs: Vec<String>,
-    /// How the tool is asked to behave
+    /// Invocation mode, which the tool sees
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
-    /// A variable of the user, for every input
+    /// User variable for every input; repeatable
     #[arg(long = "user-variable", value_name = "NAME=VALUE")]
     user_variables: Vec<String>,
-    /// A variable of the user that no record keeps; without =VALUE it is read from the environment, with =- from stdin
+    /// User variable that is not recorded; NAME=- reads stdin, NAME alone the environment; repeatable
     #[arg(long = "sensitive-user-variable", value_name = "NAME[=VALUE]")]
     sensitive_user_variables: Vec<String>,
 }
 
 impl InputArguments {
-    /// The inputs that are given, which may be none.
+    /// Returns the given inputs, possibly none.
     pub fn read_given(&self) -> anyhow::Result<Vec<Input>> {
         if self.inputs.is_empty() { Ok(Vec::new()) } else { self.read() }
     }
 
-    /// The inputs; an empty object when none is given.
+    /// Returns the given inputs, or one empty object.
     pub fn read(&self) -> anyhow::Result<Vec<Input>> {
         if self.inputs.len() > INPUTS_MAX {
             return Err(Failure::usage(
-                format!("{} inputs are too many", self.inputs.len()),
-                "one call takes up to ten",
+                format!("too many inputs: {}", self.inputs.len()),
+                "one call takes at most ten inputs",
             ));
         }
         let nonsensitive = pairs(&self.user_variables)?;
@@ -70,18 +70,19 @@ fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
     let hint = "give a JSON object such as '{\"name\": \"value\"}'";
     match serde_json::from_str(&json) {
         Ok(Value::Object(parameters)) => Ok(parameters),
-        Ok(_) => Err(Failure::usage(format!("{source} is JSON, but no object"), hint)),
+        Ok(_) => Err(Failure::usage(format!("{source} is JSON, but not an object"), hint)),
         Err(error) => Err(Failure::usage(format!("{source} is not JSON: {error}"), hint)),
     }
 }
 
-/// Reads `NAME=VALUE` pairs; a lone `NAME` takes the environment's value and `NAME=-` takes stdin, which keeps secrets out of the shell's history.
+/// Reads `NAME=VALUE` pairs. `NAME` takes the environment's value and `NAME=-` reads stdin, so that secrets stay out of
+/// the shell's history.
 pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let mut pairs = BTreeMap::new();
     for text in texts {
         let (name, value) = pair(text)?;
         if pairs.insert(name.clone(), value).is_some() {
-            return Err(Failure::usage(format!("{name} is given twice"), "give every name once"));
+            return Err(Failure::usage(format!("{name} is given twice"), "give each name once"));
         }
     }
     Ok(pairs)
@@ -94,14 +95,14 @@ fn pair(text: &str) -> anyhow::Result<(String, String)> {
         None => match std::env::var(text) {
             Ok(value) => Ok((text.to_owned(), value)),
             Err(_) => Err(Failure::usage(
-                format!("`{text}` is no NAME=VALUE, and the environment has no variable of that name"),
-                "write NAME=VALUE, or NAME=- to read the value from stdin",
+                format!("`{text}` has no value, and the environment has no variable of this name"),
+                "give NAME=VALUE, or NAME=- to read the value from stdin",
             )),
         },
     }
 }
 
-/// Reads one secret: without echo from a terminal, else stdin to its end without the last line break.
+/// Reads a secret: from the terminal without echo, else all of stdin without its last line break.
 pub fn read_secret(name: &str) -> anyhow::Result<String> {
     if std::io::stdin().is_terminal() {
         return super::prompt::hidden(&format!("{name}: "));
@@ -111,7 +112,7 @@ pub fn read_secret(name: &str) -> anyhow::Result<String> {
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
 
-/// All of stdin, up to a bound.
+/// Reads stdin, at most [`STDIN_BYTES_MAX`].
 pub fn read_stdin() -> anyhow::Result<String> {
     let mut text = String::new();
     std::io::stdin().take(STDIN_BYTES_MAX).read_to_string(&mut text).context("reading stdin")?;

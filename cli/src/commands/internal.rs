@@ -1,11 +1,10 @@
-//! `lathe internal …`: what the server calls in child processes of its own. Not for people, and free to change.
+//! `lathe internal`: the server's child processes. Not for users; may change in any release.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use builder::source::pre_receive::{self, HookEnvironment};
 use clap::{Args, Subcommand};
-
 use serde_json::json;
 
 use crate::failure::Outcome;
@@ -13,24 +12,28 @@ use crate::output::Screen;
 
 #[derive(Debug, Subcommand)]
 pub enum InternalCommand {
-    /// Git's hook before it accepts a push
+    /// Git's pre-receive hook
     PreReceive,
     /// Compiles one component
     Compile(CompileArguments),
-    /// Makes one code bundle
+    /// Parses TOML
+    Parse,
+    /// Builds one code bundle
     Bundle,
-    /// Bundles JavaScript in the current directory, and sees nothing else
+    /// Runs esbuild confined to the current directory
     Esbuild(EsbuildArguments),
+    /// Matches inputs against schemas
+    Schema,
     /// Runs tools
     Run(RunArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct CompileArguments {
-    /// Of an author's own, which may cost less than the platform's
+    /// Compile an author's component, with stricter limits than the platform's own
     #[arg(long)]
     author: bool,
-    /// Only looks whether this machine can load the code that is its standard input
+    /// Only check whether this machine can load the compiled code on stdin
     #[arg(long)]
     check: bool,
 }
@@ -44,10 +47,10 @@ pub struct EsbuildArguments {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Tries to escape instead, and says what was refused
+    /// Test the confinement instead: try to escape, and report what was refused
     #[arg(long)]
     drill: bool,
-    /// Tries without confinement, for comparison
+    /// Test without confinement, for comparison
     #[arg(long, requires = "drill")]
     unconfined: bool,
 }
@@ -64,6 +67,10 @@ pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> 
             runner::child_compile_main(maker)?;
             Ok(Outcome::Done)
         }
+        InternalCommand::Parse => {
+            builder::child_parse_main()?;
+            Ok(Outcome::Done)
+        }
         InternalCommand::Bundle => {
             builder::child_bundle_main()?;
             Ok(Outcome::Done)
@@ -72,22 +79,26 @@ pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> 
             builder::child_esbuild_main(&program, &arguments)?;
             Ok(Outcome::Done)
         }
+        InternalCommand::Schema => {
+            runner::child_schema_main()?;
+            Ok(Outcome::Done)
+        }
         InternalCommand::Run(RunArguments { drill: false, .. }) => {
             runner::child_run_main()?;
             Ok(Outcome::Done)
         }
-        InternalCommand::Run(RunArguments { unconfined, .. }) => drill(!unconfined, screen),
+        InternalCommand::Run(RunArguments { unconfined, .. }) => self_test(!unconfined, screen),
     }
 }
 
-/// One document: `lathe doctor` reads it, and tests.
-fn drill(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
-    let drill = runner::drill(is_confined)?;
-    screen.document(&json!(drill))?;
+/// Prints the result of the self-test as a document, which `lathe doctor` and tests read.
+fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
+    let result = runner::confinement_self_test(is_confined)?;
+    screen.document(&json!(result))?;
     Ok(Outcome::Done)
 }
 
-/// Git shows what a hook says on stderr to whoever pushes.
+/// Runs the hook. Git shows its stderr to the client that pushes.
 fn decide_on_push() -> Outcome {
     let environment = HookEnvironment::read(|name| std::env::var_os(name));
     match pre_receive::run(std::io::stdin().lock(), &environment) {

@@ -1,4 +1,4 @@
-//! `lathe login`: checks a key by signing in, then remembers it.
+//! `lathe login`: checks an API key by signing in, and saves it.
 
 use clap::Args;
 use serde_json::json;
@@ -9,22 +9,22 @@ use crate::failure::{Failure, Outcome};
 use crate::home::Home;
 use crate::output::Screen;
 
-/// The key is asked for without echo, or read from stdin when that is no terminal; --api-key would leave it in the shell's history.
+/// Asks for the key on the terminal, or reads it from stdin. `--api-key` would leave it in the shell's history.
 #[derive(Debug, Args)]
 pub struct LoginArguments {
     /// The server's address
     #[arg(long, env = "LATHE_URL", default_value = "http://127.0.0.1:8080")]
     url: String,
-    /// The organisation
+    /// The organisation's name
     #[arg(long, env = "LATHE_ORG")]
     org: String,
-    /// The user to whom the key belongs
+    /// The key's user
     #[arg(long, env = "LATHE_USER")]
     user: String,
     /// The key's id
     #[arg(long, env = "LATHE_API_KEY_ID", value_name = "ID")]
     api_key_id: String,
-    /// The key
+    /// The key [default: asked for on the terminal, or read from stdin]
     #[arg(long, env = "LATHE_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<String>,
 }
@@ -35,7 +35,10 @@ pub async fn run(arguments: LoginArguments, screen: Screen) -> anyhow::Result<Ou
         None => input::read_secret("API key")?,
     };
     if api_key.trim().is_empty() {
-        return Err(Failure::usage("the API key is empty", "`lathe org create` prints a key once"));
+        return Err(Failure::usage(
+            "the API key is empty",
+            "`lathe org create` and `lathe key create` show a key once, when they create it",
+        ));
     }
     let credentials = Credentials {
         url: arguments.url.trim_end_matches('/').to_owned(),
@@ -45,10 +48,10 @@ pub async fn run(arguments: LoginArguments, screen: Screen) -> anyhow::Result<Ou
         api_key: SecretText::new(api_key.trim().to_owned()),
     };
     let home = Home::of_user()?;
-    remember(&home, credentials, screen).await
+    check_and_save(&home, credentials, screen).await
 }
 
-async fn remember(home: &Home, credentials: Credentials, screen: Screen) -> anyhow::Result<Outcome> {
+async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -> anyhow::Result<Outcome> {
     let cache = home.token_cache();
     cache.forget();
     let client = Client::new(credentials, Some(cache))?;
@@ -63,15 +66,15 @@ async fn remember(home: &Home, credentials: Credentials, screen: Screen) -> anyh
         "credentials_file": home.credentials_file(),
         "git_url": git_url,
     });
-    screen.answer(&document, || people_text(home, credentials, &git_url))?;
+    screen.answer(&document, || text(home, credentials, &git_url))?;
     Ok(Outcome::Done)
 }
 
-fn people_text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
+fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
     let Credentials { url, organization, user_id, .. } = credentials;
     format!(
         "logged in to {url} as {user_id} of {organization} ({})\n\n\
-         To push tools from a git repository, once:\n  \
+         To push tools from a git repository, run once:\n  \
          git config --global credential.{url}.helper '!lathe git-credential'\n  \
          git remote add lathe {git_url}\n\
          then:\n  \

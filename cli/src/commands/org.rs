@@ -1,4 +1,4 @@
-//! `lathe org create`, `lathe org key` and `lathe org set`: work on the data directory itself, beside a running server or without one.
+//! `lathe org`: changes organisations directly in the data directory, with or without a running server.
 
 use std::str::FromStr;
 
@@ -13,19 +13,19 @@ use crate::server::{self, DataArguments};
 
 #[derive(Debug, Subcommand)]
 pub enum OrgCommand {
-    /// Create an organisation with its first user and key; the key is shown this once
+    /// Create an organisation with a first user, and show the user's API key once
     Create(CreateArguments),
-    /// Make a key for a user when nobody is left who can sign in and make one; the key is shown this once
+    /// Create an API key for a user without signing in, and show it once
     Key(KeyArguments),
-    /// Change a setting of an organisation; it counts from the next call on
+    /// Change a setting of an organisation, from its next request on
     Set(SetArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct CreateArguments {
-    /// The organisation: letters, digits and . _ @ -
+    /// Name of the organisation: letters, digits and . _ @ -
     name: String,
-    /// Its first user, who may do everything
+    /// Its first user, an administrator
     #[arg(long)]
     user: String,
     #[command(flatten)]
@@ -34,9 +34,9 @@ pub struct CreateArguments {
 
 #[derive(Debug, Args)]
 pub struct KeyArguments {
-    /// The organisation
+    /// Name of the organisation
     name: String,
-    /// A user of it
+    /// A user of the organisation
     #[arg(long)]
     user: String,
     #[command(flatten)]
@@ -45,9 +45,9 @@ pub struct KeyArguments {
 
 #[derive(Debug, Args)]
 pub struct SetArguments {
-    /// The organisation
+    /// Name of the organisation
     name: String,
-    /// Whether secrets of tools are taken out of what callers are answered, should a tool write them there
+    /// Whether to remove tools' secrets from answers to callers
     #[arg(long, value_enum, required = true)]
     redact_answers: OnOff,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
             open(&arguments.data).await?.create_api_key(&organization, new).await?
         }
     };
-    screen.answer(&key_document(&key), || people_text(&key))?;
+    screen.answer(&key_document(&key), || text(&key))?;
     Ok(Outcome::Done)
 }
 
@@ -82,9 +82,8 @@ async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome>
     let is_on = arguments.redact_answers == OnOff::On;
     open(&arguments.data).await?.set_redacts_answers(&organization, is_on).await?;
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
-    let state = if is_on { "without" } else { "with" };
     screen.answer(&document, || {
-        format!("{organization}: answers come {state} the secrets that a tool writes into them")
+        format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
     })?;
     Ok(Outcome::Done)
 }
@@ -101,7 +100,7 @@ fn parsed<T: FromStr<Err = InvalidValue>>(text: &str) -> anyhow::Result<T> {
     })
 }
 
-/// The keys are promised to scripts.
+/// The JSON document of a key. Scripts rely on its keys.
 fn key_document(key: &IssuedKey) -> Value {
     json!({
         "organization": key.organization.as_str(),
@@ -111,7 +110,7 @@ fn key_document(key: &IssuedKey) -> Value {
     })
 }
 
-fn people_text(key: &IssuedKey) -> String {
+fn text(key: &IssuedKey) -> String {
     let (organization, user, api_key_id) = (key.organization.as_str(), key.user.as_str(), &key.api_key_id);
     format!(
         "organization  {organization}\nuser          {user}\napi_key_id    {api_key_id}\napi_key       {}\n\n\

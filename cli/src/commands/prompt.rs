@@ -1,4 +1,4 @@
-//! Questions on the terminal.
+//! Prompts on the terminal.
 
 use std::io::{IsTerminal, Write};
 
@@ -7,20 +7,20 @@ use nix::sys::termios::{self, LocalFlags, SetArg, Termios};
 
 use crate::failure::Failure;
 
-/// Asks without showing what is typed.
+/// Asks for a line without echo.
 pub fn hidden(question: &str) -> anyhow::Result<String> {
     eprint_now(question);
-    let quiet = Quiet::start()?;
+    let echo_off = EchoOff::start()?;
     let line = read_line();
-    drop(quiet);
+    drop(echo_off);
     eprint_now("\n");
     line
 }
 
-/// Asks for a yes; anything else, and no terminal to ask on, is a no.
+/// Asks for a confirmation. Without a terminal this is an error.
 pub fn confirm(question: &str, hint: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("this needs a confirmation, and there is no terminal to ask on", hint));
+        return Err(Failure::usage("this needs a confirmation, and stdin is not a terminal", hint));
     }
     eprint_now(&format!("{question} [y/N] "));
     Ok(matches!(read_line()?.trim(), "y" | "Y" | "yes"))
@@ -34,28 +34,28 @@ fn read_line() -> anyhow::Result<String> {
 
 fn eprint_now(text: &str) {
     let mut stderr = std::io::stderr();
-    // A closed stderr shows no question; the answer is read all the same.
+    // A closed stderr does not prevent the answer.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// Turns the terminal's echo off for as long as it lives.
-struct Quiet {
+/// Turns the terminal's echo off until it is dropped.
+struct EchoOff {
     before: Termios,
 }
 
-impl Quiet {
+impl EchoOff {
     fn start() -> anyhow::Result<Self> {
-        let before = termios::tcgetattr(std::io::stdin()).context("asking the terminal for its settings")?;
+        let before = termios::tcgetattr(std::io::stdin()).context("reading the terminal's settings")?;
         let mut quiet = before.clone();
         quiet.local_flags.remove(LocalFlags::ECHO);
-        termios::tcsetattr(std::io::stdin(), SetArg::TCSAFLUSH, &quiet).context("turning the echo off")?;
+        termios::tcsetattr(std::io::stdin(), SetArg::TCSAFLUSH, &quiet).context("turning the terminal's echo off")?;
         Ok(Self { before })
     }
 }
 
-impl Drop for Quiet {
+impl Drop for EchoOff {
     fn drop(&mut self) {
-        // Nothing can be done for a terminal that has gone.
+        // Fails only if the terminal is closed.
         let _ = termios::tcsetattr(std::io::stdin(), SetArg::TCSAFLUSH, &self.before);
     }
 }

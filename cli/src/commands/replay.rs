@@ -1,4 +1,4 @@
-//! `lathe replay`
+//! `lathe replay`: repeats a recorded run offline and compares the results.
 
 use anyhow::Context;
 use clap::Args;
@@ -8,24 +8,24 @@ use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{RunDisplay, Screen, clipped, printable};
 
-/// A text of a difference that leaves room for the others.
+/// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 2_000;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 0: nothing differs. 1: something does, or the replay was refused. 2: the command is wrong."
+    after_help = "Exit codes: 0 no difference; 1 a difference, or the replay was refused; 2 invalid command line."
 )]
 pub struct ReplayArguments {
     /// The record's id, as `lathe history list` shows it
     invocation: String,
-    /// Another version, or a constraint such as '>=1.2,<2' [default: the version that ran]
+    /// Version to run, or a constraint such as '>=1.2,<2' [default: the recorded version]
     #[arg(long, value_name = "CONSTRAINT", conflicts_with = "branch")]
     version: Option<String>,
-    /// A pushed branch, to be built for it
+    /// Pushed branch to build and run, instead of a version
     #[arg(long)]
     branch: Option<String>,
-    /// The project's folder in the branch [default: that of the version that ran]
-    #[arg(long, value_name = "FOLDER", requires = "branch")]
+    /// Project directory in the branch [default: that of the recorded version]
+    #[arg(long, value_name = "DIRECTORY", requires = "branch")]
     path: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub async fn run(arguments: ReplayArguments, screen: Screen) -> anyhow::Result<O
 }
 
 fn text(replayed: &Replayed) -> String {
-    let up_to = if replayed.complete { "" } else { ", up to where its time was over" };
+    let up_to = if replayed.complete { "" } else { ", up to the end of the recorded time" };
     if replayed.identical {
         return format!("identical{up_to}");
     }
@@ -57,14 +57,14 @@ fn text(replayed: &Replayed) -> String {
 
 fn lines_of(difference: &Difference) -> [String; 3] {
     let place = difference.position.map(|position| format!(" {position}")).unwrap_or_default();
-    let said = |text: &Option<String>| match text {
+    let shown = |text: &Option<String>| match text {
         Some(text) => clipped(text, TEXT_CHARACTERS_MAX),
         None => "nothing".to_owned(),
     };
     [
         format!("{}{place}", difference.what),
-        format!("  recorded  {}", said(&difference.recorded)),
-        format!("  now       {}", said(&difference.replayed)),
+        format!("  recorded  {}", shown(&difference.recorded)),
+        format!("  now       {}", shown(&difference.replayed)),
     ]
 }
 
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn differences_are_a_few_lines_each() {
         assert_eq!(shown(true, true), "identical");
-        assert_eq!(shown(true, false), "identical, up to where its time was over");
+        assert_eq!(shown(true, false), "identical, up to the end of the recorded time");
         let text = shown(false, true);
         assert!(text.contains("outcome\n  recorded  a\n  now       b\neffect 3\n  recorded  nothing\n"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! `lathe role create|list|show|delete`
+//! `lathe role`: roles of the organisation.
 
 mod grants;
 
@@ -7,43 +7,45 @@ use serde_json::json;
 
 pub use grants::grant_text;
 
-use super::absent::absent;
+use super::not_found;
 use crate::client::{Client, Role};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{Screen, printable, read_all, table};
 
-const HINT: &str = "`lathe role list` shows what there is";
+const HINT: &str = "`lathe role list` lists the roles";
 
 #[derive(Debug, Subcommand)]
 pub enum RoleCommand {
-    /// Make a role of your own
+    /// Create a custom role, or replace its grants
     Create(CreateArguments),
-    /// List roles with what they allow
+    /// List roles with their grants
     List,
-    /// Show one role
+    /// Show one role with its grants
     Show(NameArguments),
-    /// Delete a role of your own that no user has
+    /// Delete a custom role that no user has
     Delete(NameArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct CreateArguments {
-    /// The role: a-z 0-9 _ -
+    /// Name of the role: a-z 0-9 _ -
     name: String,
-    /// A permission, or one for some tools: 'Tool:InvokeTool if tool_name startsWith search_ and tag.env notEqual prod'
+    /// Permission, with conditions if any: 'Tool:InvokeTool if tool_name startsWith search_ and tag.env notEqual
+    /// prod'; repeatable
     #[arg(long = "grant", value_name = "GRANT")]
     grants: Vec<String>,
-    /// A JSON list of grants, for values that --grant cannot spell; - for stdin
+    /// JSON file with a list of grants, for values that --grant cannot express; - for stdin
     #[arg(long, value_name = "FILE", conflicts_with = "grants")]
     file: Option<String>,
-    /// Give a role that exists these grants instead of its own
+    /// Replace the grants of an existing role
     #[arg(long)]
     replace: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct NameArguments {
+    /// Name of the role
     name: String,
 }
 
@@ -61,13 +63,13 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
     let CreateArguments { name, file, replace, .. } = arguments;
     let grants = grants::read(&arguments.grants, file.as_deref())?;
     if *replace {
-        absent(client.replace_role(name, &grants).await, &format!("role `{name}`"), HINT)?;
+        not_found::named(client.replace_role(name, &grants).await, &format!("role `{name}`"), HINT)?;
     } else {
         client.create_role(name, &grants).await?;
     }
-    let what = if *replace { "changed" } else { "made" };
-    let people = || format!("{what} the role {name}\n\nTo give it to a user:\n  lathe user set-role USER {name}");
-    screen.answer(&json!({"name": name, "grants": grants}), people)?;
+    let what = if *replace { "changed" } else { "created" };
+    let text = || format!("{what} the role {name}\n\nTo give it to a user:\n  lathe user set-role USER {name}");
+    screen.answer(&json!({"name": name, "grants": grants}), text)?;
     Ok(Outcome::Done)
 }
 
@@ -86,7 +88,7 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 }
 
 async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = absent(client.show_role(name).await, &format!("role `{name}`"), HINT)?;
+    let answer = not_found::named(client.show_role(name).await, &format!("role `{name}`"), HINT)?;
     screen.answer(&answer.document, || {
         let Role { name, built_in, grants } = &answer.body;
         let kind = if *built_in { "built in" } else { "own" };
@@ -97,7 +99,7 @@ async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Out
 }
 
 async fn delete(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    absent(client.delete_role(name).await, &format!("role `{name}`"), HINT)?;
+    not_found::named(client.delete_role(name).await, &format!("role `{name}`"), HINT)?;
     screen.answer(&json!({ "name": name }), || format!("deleted the role {name}"))?;
     Ok(Outcome::Done)
 }

@@ -1,4 +1,4 @@
-//! `lathe tool …`: one file per subcommand.
+//! `lathe tool`: one file per subcommand.
 
 mod create;
 mod deprecate;
@@ -13,7 +13,7 @@ mod versions;
 
 use clap::Subcommand;
 
-pub use new::{Language, write_project};
+pub use new::{template_parser, write_project};
 
 use crate::failure::Outcome;
 use crate::home::Home;
@@ -21,23 +21,23 @@ use crate::output::Screen;
 
 #[derive(Debug, Subcommand)]
 pub enum ToolCommand {
-    /// Write a new tool project
+    /// Create a project for a new tool from a template
     New(new::NewArguments),
-    /// Register a tool with the server; needed once before it is published
+    /// Register a tool with the server, once, before its first publish
     Create(create::CreateArguments),
-    /// Build a project, run its checks, and run it: the directory here, or a pushed branch on the server
+    /// Build, check and run a project: a local directory, or a pushed branch on the server
     Test(test::TestArguments),
-    /// Build the tip of a branch and give it the next version
+    /// Build a pushed branch and publish it as the next version
     Publish(publish::PublishArguments),
-    /// Run a published version
+    /// Run a published version of a tool
     Invoke(invoke::InvokeArguments),
     /// List tools
     List(list::ListArguments),
-    /// List the versions of a tool, or show one with its build log
+    /// List the versions of a tool, or show one
     Versions(versions::VersionsArguments),
-    /// Show the log of a build, also of one that failed
+    /// Show the log of a build, successful or not
     Log(log::LogArguments),
-    /// Take a tool, or some of its versions, out of use
+    /// Deprecate a tool, or some of its versions
     Deprecate(deprecate::DeprecateArguments),
 }
 

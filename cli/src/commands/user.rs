@@ -1,49 +1,51 @@
-//! `lathe user add|list|set-role|remove|me`
+//! `lathe user`: users of the organisation.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::absent::absent;
+use super::not_found;
 use super::role::grant_text;
 use crate::client::{Client, Me, User};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{Screen, printable, read_all, table, to_the_second};
 
-const HINT: &str = "`lathe user list` shows who there is";
+const HINT: &str = "`lathe user list` lists the users";
 
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Add a user; they get in with a key from `lathe key create --user USER`
+    /// Add a user; `lathe key create --user USER` creates their key
     Add(AddArguments),
     /// List users with their roles
     List,
-    /// Give a user another role, from their next request on
+    /// Change a user's role, from their next request on
     SetRole(SetRoleArguments),
-    /// Remove a user with their keys; what they made stays
+    /// Remove a user with their keys; everything they created stays
     Remove(RemoveArguments),
-    /// Show who is logged in, and what they may do
+    /// Show the logged-in user with their permissions
     Me,
 }
 
 #[derive(Debug, Args)]
 pub struct AddArguments {
-    /// The user: letters, digits and . _ @ -
+    /// Name of the user: letters, digits and . _ @ -
     user: String,
-    /// admin, author, invoker, auditor, or a role of your own
+    /// Role: admin, author, invoker, auditor, or a custom role
     #[arg(long)]
     role: String,
 }
 
 #[derive(Debug, Args)]
 pub struct SetRoleArguments {
+    /// Name of the user
     user: String,
-    /// admin, author, invoker, auditor, or a role of your own
+    /// Role: admin, author, invoker, auditor, or a custom role
     role: String,
 }
 
 #[derive(Debug, Args)]
 pub struct RemoveArguments {
+    /// Name of the user
     user: String,
 }
 
@@ -60,8 +62,8 @@ pub async fn run(command: UserCommand, screen: Screen) -> anyhow::Result<Outcome
 
 async fn add(client: &Client, AddArguments { user, role }: &AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
     client.add_user(user, role).await?;
-    let people = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
-    screen.answer(&json!({"user_id": user, "role": role}), people)?;
+    let text = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
+    screen.answer(&json!({"user_id": user, "role": role}), text)?;
     Ok(Outcome::Done)
 }
 
@@ -78,25 +80,25 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 
 async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let SetRoleArguments { user, role } = arguments;
-    absent(client.set_role(user, role).await, &format!("user `{user}`"), HINT)?;
-    screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} is {role} now"))?;
+    not_found::named(client.set_role(user, role).await, &format!("user `{user}`"), HINT)?;
+    screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))?;
     Ok(Outcome::Done)
 }
 
 async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let user = &arguments.user;
-    absent(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
+    not_found::named(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
     screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))?;
     Ok(Outcome::Done)
 }
 
 async fn me(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = client.me().await?;
-    screen.answer(&answer.document, || people_text(&answer.body))?;
+    screen.answer(&answer.document, || text(&answer.body))?;
     Ok(Outcome::Done)
 }
 
-fn people_text(me: &Me) -> String {
+fn text(me: &Me) -> String {
     let mut lines = vec![
         format!("user          {}", me.user_id),
         format!("organization  {}", me.org_id),

@@ -1,10 +1,13 @@
-//! `lathe version …`: whether a version is what was pushed, and what it is made of.
+//! `lathe version`: verification, provenance and contents of versions.
 
+mod arguments;
 mod keys;
 mod provenance;
 mod verify;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
+
+use arguments::VersionArguments;
 
 use crate::failure::Outcome;
 use crate::home::Home;
@@ -12,30 +15,22 @@ use crate::output::Screen;
 
 #[derive(Debug, Subcommand)]
 pub enum VersionCommand {
-    /// Build a version again from its commit, and compare
+    /// Rebuild a version from its commit and compare the bytes
     Verify(verify::VerifyArguments),
-    /// Print how a version was made: SLSA provenance in a signed envelope
+    /// Print a version's SLSA provenance in its signed envelope
     Provenance(VersionArguments),
-    /// Print what a version is made of: a CycloneDX bill of materials
+    /// Print a version's CycloneDX bill of materials
     Sbom(VersionArguments),
-    /// List the public keys that versions are signed with
+    /// List the public keys that sign versions
     Keys(keys::KeysArguments),
-}
-
-#[derive(Debug, Args)]
-pub struct VersionArguments {
-    /// The tool's name or id
-    tool: String,
-    /// The version, such as 1.2.0
-    version: String,
 }
 
 pub async fn run(command: VersionCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let client = Home::of_user()?.client()?;
     match command {
         VersionCommand::Verify(arguments) => verify::run(&client, &arguments, screen).await,
-        VersionCommand::Provenance(arguments) => provenance::run(&client, &arguments, "provenance", screen).await,
-        VersionCommand::Sbom(arguments) => provenance::run(&client, &arguments, "sbom", screen).await,
+        VersionCommand::Provenance(arguments) => provenance::run(&client, &arguments, "provenance").await,
+        VersionCommand::Sbom(arguments) => provenance::run(&client, &arguments, "sbom").await,
         VersionCommand::Keys(arguments) => keys::run(&client, &arguments, screen).await,
     }
 }

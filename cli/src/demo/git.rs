@@ -1,4 +1,4 @@
-//! The real `git`, with a configuration of its own.
+//! The `git` program with a configuration of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::failure::Failure;
 
-/// A push on loopback takes milliseconds; git waiting for something that never comes is an error to show.
+/// Timeout of a git command. A push on loopback takes milliseconds.
 const GIT_TIME_MAX: Duration = Duration::from_secs(60);
 
 pub struct Git {
@@ -19,7 +19,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// Writes a global configuration that only this git reads: our own program is the credential helper for the server.
+    /// Writes a global configuration for these commands, with this program as the credential helper for the server.
     pub fn new(root: &Path, lathe_home: &Path, url: &str) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("finding this program's own path")?;
         let configuration = root.join("gitconfig");
@@ -46,7 +46,7 @@ impl Git {
         anyhow::bail!("git {} failed: {}", arguments.join(" "), reason.trim())
     }
 
-    /// Nothing of the caller's repository, identity or proxies reaches this git.
+    /// Builds a command without the user's git configuration, identity and proxies.
     fn command(&self, directory: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
@@ -74,5 +74,5 @@ impl Git {
 }
 
 fn cannot_start(error: &std::io::Error) -> anyhow::Error {
-    Failure::refused(format!("git cannot be started: {error}"), "`lathe doctor` shows the command that installs it")
+    Failure::refused(format!("git cannot be started: {error}"), "`lathe doctor` shows the command that installs git")
 }

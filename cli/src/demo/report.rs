@@ -1,4 +1,4 @@
-//! One line for each step: what, result, time.
+//! The report of the demo: one line per step, with its result and duration.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use tokio::time::Instant;
 
 use crate::output::{DIM, GREEN, RESET, Screen, duration, printable};
 
-/// What a step hands to the next ones, and its result for people.
-pub struct Told<T> {
+/// The result of a step: a value for later steps, and a text for the report.
+pub struct StepResult<T> {
     pub value: T,
-    pub result: String,
+    pub text: String,
 }
 
-impl<T> Told<T> {
-    pub fn new(value: T, result: impl Into<String>) -> Self {
-        Self { value, result: result.into() }
+impl<T> StepResult<T> {
+    pub fn new(value: T, text: impl Into<String>) -> Self {
+        Self { value, text: text.into() }
     }
 }
 
@@ -32,18 +32,18 @@ impl Report {
         Self { screen, steps: Vec::new(), current: "the preparation", is_finished: false }
     }
 
-    /// Runs a step, prints its line, and names it in its error.
+    /// Runs a step and prints its line. Its error names the step.
     pub async fn step<T>(
         &mut self,
         name: &'static str,
-        step: impl Future<Output = anyhow::Result<Told<T>>>,
+        step: impl Future<Output = anyhow::Result<StepResult<T>>>,
     ) -> anyhow::Result<T> {
         self.current = name;
         let start = Instant::now();
         let number = self.steps.len() + 1;
-        let told = step.await.with_context(|| format!("step {number}, {name}"))?;
-        self.show(name, &told.result, start.elapsed())?;
-        Ok(told.value)
+        let result = step.await.with_context(|| format!("step {number}, {name}"))?;
+        self.show(name, &result.text, start.elapsed())?;
+        Ok(result.value)
     }
 
     fn show(&mut self, name: &str, result: &str, took: Duration) -> anyhow::Result<()> {
@@ -57,6 +57,10 @@ impl Report {
             return Ok(());
         }
         self.screen.line(line)
+    }
+
+    pub fn screen(&self) -> Screen {
+        self.screen
     }
 
     pub fn finish(&mut self) {

@@ -1,7 +1,30 @@
-//! The steps of the walk, one function each. A step checks what it shows: an answer that is not the expected one is its error.
+//! The steps of the demo, one function each. A step checks its result and fails if it is not the expected one.
 
-pub mod history;
-pub mod organization;
-pub mod runs;
-pub mod source;
-pub mod versions;
+mod history;
+mod organization;
+mod runs;
+mod second_version;
+mod source;
+mod versions;
+
+use super::environment::Environment;
+use super::report::Report;
+
+pub async fn run_all(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
+    let url = report.step("start a server", organization::start_server(environment)).await?;
+    report.step("create an organisation", organization::create(environment, &url)).await?;
+    report.step("clone its repository", source::clone(environment)).await?;
+    report.step("make a tool", source::make_tool(environment)).await?;
+    report.step("push it", source::push_first(environment)).await?;
+    report.step("test the branch", runs::test_branch(environment)).await?;
+    let tool_id = report.step("create the tool", versions::create_tool(environment)).await?;
+    report.step("publish it", versions::publish_first(environment, &tool_id)).await?;
+    report.step("change it and push", source::push_second(environment)).await?;
+    report.step("publish a minor version", versions::publish_second(environment, &tool_id)).await?;
+    report.step("invoke ten inputs at once", runs::invoke_ten(environment, &tool_id)).await?;
+    report.step("search the outputs", history::search_outputs(environment)).await?;
+    report.step("search the stack traces", history::search_stack_traces(environment)).await?;
+    report.step("deprecate 1.0.0", versions::deprecate_first(environment, &tool_id)).await?;
+    report.finish();
+    Ok(())
+}

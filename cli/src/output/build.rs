@@ -1,4 +1,4 @@
-//! Shows a build while it runs: a spinner with the current step on a terminal, one line per finished step elsewhere.
+//! Progress of a build: on a terminal a spinner with the current step, elsewhere one line per finished step.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::text::{clipped, duration, printable};
 use crate::client::{Event, StepState};
 
-/// Fast enough to look alive, slow enough to cost nothing.
+/// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
-/// A build's line beside the spinner must not wrap on a common terminal.
+/// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
 const LINE_CHARACTERS_MAX: usize = 70;
 
 pub struct BuildDisplay {
@@ -28,14 +28,14 @@ impl BuildDisplay {
 
     pub fn show(&self, event: &Event) {
         match event {
-            Event::Step { name, state: StepState::Started, .. } => self.doing(&printable(name)),
-            Event::Step { name, state: StepState::Finished, duration_ms } => self.done(name, *duration_ms),
+            Event::Step { name, state: StepState::Started, .. } => self.start_step(&printable(name)),
+            Event::Step { name, state: StepState::Finished, duration_ms } => self.finish_step(name, *duration_ms),
             Event::Log { line } => self.log(line),
             _ => {}
         }
     }
 
-    /// A line that stays, above the spinner.
+    /// Prints a line above the spinner.
     pub fn line(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| eprint_line(line)),
@@ -43,18 +43,18 @@ impl BuildDisplay {
         }
     }
 
-    fn doing(&self, what: &str) {
+    fn start_step(&self, what: &str) {
         if let Some(spinner) = &self.spinner {
             spinner.set_message(what.to_owned());
         }
     }
 
-    fn done(&self, name: &str, duration_ms: Option<u64>) {
+    fn finish_step(&self, name: &str, duration_ms: Option<u64>) {
         let took = duration_ms.map(|duration_ms| format!("  {}", duration(Duration::from_millis(duration_ms))));
         self.line(&format!("    {}{}", printable(name), took.unwrap_or_default()));
     }
 
-    /// On a terminal a log line is only a sign of life; elsewhere it is kept.
+    /// Shows a log line: on a terminal until the next one, elsewhere permanently.
     fn log(&self, line: &str) {
         let line = printable(line);
         match &self.spinner {

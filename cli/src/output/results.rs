@@ -1,4 +1,4 @@
-//! Shows runs: status events while they arrive, results when all have ended.
+//! Progress and results of runs.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::text::{GREEN, RED, RESET, duration, printable};
 use super::{BuildDisplay, Screen};
 use crate::client::{Event, InvocationResult, ResultStatus, Status};
 
-/// Shows one streamed call: build steps if there are any, then status events.
+/// Progress of a streamed call: build steps and status events.
 pub struct RunDisplay {
     build: BuildDisplay,
 }
@@ -37,7 +37,7 @@ pub fn is_all_succeeded(results: &[InvocationResult]) -> bool {
     results.iter().all(|result| matches!(result.status, ResultStatus::Succeeded { .. }))
 }
 
-/// One result prints its bare output, ready for a pipe; several are numbered like their inputs.
+/// Prints results: a single success as its bare output, ready for a pipe, else numbered like the inputs.
 pub fn show_results(screen: Screen, results: &[InvocationResult]) -> anyhow::Result<()> {
     if let [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] = results {
         return screen.line(printable(output));

@@ -1,10 +1,10 @@
-//! Where a command's answer goes.
+//! The output of a command.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-/// The two outputs of a command: its answer on stdout, messages on stderr.
+/// The output of a command: its answer on stdout, messages on stderr.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     is_json: bool,
@@ -19,7 +19,7 @@ impl Screen {
         self.is_json
     }
 
-    /// One line of the answer for people.
+    /// Prints one line of the answer.
     pub fn line(self, line: impl std::fmt::Display) -> anyhow::Result<()> {
         let mut stdout = anstream::stdout().lock();
         writeln!(stdout, "{line}")?;
@@ -27,26 +27,26 @@ impl Screen {
         Ok(())
     }
 
-    /// The answer byte for byte, for another program.
-    pub fn verbatim(self, text: &str) -> anyhow::Result<()> {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        stdout.flush()?;
-        Ok(())
-    }
-
-    /// The whole answer as one JSON document.
+    /// Prints the whole answer as one JSON document.
     pub fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
         self.line(serde_json::to_string_pretty(document)?)
     }
 
-    /// The answer in the form that was asked for.
-    pub fn answer(self, document: &impl Serialize, people: impl FnOnce() -> String) -> anyhow::Result<()> {
-        if self.is_json { self.document(document) } else { self.line(people()) }
+    /// Prints the answer as JSON or as text.
+    pub fn answer(self, document: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        if self.is_json { self.document(document) } else { self.line(text()) }
     }
 
-    /// A message beside the answer. A closed stderr is no reason to stop.
+    /// Prints a message on stderr. A closed stderr is ignored.
     pub fn note(self, line: impl std::fmt::Display) {
         let _ = writeln!(anstream::stderr().lock(), "{line}");
     }
+}
+
+/// Prints text byte for byte, for other programs.
+pub fn print_verbatim(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(())
 }

@@ -1,14 +1,13 @@
-//! Plain tables: a header, no lines between rows, as wide as the terminal.
+//! Tables as wide as the terminal, with a header and without borders.
 
 use comfy_table::{ContentArrangement, Table, presets};
-
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::text::{clipped, printable};
 use crate::client::Answer;
 
-/// The most characters of one cell, so that one long value does not push the others off the screen.
+/// Maximum length of a cell, so that the other columns stay visible.
 const CELL_CHARACTERS_MAX: usize = 100;
 
 pub fn table<const COLUMNS: usize>(
@@ -24,7 +23,7 @@ pub fn table<const COLUMNS: usize>(
     lines.join("\n")
 }
 
-/// The items of a list, as far as a table shows them.
+/// Reads the items of a list.
 pub fn read_all<T: DeserializeOwned>(documents: Vec<Value>) -> anyhow::Result<Vec<T>> {
     documents.into_iter().map(|document| Ok(Answer::read(document, "the server")?.body)).collect()
 }

@@ -1,4 +1,4 @@
-//! Small pieces of text.
+//! Text formatting.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ pub const GREEN: &str = "\u{1b}[32m";
 pub const DIM: &str = "\u{1b}[2m";
 pub const RESET: &str = "\u{1b}[0m";
 
-/// The text without characters that drive a terminal: what tools and servers send is not ours.
+/// Replaces control characters, since texts of tools and servers must not control the terminal.
 pub fn printable(text: &str) -> String {
     let visible = |character: char| match character {
         '\n' | '\t' => character,
@@ -17,7 +17,7 @@ pub fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// The first `characters_max` characters, with an ellipsis in place of the rest.
+/// Shortens a text to `characters_max` characters, with an ellipsis at the end.
 pub fn clipped(text: &str, characters_max: usize) -> String {
     if text.chars().count() <= characters_max {
         return text.to_owned();
@@ -27,7 +27,7 @@ pub fn clipped(text: &str, characters_max: usize) -> String {
     start
 }
 
-/// A timestamp without its fraction; anything else stays as it is.
+/// Removes the fraction of a timestamp.
 pub fn to_the_second(timestamp: &str) -> String {
     match timestamp.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_not_driven_by_what_a_tool_says() {
+    fn control_characters_of_tools_are_replaced() {
         assert_eq!(printable("a\u{1b}[2Jb\r\n\u{9b}c"), "a\u{fffd}[2Jb\u{fffd}\n\u{fffd}c");
     }
 
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_read_well() {
+    fn durations_have_a_unit() {
         assert_eq!(duration(Duration::from_millis(12)), "12 ms");
         assert_eq!(duration(Duration::from_millis(2_345)), "2.3 s");
     }

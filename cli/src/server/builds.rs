@@ -1,4 +1,4 @@
-//! What builds need of the machine that they are on: settings of the server, or of a worker.
+//! Settings of builds, which `lathe serve` and `lathe worker` share.
 
 use std::path::PathBuf;
 
@@ -6,105 +6,85 @@ use clap::{Args, ValueEnum};
 use registry::Digest;
 use serde::Deserialize;
 
-use super::file::SettingsFile;
 use crate::programs;
 
-/// What bubblewrap's program is called.
+/// The name of bubblewrap's program.
 const BUBBLEWRAP: &str = "bwrap";
-pub const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
+const BUBBLEWRAP_VARIABLE: &str = "LATHE_BUBBLEWRAP";
 pub const RUST_TOOLCHAIN_VARIABLE: &str = "LATHE_RUST_TOOLCHAIN";
 
-/// Which processes build.
+/// The processes that build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum BuildWorkers {
-    /// The server itself, with a child for each step that runs what authors wrote
+    /// The server itself, with a child process for each step that runs an author's code
     #[default]
     Internal,
-    /// `lathe worker`, which somebody has to start beside the server
+    /// `lathe worker` processes, started separately on the same machine
     External,
 }
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct BuildArguments {
-    /// The bubblewrap that confines builds [default: bwrap of PATH]
+    /// The bubblewrap program, which confines builds [default: bwrap in PATH]
     #[arg(long, env = BUBBLEWRAP_VARIABLE, value_name = "PROGRAM")]
-    bubblewrap: Option<PathBuf>,
-    /// The package index (simple API) that pinned dependencies come from [default: none, and dependencies are refused]
+    pub bubblewrap: Option<PathBuf>,
+    /// Python package index (simple API) for pinned dependencies [default: none; dependencies are refused]
     #[arg(long, env = "LATHE_PYTHON_INDEX", value_name = "URL")]
-    python_index: Option<String>,
-    /// The directory of the toolchain for tools in Rust, as rustup makes them [default: that of rustc in PATH]
+    pub python_index: Option<String>,
+    /// Rust toolchain directory, in rustup's layout [default: that of rustc in PATH]
     #[arg(long, env = RUST_TOOLCHAIN_VARIABLE, value_name = "DIRECTORY")]
-    rust_toolchain: Option<PathBuf>,
-    /// The only toolchain that may compile, by the digest that the log of a build names [default: any]
+    pub rust_toolchain: Option<PathBuf>,
+    /// The only Rust toolchain that may compile, by the digest in the build log [default: any]
     #[arg(long, env = "LATHE_RUST_TOOLCHAIN_DIGEST", value_name = "DIGEST")]
-    rust_toolchain_digest: Option<Digest>,
-    /// Where crates come from: crates.io, or the URL of a sparse index [default: none, and dependencies are refused]
+    pub rust_toolchain_digest: Option<Digest>,
+    /// Crate index: crates.io, or the URL of a sparse index [default: none; dependencies are refused]
     #[arg(long, env = "LATHE_CRATE_INDEX", value_name = "URL")]
-    crate_index: Option<String>,
-    /// The npm registry that locked dependencies come from [default: none, and dependencies are refused]
+    pub crate_index: Option<String>,
+    /// npm registry for locked dependencies [default: none; dependencies are refused]
     #[arg(long, env = "LATHE_NPM_REGISTRY", value_name = "URL")]
-    npm_registry: Option<String>,
-    /// The esbuild that bundles JavaScript and TypeScript [default: the one in PATH]
+    pub npm_registry: Option<String>,
+    /// The esbuild program, which bundles JavaScript and TypeScript [default: esbuild in PATH]
     #[arg(long, env = "LATHE_ESBUILD", value_name = "FILE")]
-    esbuild: Option<PathBuf>,
+    pub esbuild: Option<PathBuf>,
     /// The only esbuild that may bundle, by the digest of its program [default: any]
     #[arg(long, env = "LATHE_ESBUILD_DIGEST", value_name = "DIGEST")]
-    esbuild_digest: Option<Digest>,
-}
-
-/// What came of them.
-#[derive(Clone, Debug)]
-pub struct BuildSettings {
-    bubblewrap: Option<PathBuf>,
-    python_index: Option<String>,
-    rust_toolchain: Option<PathBuf>,
-    rust_toolchain_digest: Option<Digest>,
-    pub crate_index: Option<String>,
-    npm_registry: Option<String>,
-    esbuild: Option<PathBuf>,
-    esbuild_digest: Option<Digest>,
+    pub esbuild_digest: Option<Digest>,
 }
 
 impl BuildArguments {
-    pub fn or(self, file: &mut SettingsFile) -> BuildSettings {
-        BuildSettings {
-            bubblewrap: bubblewrap(self.bubblewrap, file.bubblewrap.take()),
-            python_index: self.python_index.or(file.python_index.take()),
-            rust_toolchain: self.rust_toolchain.or(file.rust_toolchain.take()).or_else(programs::rust_toolchain),
-            rust_toolchain_digest: self.rust_toolchain_digest.or(file.rust_toolchain_digest.take()),
-            crate_index: self.crate_index.or(file.crate_index.take()),
-            npm_registry: self.npm_registry.or(file.npm_registry.take()),
-            esbuild: self.esbuild.or(file.esbuild.take()),
-            esbuild_digest: self.esbuild_digest.or(file.esbuild_digest.take()),
+    /// Fills settings that are not given from `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            bubblewrap: self.bubblewrap.or(other.bubblewrap),
+            python_index: self.python_index.or(other.python_index),
+            rust_toolchain: self.rust_toolchain.or(other.rust_toolchain),
+            rust_toolchain_digest: self.rust_toolchain_digest.or(other.rust_toolchain_digest),
+            crate_index: self.crate_index.or(other.crate_index),
+            npm_registry: self.npm_registry.or(other.npm_registry),
+            esbuild: self.esbuild.or(other.esbuild),
+            esbuild_digest: self.esbuild_digest.or(other.esbuild_digest),
         }
     }
-}
 
-impl BuildSettings {
-    /// As the builder has them.
-    pub fn over(&self, default: builder::Config) -> builder::Config {
-        let Self { bubblewrap, python_index, rust_toolchain, crate_index, npm_registry, esbuild, .. } = self.clone();
-        let Self { rust_toolchain_digest, esbuild_digest, .. } = *self;
+    /// The builder's configuration with these settings. Programs that are not given are looked up in `PATH`.
+    pub fn over(self, default: builder::Config) -> builder::Config {
         builder::Config {
-            bubblewrap,
-            python_index,
-            rust_toolchain,
-            rust_toolchain_digest,
-            crate_index,
-            npm_registry,
-            esbuild: programs::esbuild(esbuild.as_deref()),
-            esbuild_digest,
+            bubblewrap: self.bubblewrap.or_else(|| programs::find(BUBBLEWRAP)),
+            python_index: self.python_index,
+            rust_toolchain: self.rust_toolchain.or_else(programs::rust_toolchain),
+            rust_toolchain_digest: self.rust_toolchain_digest,
+            crate_index: self.crate_index,
+            npm_registry: self.npm_registry,
+            esbuild: programs::esbuild(self.esbuild.as_deref()),
+            esbuild_digest: self.esbuild_digest,
             ..default
         }
     }
 }
 
-/// The bubblewrap of commands that have no settings file.
-pub fn found_bubblewrap() -> Option<PathBuf> {
-    bubblewrap(std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from), None)
-}
-
-pub fn bubblewrap(named: Option<PathBuf>, from_file: Option<PathBuf>) -> Option<PathBuf> {
+/// The bubblewrap program for commands that have no flag for it: from the environment, the settings file, or `PATH`.
+pub fn bubblewrap(from_file: Option<PathBuf>) -> Option<PathBuf> {
+    let named = std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from);
     named.or(from_file).or_else(|| programs::find(BUBBLEWRAP))
 }

@@ -1,4 +1,4 @@
-//! Where tools may send requests: flags, and the table `[egress]` of the settings file.
+//! Outbound HTTP of tools: flags, and the table `[egress]` of the settings file.
 
 use clap::Args;
 use registry::HostPattern;
@@ -7,30 +7,30 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 
-/// Instead of a list of hosts.
+/// The word for an empty list.
 const NONE: &str = "none";
 const EVERY_HOST: &str = "*";
 
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Egress {
-    /// Hosts that tools may send requests to if their versions declare them, such as api.example.com, *.example.com or
-    /// example.com:8443; * for all, none to switch outbound HTTP off [default: *]
+pub struct EgressSettings {
+    /// Hosts that tools may send requests to, if their versions declare them: api.example.com, *.example.com,
+    /// example.com:8443, * for all, or none [default: *]
     #[arg(long = "egress-hosts", env = "LATHE_EGRESS_HOSTS", value_name = "HOST,…", value_delimiter = ',')]
     pub hosts: Option<Vec<String>>,
-    /// Networks that they may be in besides the public Internet, such as 10.1.0.0/16 [default: none]
+    /// Networks that such hosts may be in besides the public Internet, such as 10.1.0.0/16 [default: none]
     #[arg(long = "egress-networks", env = "LATHE_EGRESS_NETWORKS", value_name = "CIDR,…", value_delimiter = ',')]
     pub networks: Option<Vec<String>>,
-    /// Requests per minute of the tools of one organisation [default: 1200]
+    /// Outbound requests per minute and organisation [default: 1200]
     #[arg(long = "egress-requests-per-minute", env = "LATHE_EGRESS_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub requests_per_minute: Option<u32>,
-    /// Megabytes per minute that they send and receive in bodies [default: 512]
-    #[arg(long = "egress-megabytes-per-minute", env = "LATHE_EGRESS_MEGABYTES_PER_MINUTE", value_name = "COUNT")]
+    /// Bodies of outbound requests and their responses per minute and organisation, in MiB [default: 512]
+    #[arg(long = "egress-megabytes-per-minute", env = "LATHE_EGRESS_MEGABYTES_PER_MINUTE", value_name = "MIB")]
     pub megabytes_per_minute: Option<u32>,
 }
 
-impl Egress {
-    /// What is not given here comes from `other`.
+impl EgressSettings {
+    /// Fills settings that are not given from `other`.
     pub fn or(self, other: Self) -> Self {
         Self {
             hosts: self.hosts.or(other.hosts),
@@ -59,21 +59,25 @@ impl Egress {
     }
 }
 
-/// Nothing for `none`, which stands alone.
+/// Returns an empty list for `none`, which must be the only value.
 fn unless_none(what: &str, values: Vec<String>) -> anyhow::Result<Vec<String>> {
     let is_none = |value: &String| value.trim().eq_ignore_ascii_case(NONE);
     match values.as_slice() {
         [one] if is_none(one) => Ok(Vec::new()),
-        many if many.iter().any(is_none) => {
-            Err(Failure::usage(format!("{what}: none stands beside others"), "give none alone, or leave it out"))
-        }
+        many if many.iter().any(is_none) => Err(Failure::usage(
+            format!("{what}: `none` is given together with other values"),
+            "give `none` alone, or leave it out",
+        )),
         _ => Ok(values),
     }
 }
 
 fn read_host(text: &str) -> anyhow::Result<HostPattern> {
     HostPattern::parse(text).map_err(|error| {
-        Failure::usage(format!("egress hosts: {text:?} {}", error.reason), "* permits all hosts, none permits no host")
+        Failure::usage(
+            format!("egress hosts: {text:?} {}", error.reason),
+            "`*` permits all hosts, `none` permits no host",
+        )
     })
 }
 
@@ -90,13 +94,13 @@ mod tests {
 
     fn hosts(texts: &[&str]) -> anyhow::Result<EgressConfig> {
         let hosts = Some(texts.iter().map(|text| (*text).to_owned()).collect());
-        Egress { hosts, ..Egress::default() }.read()
+        EgressSettings { hosts, ..EgressSettings::default() }.read()
     }
 
     #[test]
-    fn every_public_host_unless_it_is_said() {
-        assert!(Egress::default().read().expect("defaults").hosts[0].is_any());
-        assert!(Egress::default().read().expect("defaults").networks.is_empty());
+    fn every_public_host_is_permitted_by_default() {
+        assert!(EgressSettings::default().read().expect("defaults").hosts[0].is_any());
+        assert!(EgressSettings::default().read().expect("defaults").networks.is_empty());
         assert!(hosts(&["none"]).expect("none").hosts.is_empty());
         assert!(hosts(&["None"]).expect("none").hosts.is_empty());
         assert!(hosts(&["none", "api.example.com"]).is_err());
@@ -104,10 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_or_network_is_named() {
+    fn a_malformed_host_or_network_is_named() {
         assert!(hosts(&["https://x"]).expect_err("a URL").to_string().contains("\"https://x\""));
         let networks = Some(vec!["10.0.0.1".to_owned()]);
-        let error = Egress { networks, ..Egress::default() }.read().expect_err("an address");
+        let error = EgressSettings { networks, ..EgressSettings::default() }.read().expect_err("an address");
         assert!(error.to_string().contains("10.0.0.1"), "{error}");
     }
 }

@@ -1,6 +1,9 @@
-//! `lathe.toml`: the settings as a file. A key that is not known is an error, since it is most often a typing error.
+//! `lathe.toml`, the settings file.
+//!
+//! The file is read only when `--config` or `LATHE_CONFIG` names it: it can name programs to start and hosts to send
+//! requests to, and the current directory may be somebody else's checkout. An unknown key is an error, since most are
+//! typing errors.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +11,11 @@ use anyhow::Context;
 use registry::Digest;
 use serde::Deserialize;
 
-use super::builds::BuildWorkers;
-use super::egress::Egress;
-use super::limits::Limits;
+use super::builds::{BuildArguments, BuildWorkers};
+use super::egress::EgressSettings;
+use super::limits::LimitSettings;
 use super::rate_limits::RateLimitSettings;
-use super::run_limits::RunLimits;
+use super::run_limits::RunLimitSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
 
@@ -42,26 +45,56 @@ pub struct SettingsFile {
     pub esbuild_digest: Option<Digest>,
     pub build_workers: Option<BuildWorkers>,
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: LimitSettings,
     #[serde(default)]
-    pub egress: Egress,
+    pub egress: EgressSettings,
     #[serde(default)]
-    pub run_limits: RunLimits,
+    pub run_limits: RunLimitSettings,
     pub rate_limits: Option<RateLimitSettings>,
     pub metrics_listen: Option<MetricsListen>,
     pub otlp_endpoint: Option<String>,
 }
 
 impl SettingsFile {
-    /// Reads the named file, which must be there, or the one in the current directory, which need not.
+    /// Reads the named file. Without a name, returns no settings.
     pub fn load(named: Option<&Path>) -> anyhow::Result<Self> {
-        let path = named.unwrap_or(Path::new(FILE_NAME));
-        match std::fs::read_to_string(path) {
-            Ok(text) => parse(path, &text),
-            Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+        let Some(path) = named else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+        parse(path, &text)
+    }
+
+    /// Reads the named file like [`SettingsFile::load`]. Without a name, a settings file in the current directory is an
+    /// error: the command would work on other data than its user expects.
+    pub fn load_or_refuse(named: Option<&Path>) -> anyhow::Result<Self> {
+        match is_file_ignored(named) {
+            true => Err(Failure::usage(
+                format!("{FILE_NAME} in the current directory is not read unless it is named"),
+                format!(
+                    "give `--config {FILE_NAME}` to read it or `--config /dev/null` to ignore it, or set LATHE_CONFIG"
+                ),
+            )),
+            false => Self::load(named),
         }
     }
+
+    /// Takes the settings of builds.
+    pub fn take_builds(&mut self) -> BuildArguments {
+        BuildArguments {
+            bubblewrap: self.bubblewrap.take(),
+            python_index: self.python_index.take(),
+            rust_toolchain: self.rust_toolchain.take(),
+            rust_toolchain_digest: self.rust_toolchain_digest.take(),
+            crate_index: self.crate_index.take(),
+            npm_registry: self.npm_registry.take(),
+            esbuild: self.esbuild.take(),
+            esbuild_digest: self.esbuild_digest.take(),
+        }
+    }
+}
+
+/// Whether the current directory has a settings file and no file is named.
+pub fn is_file_ignored(named: Option<&Path>) -> bool {
+    named.is_none() && Path::new(FILE_NAME).exists()
 }
 
 fn parse(path: &Path, text: &str) -> anyhow::Result<SettingsFile> {
@@ -76,7 +109,7 @@ fn parse(path: &Path, text: &str) -> anyhow::Result<SettingsFile> {
                 path.display(),
                 if key.is_empty() { String::new() } else { format!("{key}: ") }
             ),
-            "`lathe serve --help` lists every setting; in the file they are written with _ instead of -",
+            "`lathe serve --help` lists the settings; in the file, write _ instead of -",
         )
     })
 }

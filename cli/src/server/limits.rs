@@ -1,47 +1,56 @@
-//! How much a server admits at once: flags, and the table `[limits]` of the settings file.
+//! Limits on parallel work of a server: flags, and the table `[limits]` of the settings file.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use api::ConnectionLimits;
+use builder::source::GitLimits;
 use clap::Args;
 use runner::Bounds;
 use serde::Deserialize;
 
+const MEGABYTE: u64 = 1024 * 1024;
+
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
-    /// Connections at once; each takes a file descriptor [default: 768]
+pub struct LimitSettings {
+    /// Connections at the same time; each takes a file descriptor [default: 768]
     #[arg(long, env = "LATHE_CONNECTIONS", value_name = "COUNT")]
     pub connections: Option<NonZeroUsize>,
-    /// Of these from one address; with a proxy in front, all of them come from its own [default: 512]
+    /// Connections per client address; all clients behind a proxy share its address [default: 512]
     #[arg(long, env = "LATHE_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
     pub connections_per_address: Option<NonZeroUsize>,
-    /// How long a connection may be idle between two requests; longer than in the proxy in front [default: 75]
+    /// Seconds that a connection may idle between two requests; set more than your proxy has [default: 75]
     #[arg(long, env = "LATHE_KEEP_ALIVE_SECONDS", value_name = "SECONDS")]
     pub keep_alive_seconds: Option<u64>,
-    /// Runs at once of one organisation [default: three quarters of all]
+    /// Runs per organisation at the same time [default: three quarters of --parallel-runs]
     #[arg(long, env = "LATHE_ORGANIZATION_PARALLEL_RUNS", value_name = "COUNT")]
     pub organization_parallel_runs: Option<NonZeroUsize>,
-    /// Runs of one organisation that may wait for a place [default: three quarters of all]
+    /// Runs per organisation that may wait in the queue [default: three quarters of --queued-runs]
     #[arg(long, env = "LATHE_ORGANIZATION_QUEUED_RUNS", value_name = "COUNT")]
     pub organization_queued_runs: Option<usize>,
-    /// Builds at once; each may take a core and a gigabyte [default: 2]
+    /// Builds at the same time; each may take one core and 1 GB of memory [default: 2]
     #[arg(long, env = "LATHE_PARALLEL_BUILDS", value_name = "COUNT")]
     pub parallel_builds: Option<NonZeroUsize>,
-    /// Builds that may wait for a place before callers are told to come back [default: 16]
+    /// Builds that may wait in the queue; further ones get 503 [default: 16]
     #[arg(long, env = "LATHE_QUEUED_BUILDS", value_name = "COUNT")]
     pub queued_builds: Option<usize>,
-    /// Builds at once of one organisation [default: three quarters of all]
+    /// Builds per organisation at the same time [default: three quarters of --parallel-builds]
     #[arg(long, env = "LATHE_ORGANIZATION_PARALLEL_BUILDS", value_name = "COUNT")]
     pub organization_parallel_builds: Option<NonZeroUsize>,
-    /// Builds of one organisation that may wait for a place [default: three quarters of all]
+    /// Builds per organisation that may wait in the queue [default: three quarters of --queued-builds]
     #[arg(long, env = "LATHE_ORGANIZATION_QUEUED_BUILDS", value_name = "COUNT")]
     pub organization_queued_builds: Option<usize>,
+    /// Git fetches and pushes at the same time, at least 2; half of them per organisation [default: 8]
+    #[arg(long, env = "LATHE_PARALLEL_GIT", value_name = "COUNT")]
+    pub parallel_git: Option<NonZeroUsize>,
+    /// Disk space per organisation's repository, in MiB [default: 1024]
+    #[arg(long, env = "LATHE_REPOSITORY_MEGABYTES", value_name = "MIB")]
+    pub repository_megabytes: Option<NonZeroU32>,
 }
 
-impl Limits {
-    /// What is not given here comes from `other`.
+impl LimitSettings {
+    /// Fills settings that are not given from `other`.
     pub fn or(self, other: Self) -> Self {
         Self {
             connections: self.connections.or(other.connections),
@@ -53,23 +62,34 @@ impl Limits {
             queued_builds: self.queued_builds.or(other.queued_builds),
             organization_parallel_builds: self.organization_parallel_builds.or(other.organization_parallel_builds),
             organization_queued_builds: self.organization_queued_builds.or(other.organization_queued_builds),
+            parallel_git: self.parallel_git.or(other.parallel_git),
+            repository_megabytes: self.repository_megabytes.or(other.repository_megabytes),
         }
     }
 
-    /// `parallel` and `queued` are those of the process.
-    pub fn of_runs(&self, default: Bounds, parallel: Option<u32>, queued: Option<usize>) -> Bounds {
+    /// The bounds of runs, with the bounds of the process in `parallel` and `queued`.
+    pub fn runs(&self, default: Bounds, parallel: Option<u32>, queued: Option<usize>) -> Bounds {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
         let process = (parallel, queued.unwrap_or(default.queued_max));
         bounds(process, self.organization_parallel_runs, self.organization_queued_runs)
     }
 
-    pub fn of_builds(&self, default: Bounds) -> Bounds {
+    pub fn builds(&self, default: Bounds) -> Bounds {
         let parallel = self.parallel_builds.map_or(default.parallel_max, NonZeroUsize::get);
         let process = (parallel, self.queued_builds.unwrap_or(default.queued_max));
         bounds(process, self.organization_parallel_builds, self.organization_queued_builds)
     }
 
-    pub fn of_connections(&self) -> ConnectionLimits {
+    pub fn git(&self) -> GitLimits {
+        let default = GitLimits::default();
+        let bytes = |megabytes: NonZeroU32| u64::from(megabytes.get()) * MEGABYTE;
+        GitLimits {
+            operations: self.parallel_git.map_or(default.operations, |count| GitLimits::operations(count.get())),
+            repository_bytes_max: self.repository_megabytes.map_or(default.repository_bytes_max, bytes),
+        }
+    }
+
+    pub fn connections(&self) -> ConnectionLimits {
         let default = ConnectionLimits::default();
         ConnectionLimits {
             connections_max: self.connections.map_or(default.connections_max, NonZeroUsize::get),
@@ -82,7 +102,7 @@ impl Limits {
     }
 }
 
-/// What an organisation has by default follows from what the process has.
+/// Bounds of the process, given as (parallel, queued), and of one organisation, by default a share of them.
 fn bounds(
     (parallel_max, queued_max): (usize, usize),
     organization_parallel_max: Option<NonZeroUsize>,
@@ -102,21 +122,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_set_counts_and_the_rest_is_the_crates() {
-        let flags = Limits { connections: NonZeroUsize::new(9), ..Limits::default() };
-        let file = Limits { connections: NonZeroUsize::new(8), keep_alive_seconds: Some(7), ..Limits::default() };
-        let limits = flags.or(file).of_connections();
+    fn settings_win_over_the_defaults_of_the_crates() {
+        let flags = LimitSettings { connections: NonZeroUsize::new(9), ..LimitSettings::default() };
+        let file = LimitSettings {
+            connections: NonZeroUsize::new(8),
+            keep_alive_seconds: Some(7),
+            ..LimitSettings::default()
+        };
+        let limits = flags.or(file).connections();
         assert_eq!((limits.connections_max, limits.idle_time_max), (9, Duration::from_secs(7)));
         assert_eq!(limits.header_time_max, ConnectionLimits::default().header_time_max);
     }
 
     #[test]
+    fn git_limits_have_defaults() {
+        assert_eq!(LimitSettings::default().git(), GitLimits::default());
+        let limits = LimitSettings {
+            parallel_git: NonZeroUsize::new(3),
+            repository_megabytes: NonZeroU32::new(5),
+            ..LimitSettings::default()
+        };
+        let git = limits.git();
+        assert_eq!((git.operations.parallel_max, git.repository_bytes_max), (3, 5 * MEGABYTE));
+        assert_eq!(git.operations.organization_parallel_max, 1);
+    }
+
+    #[test]
     fn an_organizations_share_follows_the_process() {
-        let limits = Limits { organization_queued_runs: Some(1), ..Limits::default() };
-        let runs = limits.of_runs(Bounds::shared(32, 256), Some(8), None);
+        let limits = LimitSettings { organization_queued_runs: Some(1), ..LimitSettings::default() };
+        let runs = limits.runs(Bounds::shared(32, 256), Some(8), None);
         let expected =
             Bounds { parallel_max: 8, queued_max: 256, organization_parallel_max: 6, organization_queued_max: 1 };
         assert_eq!(runs, expected);
-        assert_eq!(limits.of_builds(Bounds::shared(1, 3)), Bounds::shared(1, 3));
+        assert_eq!(limits.builds(Bounds::shared(1, 3)), Bounds::shared(1, 3));
     }
 }

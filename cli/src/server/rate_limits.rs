@@ -1,4 +1,5 @@
-//! `rate_limits` of the settings file: a profile by name, or a table of own numbers, with or without a profile.
+//! `rate_limits` of the settings file: a profile, or a table of requests per minute by operation, which can extend a
+//! profile.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ use crate::failure::Failure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// No limits
+    /// No rate limits
     Off,
-    /// The numbers of the contract
+    /// The rate limits of the API contract
     Contract,
 }
 
-/// What the file says.
+/// The value of `rate_limits` in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged, expecting = "it should be \"off\", \"contract\", or a table with whole numbers of requests a minute")]
 pub enum RateLimitSettings {
@@ -47,7 +48,7 @@ impl RateLimitSettings {
         };
         numbers.iter().try_fold(start, |limits, (operation, per_minute)| {
             let refused = |error: api::UnknownOperation| {
-                Failure::usage(format!("rate_limits: {error}"), "docs/operations.md lists the operations")
+                Failure::usage(format!("rate_limits: {error}"), "docs/reference/limits.md lists the operations")
             };
             limits.with(operation, *per_minute).map_err(refused)
         })
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_and_own_numbers() {
+    fn profiles_and_numbers_are_read() {
         let own = |limits: RateLimits| limits.with("invoke-tool-version", 600);
         assert_eq!(read("rate_limits = \"off\""), Ok(RateLimits::off()));
         assert_eq!(read("rate_limits = \"contract\""), Ok(RateLimits::contract()));
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_refused_in_words() {
+    fn a_malformed_value_is_explained() {
         let check = |text: &str, expect: &str| {
             let error = read(text).expect_err("refused");
             assert!(error.contains(expect), "{error}");

@@ -1,5 +1,5 @@
-//! What runs may use at most: the table `[run_limits]` of the settings file. Versions ask for less, or for more than the
-//! default up to here.
+//! Upper bounds of run limits: the table `[run_limits]` of the settings file. A version may choose its limits up to
+//! these bounds.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct RunLimits {
+pub struct RunLimitSettings {
     timeout_seconds: Option<u64>,
     cpu_seconds: Option<u64>,
     memory_mb: Option<u64>,
@@ -28,8 +28,9 @@ pub struct RunLimits {
     http_kb: Option<u64>,
 }
 
-impl RunLimits {
-    /// The release's own caps, lowered to what is set. A release is tested up to its own, so none can be raised.
+impl RunLimitSettings {
+    /// The caps of this release, lowered where the file sets a bound. A cap cannot be raised, since each release is
+    /// tested up to its own caps.
     pub fn caps(&self) -> anyhow::Result<Limits> {
         let max = Limits::MAX;
         let milliseconds = |seconds: u64| u64::try_from(Duration::from_secs(seconds).as_millis()).unwrap_or(u64::MAX);
@@ -77,8 +78,8 @@ fn lowered<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyh
         None => Ok(max),
         Some(asked) if asked > T::default() && asked <= max => Ok(asked),
         Some(_) => Err(Failure::usage(
-            format!("run_limits.{key} is zero, or more than this release allows"),
-            "docs/configuration.md lists how far each can go",
+            format!("run_limits.{key} must be more than 0 and at most this release's maximum"),
+            "docs/reference/manifest.md lists the maximum of each limit",
         )),
     }
 }
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn caps_can_be_lowered_and_not_raised() {
-        let read = |text: &str| toml::from_str::<RunLimits>(text).expect("a table").caps();
+        let read = |text: &str| toml::from_str::<RunLimitSettings>(text).expect("a table").caps();
         assert_eq!(read("").expect("nothing is set"), Limits::MAX);
         let caps = read("timeout_seconds = 60\nmemory_mb = 64\nhost_calls = 5\nlog_kb = 1").expect("less than all");
         let expected =

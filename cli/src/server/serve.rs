@@ -1,6 +1,4 @@
-//! `lathe serve`
-
-use std::net::SocketAddr;
+//! `lathe serve`: runs a server until a signal.
 
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -10,48 +8,46 @@ use super::{Assembled, ServeArguments, Settings, Signals, assemble};
 use crate::failure::Outcome;
 use crate::output::Screen;
 
-/// The exit code of a program that a second signal ended.
-pub(super) const IMPATIENT_EXIT_CODE: i32 = 130;
+/// The exit code after a second signal: 128 and SIGINT's number, as in shells.
+pub(super) const FORCED_EXIT_CODE: i32 = 130;
 
 pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    // Secrets of runs pass through this process.
+    runner::wipe_freed_memory();
     let settings = Settings::read(arguments)?;
     let telemetry = Telemetry::start(&settings.log, settings.log_format, settings.otlp_endpoint.as_deref())?;
     let signals = Signals::catch()?;
     let assembled = assemble(&settings).await?;
-    let url = url_of(assembled.address());
+    let url = assembled.url();
     tracing::info!(%url, data = %settings.data.display(), version = env!("CARGO_PKG_VERSION"), "started");
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
-    run_until_told(assembled, signals).await?;
-    telemetry.end().await;
+    serve_until_signal(assembled, signals).await?;
     tracing::info!("stopped");
+    telemetry.end().await;
     Ok(Outcome::Done)
 }
 
-/// Serves until the first signal, then lets what runs come to its end; a second signal ends everything at once.
-async fn run_until_told(assembled: Assembled, mut signals: Signals) -> anyhow::Result<()> {
+/// Serves until the first signal, then finishes the running requests. A second signal ends the process immediately.
+async fn serve_until_signal(assembled: Assembled, mut signals: Signals) -> anyhow::Result<()> {
     let (stop, stopped) = oneshot::channel::<()>();
     let watch = tokio::spawn(async move {
         let name = signals.next().await;
         tracing::info!(
             signal = name,
-            "stopping: nothing new is admitted, what runs has 30 seconds; again to stop at once"
+            "stopping: new requests are refused, running ones have 30 seconds; a second signal stops at once"
         );
-        // Without a receiver the server has ended already.
+        // Fails only if the server has ended.
         let _ = stop.send(());
         let name = signals.next().await;
-        tracing::warn!(signal = name, "stopped at once; what ran is closed in the history at the next start");
-        std::process::exit(IMPATIENT_EXIT_CODE);
+        tracing::warn!(signal = name, "stopped at once; the next start closes the records of interrupted runs");
+        std::process::exit(FORCED_EXIT_CODE);
     });
     let served = assembled
         .serve(async {
-            // A sender that is gone means the same as a signal.
+            // A dropped sender stops the server too.
             let _ = stopped.await;
         })
         .await;
     watch.abort();
     served
-}
-
-pub fn url_of(address: SocketAddr) -> String {
-    format!("http://{address}")
 }

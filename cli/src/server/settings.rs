@@ -1,4 +1,4 @@
-//! The settings of a server, from flags, environment, file and defaults.
+//! The settings of a server: flags, environment variables, settings file and defaults, merged.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -8,53 +8,61 @@ use api::RateLimits;
 use clap::Args;
 use runner::EgressConfig;
 
-use super::builds::{
-    BUBBLEWRAP_VARIABLE, BuildArguments, BuildSettings, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap,
-};
-use super::egress::Egress;
-use super::file::SettingsFile;
-use super::limits::Limits;
+use super::builds::{BuildArguments, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
+use super::egress::EgressSettings;
+use super::file::{SettingsFile, is_file_ignored};
+use super::limits::LimitSettings;
 use super::rate_limits::{Profile, RateLimitSettings};
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::programs;
 
-/// Only this machine reaches the server unless its operator says otherwise.
+/// Loopback: other machines reach the server only if its operator asks for it.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const DATA_DEFAULT: &str = "./lathe-data";
 pub(super) const LOG_DEFAULT: &str = "info";
-/// More than any machine has cores; each takes some megabytes even when it has nothing to do.
+/// More than the cores of any machine. An idle runner takes some megabytes.
 const RUNNERS_MAX: i64 = 1_024;
 
-/// Where the data lies; also for commands that work on it without a server.
+/// The data directory and the settings file, for every command that works on a data directory.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataArguments {
     /// The data directory [default: ./lathe-data]
     #[arg(long, env = "LATHE_DATA", value_name = "DIRECTORY")]
     data: Option<PathBuf>,
-    /// The settings file [default: lathe.toml in the current directory, if there is one]
+    /// The settings file, such as lathe.toml [default: none]
     #[arg(long, env = "LATHE_CONFIG", value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 }
 
 impl DataArguments {
+    /// The data directory, for a command that changes it. A settings file that is not named is an error.
     pub fn directory(&self) -> anyhow::Result<PathBuf> {
+        self.clone().directory_or(SettingsFile::load_or_refuse(self.config.as_deref())?.data)
+    }
+
+    /// The data directory, for a command that only reads it. A settings file that is not named is ignored.
+    pub fn directory_to_read(&self) -> anyhow::Result<PathBuf> {
         self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data)
     }
 
-    /// That of the server, for commands that are not one.
-    pub fn bubblewrap(&self) -> anyhow::Result<Option<PathBuf>> {
-        let named = std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from);
-        Ok(bubblewrap(named, SettingsFile::load(self.config.as_deref())?.bubblewrap))
+    /// Whether the current directory has a settings file that is not named.
+    pub fn ignores_file(&self) -> bool {
+        is_file_ignored(self.config.as_deref())
     }
 
-    /// As [`DataArguments::bubblewrap`].
+    /// The bubblewrap program that a server with these arguments uses.
+    pub fn bubblewrap(&self) -> anyhow::Result<Option<PathBuf>> {
+        Ok(bubblewrap(SettingsFile::load(self.config.as_deref())?.bubblewrap))
+    }
+
+    /// The Rust toolchain that a server with these arguments uses.
     pub fn rust_toolchain(&self) -> anyhow::Result<Option<PathBuf>> {
         let named = std::env::var_os(RUST_TOOLCHAIN_VARIABLE).map(PathBuf::from);
         let from_file = SettingsFile::load(self.config.as_deref())?.rust_toolchain;
         Ok(named.or(from_file).or_else(programs::rust_toolchain))
     }
 
-    /// Absolute, since children of the server work in other directories.
+    /// The absolute path of the data directory. Child processes of the server work in other directories.
     pub(super) fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
         std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
@@ -65,57 +73,57 @@ impl DataArguments {
 pub struct ServeArguments {
     #[command(flatten)]
     data: DataArguments,
-    /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    /// Address to listen on; port 0 takes a free port [default: 127.0.0.1:8080]
     #[arg(long, env = "LATHE_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// What to log: a level, or directives such as api=debug,info [default: info]
+    /// Log level, or directives such as api=debug,info [default: info]
     #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
     log: Option<String>,
-    /// The form of the log on stderr [default: human]
+    /// Format of the log on stderr [default: human]
     #[arg(long, env = "LATHE_LOG_FORMAT", value_enum)]
     log_format: Option<LogFormat>,
-    /// Runner processes, on which tools run; each is one thread [default: one for each core]
+    /// Runner processes, which run tools; each has one thread [default: one per core]
     #[arg(long, env = "LATHE_RUNNERS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=RUNNERS_MAX))]
     runners: Option<u32>,
-    /// Runs at once
+    /// Runs at the same time, over all runners [default: 32]
     #[arg(long, env = "LATHE_PARALLEL_RUNS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     parallel_runs: Option<u32>,
-    /// Runs that may wait for a place before callers are told to come back
+    /// Runs that may wait in the queue; further ones get 503 [default: 256]
     #[arg(long, env = "LATHE_QUEUED_RUNS", value_name = "COUNT")]
     queued_runs: Option<usize>,
-    /// Live versions that one tool may have
+    /// Live versions per tool [default: 50]
     #[arg(long, env = "LATHE_LIVE_VERSIONS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     live_versions: Option<u32>,
-    /// Hours for which idempotency keys, and what can be asked about later, are remembered
-    #[arg(long, env = "LATHE_OPERATION_HOURS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Hours that idempotency keys and asynchronous operations are kept [default: 24]
+    #[arg(long, env = "LATHE_OPERATION_HOURS", value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..))]
     operation_hours: Option<u32>,
-    /// Hours for which runs can be replayed and recorded answers are kept; 0 keeps neither [default: 168]
-    #[arg(long, env = "LATHE_TAPE_HOURS", value_name = "COUNT")]
+    /// Hours that recordings for replays and recorded responses are kept; 0 records nothing [default: 168]
+    #[arg(long, env = "LATHE_TAPE_HOURS", value_name = "HOURS")]
     tape_hours: Option<u32>,
-    /// Where compiled code and fetched packages are kept, which can be made again [default: cache in the data directory]
+    /// Cache of compiled code and downloaded packages; safe to delete [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
     #[command(flatten)]
     builds: BuildArguments,
-    /// Who builds: the server itself, or `lathe worker` beside it [default: internal]
+    /// Processes that build: the server itself, or `lathe worker` processes [default: internal]
     #[arg(long, env = "LATHE_BUILD_WORKERS", value_enum)]
     build_workers: Option<BuildWorkers>,
     #[command(flatten)]
-    limits: Limits,
+    limits: LimitSettings,
     #[command(flatten)]
-    egress: Egress,
-    /// Requests per minute of a user, by operation; own numbers stand in the settings file [default: off]
+    egress: EgressSettings,
+    /// Rate limits per user and operation; [rate_limits] in the settings file sets single ones [default: off]
     #[arg(long, env = "LATHE_RATE_LIMITS", value_enum)]
     rate_limits: Option<Profile>,
-    /// Where to serve metrics for Prometheus, apart from the API, or off; port 0 takes a free one [default: 127.0.0.1:9464]
+    /// Address for Prometheus metrics, or off; port 0 takes a free port [default: 127.0.0.1:9464]
     #[arg(long, env = "LATHE_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
     metrics_listen: Option<MetricsListen>,
-    /// The collector that gets traces, by OTLP over HTTP [default: none]
+    /// Collector that receives traces, by OTLP over HTTP [default: none]
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
 }
 
-/// What a server is assembled from. `None` leaves the default to the crate that owns it.
+/// The settings of a server. `None` stands for the default of the crate that owns the setting.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub listen: SocketAddr,
@@ -129,11 +137,11 @@ pub struct Settings {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
-    pub builds: BuildSettings,
+    pub builds: BuildArguments,
     pub build_workers: BuildWorkers,
-    pub limits: Limits,
+    pub limits: LimitSettings,
     pub egress: EgressConfig,
-    /// What no run gets more of.
+    /// Upper bounds of the limits that versions choose.
     pub run_limits: runner::Limits,
     pub rate_limits: RateLimits,
     pub metrics_listen: MetricsListen,
@@ -142,12 +150,12 @@ pub struct Settings {
 
 impl Settings {
     pub fn read(arguments: ServeArguments) -> anyhow::Result<Self> {
-        let file = SettingsFile::load(arguments.data.config.as_deref())?;
+        let file = SettingsFile::load_or_refuse(arguments.data.config.as_deref())?;
         Self::merge(arguments, file)
     }
 
     fn merge(arguments: ServeArguments, mut file: SettingsFile) -> anyhow::Result<Self> {
-        let builds = arguments.builds.or(&mut file);
+        let builds = arguments.builds.or(file.take_builds());
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -172,7 +180,8 @@ impl Settings {
         })
     }
 
-    /// A server for the demo: a free loopback port, its own directory, nothing from the user's environment.
+    /// Settings of the demo's server: a free loopback port, a data directory of its own, nothing from the user's
+    /// environment.
     pub fn for_demo(data: PathBuf) -> anyhow::Result<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let metrics_listen = MetricsListen::Off;

@@ -1,8 +1,8 @@
-//! The operator's wish to stop.
+//! SIGTERM and SIGINT.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Catches SIGTERM and SIGINT from now on, before anything is started that would have to be cleaned up.
+/// Handlers of SIGTERM and SIGINT, to be installed before anything starts that needs an orderly end.
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -13,7 +13,7 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal and returns its name.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",

@@ -1,26 +1,37 @@
-//! What a server deletes by itself when its time is over: the tapes of runs, and recorded answers.
+//! Hourly deletion of expired recordings of runs, of expired recorded responses, and of git objects that no ref
+//! reaches.
 
 use std::time::Duration;
 
+use builder::source::GitServer;
 use registry::{Result, Store};
 
-/// What is swept is kept for hours and days.
+/// Retention is set in hours and days.
 const PERIOD: Duration = Duration::from_hours(1);
 
-/// Sweeps now and every hour.
+/// Deletes expired recordings and recorded responses now and every hour.
 pub async fn sweep_hourly(store: Store) {
     let mut hours = tokio::time::interval(PERIOD);
     loop {
         hours.tick().await;
-        tell("tapes", store.sweep_tapes().await);
-        tell("recorded answers", store.sweep_answers().await);
+        log_sweep("tapes", store.delete_expired_tapes().await);
+        log_sweep("recorded answers", store.delete_expired_answers().await);
     }
 }
 
-fn tell(what: &str, swept: Result<u64>) {
+/// Collects git garbage now and every hour, one repository after the other.
+pub async fn collect_hourly(git: GitServer) {
+    let mut hours = tokio::time::interval(PERIOD);
+    loop {
+        hours.tick().await;
+        git.collect_garbage().await;
+    }
+}
+
+fn log_sweep(what: &str, swept: Result<u64>) {
     match swept {
         Ok(0) => {}
-        Ok(swept) => tracing::info!(swept, "{what} whose time was over are deleted"),
-        Err(error) => tracing::error!(%error, "{what} whose time is over cannot be deleted"),
+        Ok(swept) => tracing::info!(swept, "expired {what} are deleted"),
+        Err(error) => tracing::error!(%error, "expired {what} cannot be deleted"),
     }
 }

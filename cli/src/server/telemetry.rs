@@ -1,13 +1,14 @@
-//! What a server tells its operator: the log, traces, metrics.
+//! Telemetry of a server: the log, traces and metrics.
 
 mod human;
-mod lines;
+mod log_writer;
 mod logging;
 mod metrics;
 mod metrics_listen;
 mod otlp;
-mod process;
+mod stalls;
 
 pub use logging::{LogFormat, Telemetry, log_for_demo};
 pub use metrics::Metrics;
 pub use metrics_listen::MetricsListen;
+pub use stalls::StallWatch;

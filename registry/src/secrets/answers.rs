@@ -1,10 +1,10 @@
-//! Sealing recorded answers, each for its tool and the request that it answers.
+//! Sealing recorded answers. Each is bound to its tool and its request.
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, associated_data, open, seal_there};
+use super::data_key::{DataKey, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
-use super::tapes::{packed, unpacked};
+use super::tapes::{compressed, decompressed};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::ids::ToolId;
@@ -14,12 +14,12 @@ use crate::ids::ToolId;
 pub struct AnswerTo<'a> {
     pub organization: &'a OrganizationId,
     pub tool: &'a ToolId,
-    /// What the request is kept under.
+    /// The keyed digest of the request.
     pub request: &'a [u8; 32],
 }
 
 impl DataKey {
-    /// What a request is kept under, given its SHA-256: another tool or organisation has another for the same request.
+    /// Returns the keyed digest of a request, given its SHA-256. It differs between tools and organisations.
     pub fn request_digest(&self, tool: &ToolId, request: &[u8; 32]) -> [u8; 32] {
         let label = associated_data("derive", &["recorded answers", tool.as_str()]);
         let key = Zeroizing::new(keyed_hash(self.bytes(), &label));
@@ -27,12 +27,12 @@ impl DataKey {
     }
 
     pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
-        seal_there(self.bytes(), &self.answering(to), packed(answer)?)
+        seal_in_place(self.bytes(), &self.answering(to), compressed(answer)?)
     }
 
-    /// Opens what [`DataKey::seal_answer`] sealed for the same row.
+    /// Opens an answer that [`DataKey::seal_answer`] sealed for the same row.
     pub fn open_answer(&self, to: AnswerTo<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        unpacked(&open(self.bytes(), &self.answering(to), sealed)?)
+        decompressed(&open(self.bytes(), &self.answering(to), sealed)?)
     }
 
     fn answering(&self, to: AnswerTo<'_>) -> Vec<u8> {
@@ -47,7 +47,7 @@ mod tests {
     use crate::clock::Clock;
 
     #[test]
-    fn an_answer_opens_where_it_was_sealed_for_and_nowhere_else() {
+    fn an_answer_opens_only_in_its_row() {
         let (key, clock) = (DataKey::generate(), Clock::system());
         let (acme, other) = (OrganizationId::parse("acme").unwrap(), OrganizationId::parse("other").unwrap());
         let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_requests_of_two_tools_cannot_be_told() {
+    fn equal_requests_of_two_tools_have_different_digests() {
         let (key, clock) = (DataKey::generate(), Clock::system());
         let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
         let digest = key.request_digest(&tool, &[7; 32]);

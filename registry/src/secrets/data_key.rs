@@ -1,4 +1,4 @@
-//! One organisation's key, and what it seals.
+//! The data key of an organisation, and sealing with it.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use crate::ids::ToolId;
 use crate::names::EnvvarName;
 use crate::random;
 
-/// The first byte of every sealed value, so that another cipher can follow.
+/// The first byte of every sealed value. Another cipher gets another number.
 const FORMAT: u8 = 1;
-/// Random nonces of this length do not meet within any realistic number of values.
+/// Random nonces of this length do not collide within any realistic number of values.
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
-/// What a sealed value is longer than the value.
+/// Bytes that sealing adds to a value.
 pub(super) const SEAL_BYTES: usize = 1 + NONCE_BYTES + TAG_BYTES;
 
-/// The key of one organisation; wiped when dropped.
+/// The key of one organisation. It is wiped when dropped.
 #[derive(Clone)]
 pub struct DataKey {
     id: String,
@@ -48,7 +48,7 @@ impl DataKey {
         &self.bytes
     }
 
-    /// Names the key in stored rows; not secret.
+    /// Returns the id of the key in stored rows, which is not secret.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -75,7 +75,7 @@ impl fmt::Debug for DataKey {
     }
 }
 
-/// Joins parts with their lengths before them, so that no two lists give the same bytes.
+/// Joins the purpose and the parts, each with its length before it, so that different lists yield different bytes.
 pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
     let all = || std::iter::once(&purpose).chain(parts);
     let mut joined = Vec::with_capacity(all().map(|part| size_of::<u64>() + part.len()).sum());
@@ -87,13 +87,13 @@ pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
 }
 
 pub(super) fn seal(key: &[u8; 32], bound_to: &[u8], value: &[u8]) -> Result<Vec<u8>> {
-    let mut room = Zeroizing::new(Vec::with_capacity(value.len() + SEAL_BYTES));
-    room.extend(value);
-    seal_there(key, bound_to, room)
+    let mut copy = Zeroizing::new(Vec::with_capacity(value.len() + SEAL_BYTES));
+    copy.extend(value);
+    seal_in_place(key, bound_to, copy)
 }
 
-/// Seals a value where it is, so that nothing of it is left to be wiped: it must never have been longer.
-pub(super) fn seal_there(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<Vec<u8>>) -> Result<Vec<u8>> {
+/// Seals a value in its buffer, so that no plain copy is left. The value must never have been longer.
+pub(super) fn seal_in_place(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<Vec<u8>>) -> Result<Vec<u8>> {
     if value.capacity() - value.len() < SEAL_BYTES {
         return seal(key, bound_to, &value);
     }
@@ -104,7 +104,7 @@ pub(super) fn seal_there(key: &[u8; 32], bound_to: &[u8], mut value: Zeroizing<V
     let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), bound_to, body).map_err(|_| unreadable())?;
     value.extend(tag);
     let mut sealed = std::mem::take(&mut *value);
-    // It may wait for the database, and what was packed has room for all that it was.
+    // The value may wait for the database, and the buffer of a compressed value is as large as the original.
     sealed.shrink_to_fit();
     Ok(sealed)
 }
@@ -121,5 +121,5 @@ pub(super) fn open(key: &[u8; 32], bound_to: &[u8], sealed: &[u8]) -> Result<Zer
 }
 
 fn unreadable() -> Error {
-    Error::Corrupt { what: "sealed value", detail: "it does not open with the key and place of its row".to_owned() }
+    Error::Corrupt { what: "sealed value", detail: "it cannot be opened with the key of its row".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The master key, kept in a file of its own beside the database, and everything derived from it.
+//! The master key in its own file beside the database, and the keys derived from it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,16 +18,17 @@ use crate::random;
 
 const FILE_NAME: &str = "master.key";
 
-/// The master key of an installation; cheap to clone, never shown.
+/// The master key of an installation. Cheap to clone; hidden in debug output.
 #[derive(Clone)]
 pub struct KeyRing(Arc<Zeroizing<[u8; 32]>>);
 
 impl KeyRing {
-    /// Reads the key file, creating it at the first start. Refuses a file that others can read, and a missing file
-    /// beside an existing database, whose variables a new key could not open.
+    /// Reads the key file, and creates it at the first start. Refuses a file that other users can read. Refuses a missing file
+    /// beside an existing database, because a new key cannot open its variables.
     pub fn load(data: &DataDir) -> Result<Self> {
         let folder = data.keys();
         let path = folder.join(FILE_NAME);
+        create_private_folder(&folder)?;
         if !at(&path, path.try_exists())? {
             if data.database().exists() {
                 return Err(Error::KeyFileMissing { path });
@@ -37,7 +38,7 @@ impl KeyRing {
         read(&path).map(|key| Self(Arc::new(key)))
     }
 
-    /// A key for one purpose, named by its label. The same label always gives the same key.
+    /// Derives a key for one purpose. The same label always yields the same key.
     pub fn derive(&self, label: &str) -> [u8; 32] {
         self.authenticate(&associated_data("derive", &[label]))
     }
@@ -47,7 +48,7 @@ impl KeyRing {
         seal(&self.wrapping_key(), &wrapped_for(organization, key.id()), key.bytes())
     }
 
-    /// Opens what [`KeyRing::wrap`] sealed for the same organisation and key id.
+    /// Opens a data key that [`KeyRing::wrap`] sealed for the same organisation and key id.
     pub fn unwrap(&self, organization: &OrganizationId, key_id: &str, wrapped: &[u8]) -> Result<DataKey> {
         let opened = open(&self.wrapping_key(), &wrapped_for(organization, key_id), wrapped)?;
         let bytes = <[u8; 32]>::try_from(opened.as_slice());
@@ -74,7 +75,7 @@ impl std::fmt::Debug for KeyRing {
 pub(crate) fn keyed_hash(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
     let mut padded = [0; 64];
     padded[..32].copy_from_slice(key);
-    // A key of exactly one block needs no length check, so nothing can fail here.
+    // A key of exactly one block needs no length check, so this cannot fail.
     let mut hash = Hmac::<Sha256>::new(&padded.into());
     hash.update(message);
     hash.finalize().into_bytes().into()
@@ -84,7 +85,7 @@ fn wrapped_for(organization: &OrganizationId, key_id: &str) -> Vec<u8> {
     associated_data("data key", &[organization.as_str(), key_id])
 }
 
-/// Two processes may both come here at the first start; the link lets exactly one key win.
+/// Creates the key file. Two processes may do so at the same time; the hard link lets exactly one key win.
 fn create(folder: &Path, path: &Path) -> Result<()> {
     create_private_folder(folder)?;
     let temporary = folder.join(temporary_name());
@@ -106,6 +107,6 @@ fn read(path: &Path) -> Result<Zeroizing<[u8; 32]>> {
     let text = Zeroizing::new(at(path, fs::read_to_string(path))?);
     let mut key = Zeroizing::new([0; 32]);
     let decoded = hex::decode_to_slice(text.trim(), &mut *key);
-    let detail = "it must hold 64 hexadecimal characters".to_owned();
+    let detail = "it must contain 64 hexadecimal characters".to_owned();
     decoded.map(|()| key).map_err(|_| Error::Corrupt { what: "master key file", detail })
 }

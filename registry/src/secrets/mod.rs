@@ -1,6 +1,6 @@
-//! Envelope encryption: a master key in a file seals one data key per organisation, which seals its variables.
+//! Envelope encryption: a master key in a file seals one data key per organisation, which seals the organisation's variables.
 //!
-//! A sealed value is bound to its organisation, tool, name and key: moved to another row it does not open.
+//! A sealed value is bound to its organisation, tool, name and key. It cannot be opened in another row.
 
 mod answers;
 mod data_key;

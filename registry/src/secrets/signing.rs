@@ -1,4 +1,4 @@
-//! The key with which an organisation's versions are signed. It is derived from the data key, so it is kept nowhere.
+//! The key that signs an organisation's versions. It is derived from the data key and not stored.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use super::data_key::{DataKey, associated_data};
 use super::key_ring::keyed_hash;
 use crate::error::{Error, Result};
 
-/// What stands before the 32 bytes of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410).
+/// The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410).
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Ed25519, of one organisation.
+/// The Ed25519 key pair of an organisation.
 pub struct SigningKey(Ed25519KeyPair);
 
-/// The half of a [`SigningKey`] that everybody may have.
+/// The public key of a [`SigningKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicKey([u8; 32]);
 
@@ -55,12 +55,12 @@ impl PublicKey {
         &self.0
     }
 
-    /// Names the key: the SHA-256 of its SubjectPublicKeyInfo, in hexadecimal.
+    /// Returns the id of the key: the SHA-256 of its SubjectPublicKeyInfo, in hexadecimal.
     pub fn id(&self) -> String {
         hex::encode(Sha256::digest(self.to_der()))
     }
 
-    /// As `openssl` and other tools read it.
+    /// Returns the key in PEM, the format of `openssl`.
     pub fn to_pem(&self) -> String {
         format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(self.to_der()))
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_of_one_key_and_one_message() {
+    fn a_signature_is_valid_for_one_key_and_one_message() {
         let (data_key, other) = (DataKey::generate(), DataKey::generate());
         let (key, again) = (data_key.signing_key().unwrap(), data_key.signing_key().unwrap());
         let public = key.public_key().unwrap();
@@ -99,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_written_as_others_read_it() {
-        // The public key of the first test of RFC 8032, with what `openssl pkey -pubin -outform DER` says of it.
+    fn a_key_is_written_in_the_format_of_openssl() {
+        // The public key of the first test of RFC 8032, with the output of `openssl pkey -pubin -outform DER`.
         let bytes = hex::decode("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a").unwrap();
         let key = PublicKey::from_bytes(&bytes).unwrap();
         let pem = key.to_pem();

@@ -1,22 +1,22 @@
-//! Sealing tapes and their bodies: made small first, then sealed for the place where they lie.
+//! Sealing tapes and their bodies. Values are compressed, then sealed for their row.
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_there};
+use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_in_place};
 use super::key_ring::keyed_hash;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 
-/// Below this, packing takes longer than it saves.
-const PACKED_BYTES_MIN: usize = 4 << 10;
-/// The fastest of those that find repetitions far apart.
+/// Smaller values are not compressed, which would take longer than it saves.
+const COMPRESSED_BYTES_MIN: usize = 4 << 10;
+/// The fastest level that finds distant repetitions.
 const LEVEL: i32 = 1;
-/// More than any tape, body or answer is.
-const UNPACKED_BYTES_MAX: usize = 64 << 20;
+/// More than the size of any tape, body or answer.
+const UNCOMPRESSED_BYTES_MAX: usize = 64 << 20;
 
-/// What is added to contents that are not packed.
-const ROOM_BYTES: usize = 1 + SEAL_BYTES;
+/// Bytes that are added to uncompressed contents.
+const ADDED_BYTES: usize = 1 + SEAL_BYTES;
 
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
@@ -30,10 +30,10 @@ impl DataKey {
         tape: Zeroizing<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        seal_there(self.bytes(), &place, packed_there(tape)?)
+        seal_in_place(self.bytes(), &place, compressed_in_place(tape)?)
     }
 
-    /// Opens what [`DataKey::seal_tape`] sealed for the same run.
+    /// Opens a tape that [`DataKey::seal_tape`] sealed for the same run.
     pub fn open_tape(
         &self,
         organization: &OrganizationId,
@@ -41,22 +41,22 @@ impl DataKey {
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
         let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
-        unpacked(&open(self.bytes(), &place, sealed)?)
+        decompressed(&open(self.bytes(), &place, sealed)?)
     }
 
-    /// What a body is kept under: no other organisation has the same for the same body.
+    /// Returns the keyed digest of a body, given its SHA-256. It differs between organisations.
     pub fn body_digest(&self, digest: &[u8; 32]) -> [u8; 32] {
         let key = Zeroizing::new(keyed_hash(self.bytes(), &associated_data("derive", &["tape bodies"])));
         keyed_hash(&key, digest)
     }
 
-    /// Seals a body, given what it is kept under.
+    /// Seals a body, given its keyed digest.
     pub fn seal_body(&self, organization: &OrganizationId, digest: &[u8; 32], body: &[u8]) -> Result<Vec<u8>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        seal_there(self.bytes(), &place, packed(body)?)
+        seal_in_place(self.bytes(), &place, compressed(body)?)
     }
 
-    /// Opens what [`DataKey::seal_body`] sealed.
+    /// Opens a body that [`DataKey::seal_body`] sealed.
     pub fn open_body(
         &self,
         organization: &OrganizationId,
@@ -64,43 +64,43 @@ impl DataKey {
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
         let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
-        unpacked(&open(self.bytes(), &place, sealed)?)
+        decompressed(&open(self.bytes(), &place, sealed)?)
     }
 }
 
-/// A copy that can be sealed where it is.
-pub(super) fn packed(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    if contents.len() < PACKED_BYTES_MIN {
-        let mut copy = Zeroizing::new(Vec::with_capacity(contents.len() + ROOM_BYTES));
+/// Compresses a copy, with spare capacity for sealing in place.
+pub(super) fn compressed(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    if contents.len() < COMPRESSED_BYTES_MIN {
+        let mut copy = Zeroizing::new(Vec::with_capacity(contents.len() + ADDED_BYTES));
         copy.extend(contents);
         copy.push(PLAIN);
         return Ok(copy);
     }
-    let mut packed = zstd::bulk::compress(contents, LEVEL).map_err(|error| damaged(&error.to_string()))?;
-    packed.push(ZSTD);
-    Ok(Zeroizing::new(packed))
+    let mut compressed = zstd::bulk::compress(contents, LEVEL).map_err(|error| damaged(&error.to_string()))?;
+    compressed.push(ZSTD);
+    Ok(Zeroizing::new(compressed))
 }
 
-/// The same, without a copy of what is small.
-fn packed_there(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
-    if contents.len() >= PACKED_BYTES_MIN || contents.len() == contents.capacity() {
-        return packed(&contents);
+/// Like [`compressed`], without a copy of a small value.
+fn compressed_in_place(mut contents: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+    if contents.len() >= COMPRESSED_BYTES_MIN || contents.len() == contents.capacity() {
+        return compressed(&contents);
     }
     contents.push(PLAIN);
     Ok(contents)
 }
 
-pub(super) fn unpacked(packed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    match packed.split_last() {
+pub(super) fn decompressed(compressed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    match compressed.split_last() {
         Some((&PLAIN, contents)) => Ok(Zeroizing::new(contents.to_vec())),
         Some((&ZSTD, contents)) => {
             let size = zstd::zstd_safe::get_frame_content_size(contents).ok().flatten();
-            let size = size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= UNPACKED_BYTES_MAX);
+            let size = size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size <= UNCOMPRESSED_BYTES_MAX);
             let size = size.ok_or_else(|| damaged("it is too large"))?;
             let contents = zstd::bulk::decompress(contents, size).map_err(|error| damaged(&error.to_string()))?;
             Ok(Zeroizing::new(contents))
         }
-        _ => Err(damaged("its form is unknown")),
+        _ => Err(damaged("its format is unknown")),
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tape_opens_where_it_was_sealed_for_and_nowhere_else() {
+    fn a_tape_opens_only_in_its_row() {
         let (key, acme) = (DataKey::generate(), organization("acme"));
         let (run, other) = (InvocationId::new(&Clock::system()), InvocationId::new(&Clock::system()));
         for tape in [&b"small"[..], &[7; 100_000], b""] {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_bodies_of_two_organizations_cannot_be_told() {
+    fn equal_bodies_of_two_organizations_have_different_digests() {
         let (one, two, digest) = (DataKey::generate(), DataKey::generate(), [9; 32]);
         assert_eq!(one.body_digest(&digest), one.body_digest(&digest));
         assert_ne!(one.body_digest(&digest), two.body_digest(&digest));

@@ -1,25 +1,25 @@
-//! The data keys that were opened lately, so that a run need not read and open its organisation's.
+//! A cache of opened data keys: a run does not have to read and open the key of its organisation.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+
+use parking_lot::RwLock;
 
 use crate::account::OrganizationId;
 use crate::secrets::DataKey;
 
-/// Organisations that run something at the same time are fewer.
+/// Cached keys. Fewer organisations run tools at the same time. When the cache is full, it is cleared.
 const KEYS_MAX: usize = 1_000;
 
-/// At its bound all is forgotten; a key comes back with its next use.
 #[derive(Default)]
 pub(super) struct DataKeys(RwLock<HashMap<OrganizationId, DataKey>>);
 
 impl DataKeys {
     pub(super) fn get(&self, organization: &OrganizationId) -> Option<DataKey> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(organization).cloned()
+        self.0.read().get(organization).cloned()
     }
 
-    pub(super) fn keep(&self, organization: OrganizationId, key: DataKey) {
-        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn insert(&self, organization: OrganizationId, key: DataKey) {
+        let mut keys = self.0.write();
         if keys.len() >= KEYS_MAX {
             keys.clear();
         }

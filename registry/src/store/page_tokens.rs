@@ -1,19 +1,19 @@
-//! Page tokens: the position of a row in its table, as a number that tells nothing and is good for one list only.
+//! Continuation tokens: the position of a row in its table as an opaque number that is valid for one list only.
 //!
-//! Positions count the rows of all organisations, so they are permuted under a key: by four rounds of a Feistel
-//! network, whose key depends on the list. A token of another list, or an invented one, leads to a position where
-//! most likely nothing is; whoever guesses one that exists has found a row of their own list.
+//! A position counts the rows of all organisations, so it is permuted with a key: four rounds of a Feistel network whose
+//! key depends on the list. A token of another list, or a guessed token, decodes to a position that most likely does not
+//! exist. A guess that decodes to an existing position finds a row of the caller's own list.
 //!
-//! Clients made by generators keep the token in 32 signed bits. So the first billion positions are permuted among
-//! themselves; later ones take up to 53 bits, which every JSON reader keeps exactly.
+//! Generated clients hold the token in a signed 32-bit integer. The first billion positions are therefore permuted among
+//! themselves. Later positions take up to 53 bits, which every JSON parser keeps exactly.
 
 use crate::secrets::{KeyRing, associated_data, keyed_hash};
 
-/// Half the bits of each range of positions, the small one first.
-const HALVES: [u32; 2] = [15, 26];
+/// Half the number of bits of each range of positions, the small range first.
+const HALF_BITS: [u32; 2] = [15, 26];
 const ROUNDS: u8 = 4;
 
-/// Makes and reads the tokens of all lists.
+/// Encodes and decodes the tokens of all lists.
 pub(super) struct PageTokens([u8; 32]);
 
 impl PageTokens {
@@ -21,63 +21,70 @@ impl PageTokens {
         Self(keys.derive("page tokens"))
     }
 
-    /// The token of a position in the list that these names single out. Never 0, which stands for the first page.
+    /// Encodes a position in the list that the names identify. Never 0, which stands for the first page.
     pub(super) fn seal(&self, list: &[&str], position: u64) -> u64 {
-        let key = self.key(list);
-        let [small, large] = HALVES;
+        let [small, large] = self.permutations(list);
         match position {
-            small_one if small_one < size(small) => 1 + permuted(&key, small, position),
-            _ => 1 + size(small) + permuted(&key, large, position & (size(large) - 1)),
+            small_one if small_one < small.size() => 1 + small.permuted(position),
+            _ => 1 + small.size() + large.permuted(position & (large.size() - 1)),
         }
     }
 
-    /// The position that the token stands for in this list, if it can be one.
+    /// Decodes a token of the list. Returns `None` for a number that no list returns.
     pub(super) fn open(&self, list: &[&str], token: u64) -> Option<u64> {
-        let key = self.key(list);
-        let [small, large] = HALVES;
+        let [small, large] = self.permutations(list);
         let value = token.checked_sub(1)?;
-        match value.checked_sub(size(small)) {
-            None => Some(restored(&key, small, value)),
-            Some(value) if value < size(large) => {
-                Some(restored(&key, large, value)).filter(|position| *position >= size(small))
+        match value.checked_sub(small.size()) {
+            None => Some(small.restored(value)),
+            Some(value) if value < large.size() => {
+                Some(large.restored(value)).filter(|position| *position >= small.size())
             }
             Some(_) => None,
         }
     }
 
-    fn key(&self, list: &[&str]) -> [u8; 32] {
-        keyed_hash(&self.0, &associated_data("list", list))
+    fn permutations(&self, list: &[&str]) -> [Permutation; 2] {
+        let key = keyed_hash(&self.0, &associated_data("list", list));
+        HALF_BITS.map(|half_bits| Permutation { key, half_bits })
     }
 }
 
-/// Numbers of twice `half` bits.
-const fn size(half: u32) -> u64 {
-    1 << (2 * half)
+/// A keyed permutation of the numbers with twice `half_bits` bits.
+struct Permutation {
+    key: [u8; 32],
+    half_bits: u32,
 }
 
-fn permuted(key: &[u8; 32], half: u32, value: u64) -> u64 {
-    let (left, right) =
-        (0..ROUNDS).fold(split(half, value), |(left, right), round| (right, left ^ scrambled(key, half, round, right)));
-    (left << half) | right
-}
+impl Permutation {
+    const fn size(&self) -> u64 {
+        1 << (2 * self.half_bits)
+    }
 
-fn restored(key: &[u8; 32], half: u32, value: u64) -> u64 {
-    let (left, right) = (0..ROUNDS)
-        .rev()
-        .fold(split(half, value), |(left, right), round| (right ^ scrambled(key, half, round, left), left));
-    (left << half) | right
-}
+    fn permuted(&self, value: u64) -> u64 {
+        let start = self.split(value);
+        let (left, right) =
+            (0..ROUNDS).fold(start, |(left, right), round| (right, left ^ self.scrambled(round, right)));
+        (left << self.half_bits) | right
+    }
 
-const fn split(half: u32, value: u64) -> (u64, u64) {
-    (value >> half, value & ((1 << half) - 1))
-}
+    fn restored(&self, value: u64) -> u64 {
+        let rounds = (0..ROUNDS).rev();
+        let (left, right) =
+            rounds.fold(self.split(value), |(left, right), round| (right ^ self.scrambled(round, left), left));
+        (left << self.half_bits) | right
+    }
 
-fn scrambled(key: &[u8; 32], half: u32, round: u8, value: u64) -> u64 {
-    let mut message = value.to_be_bytes().to_vec();
-    message.push(round);
-    let hash = keyed_hash(key, &message);
-    let bits = hash.iter().take(8).fold(0, |bits, byte| (bits << 8) | u64::from(*byte));
-    bits & ((1 << half) - 1)
+    const fn split(&self, value: u64) -> (u64, u64) {
+        (value >> self.half_bits, value & ((1 << self.half_bits) - 1))
+    }
+
+    fn scrambled(&self, round: u8, value: u64) -> u64 {
+        let mut message = value.to_be_bytes().to_vec();
+        message.push(round);
+        let hash = keyed_hash(&self.key, &message);
+        let bits = hash.iter().take(8).fold(0, |bits, byte| (bits << 8) | u64::from(*byte));
+        bits & ((1 << self.half_bits) - 1)
+    }
 }
 
 #[cfg(test)]
@@ -90,8 +97,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_token_leads_back(bits in 0..52_u32, number in any::<u64>()) {
-            let position = number & (size(26) - 1) >> bits;
+        fn a_token_decodes_to_its_position(bits in 0..52_u32, number in any::<u64>()) {
+            let position = number & ((1 << 52) - 1) >> bits;
             let token = TOKENS.seal(&["history", "acme"], position);
             prop_assert!((1..1 << 53).contains(&token));
             prop_assert_eq!(token <= i32::MAX.unsigned_abs().into(), position < 1 << 30);
@@ -99,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn no_number_upsets_it(token in any::<u64>()) {
+        fn any_number_can_be_decoded(token in any::<u64>()) {
             if let Some(position) = TOKENS.open(&["tools", "acme"], token) {
                 prop_assert_eq!(TOKENS.seal(&["tools", "acme"], position), token);
             }

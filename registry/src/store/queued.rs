@@ -1,4 +1,4 @@
-//! A write in the writer's queue, and whoever waits for it.
+//! A write in the writer's queue, and the channel to its caller.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,46 +11,47 @@ use crate::error::{Error, Result};
 
 pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
 
-/// What one use case does inside a transaction.
+/// The statements of one use case inside a transaction.
 pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
 
 impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
 
-/// What goes into the record of runs, inside a transaction; once more when that is undone because of another.
-pub(super) trait Recording<T>: Fn(&Recorder<'_>) -> Result<T> + Send + 'static {}
+/// The statements of a write to the record of runs inside a transaction. They run again when the transaction is rolled
+/// back because of another write.
+pub(super) trait RecordWork<T>: Fn(&Recorder) -> Result<T> + Send + 'static {}
 
-impl<T, F> Recording<T> for F where F: Fn(&Recorder<'_>) -> Result<T> + Send + 'static {}
+impl<T, F> RecordWork<T> for F where F: Fn(&Recorder) -> Result<T> + Send + 'static {}
 
-/// Somebody who waits for a write.
-pub(super) trait Answer: Send {
-    /// Tells the caller, once it is known whether the group is durable.
-    fn answer(self: Box<Self>, committed: Result<()>);
+/// A write whose caller waits.
+pub(super) trait Reply: Send {
+    /// Sends the result to the caller, once the commit has succeeded or failed.
+    fn reply(self: Box<Self>, committed: Result<()>);
 }
 
-/// A queued write, whatever its type.
-pub(super) trait Job: Answer {
-    /// Runs it; `false` when it failed and its savepoint must be undone.
+/// A queued write of any result type.
+pub(super) trait Job: Reply {
+    /// Runs the statements. Returns `false` when they failed and their savepoint must be rolled back.
     fn apply<'c>(&'c mut self, connection: &'c mut SqliteConnection)
     -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
 }
 
-/// A queued entry of the record, whatever its type.
-pub(super) trait Entry: Answer {
-    /// As [`Job::apply`], and may be done again after it was undone.
-    fn apply(&mut self, recorder: &Recorder<'_>) -> bool;
+/// A queued write to the record of runs, of any result type.
+pub(super) trait RecordJob: Reply {
+    /// Like [`Job::apply`], and may be called again after a rollback.
+    fn apply(&mut self, recorder: &Recorder) -> bool;
 }
 
 pub(super) struct Queued<T, F> {
     work: Option<F>,
     result: Option<Result<T>>,
-    answer: oneshot::Sender<Result<T>>,
+    caller: oneshot::Sender<Result<T>>,
 }
 
 impl<T, F> Queued<T, F> {
-    /// The write, and where its result comes out.
+    /// Returns the write and the receiver of its result.
     pub fn new(work: F) -> (Self, oneshot::Receiver<Result<T>>) {
-        let (answer, answered) = oneshot::channel();
-        (Self { work: Some(work), result: None, answer }, answered)
+        let (caller, receiver) = oneshot::channel();
+        (Self { work: Some(work), result: None, caller }, receiver)
     }
 }
 
@@ -69,8 +70,8 @@ impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
     }
 }
 
-impl<T: Send + 'static, F: Recording<T>> Entry for Queued<T, F> {
-    fn apply(&mut self, recorder: &Recorder<'_>) -> bool {
+impl<T: Send + 'static, F: RecordWork<T>> RecordJob for Queued<T, F> {
+    fn apply(&mut self, recorder: &Recorder) -> bool {
         let Some(work) = &self.work else { return false };
         let result = work(recorder);
         let succeeded = result.is_ok();
@@ -79,11 +80,11 @@ impl<T: Send + 'static, F: Recording<T>> Entry for Queued<T, F> {
     }
 }
 
-impl<T: Send, F: Send> Answer for Queued<T, F> {
-    fn answer(self: Box<Self>, committed: Result<()>) {
-        let Self { result, answer, .. } = *self;
+impl<T: Send, F: Send> Reply for Queued<T, F> {
+    fn reply(self: Box<Self>, committed: Result<()>) {
+        let Self { result, caller, .. } = *self;
         let result = committed.and_then(|()| result.unwrap_or(Err(Error::Closed)));
-        // A caller that went away does not hear; its write stands.
-        let _ = answer.send(result);
+        // The caller may be gone; its write is committed all the same.
+        let _ = caller.send(result);
     }
 }

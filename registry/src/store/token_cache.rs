@@ -1,23 +1,24 @@
-//! Principals of tokens checked a moment ago, so that a run does not pay a read for its caller, and the grants of roles,
-//! which all tokens of their users share.
+//! Caches for authentication: the principals of recently checked tokens, and the grants of roles, which all tokens of a
+//! role's users share.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Place;
-use std::sync::{Mutex, PoisonError};
+use std::collections::hash_map::Entry;
 
-use super::fresh::Fresh;
+use parking_lot::Mutex;
+
+use super::ttl_cache::TtlCache;
 use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::principal::Principal;
 
-/// Tokens remembered at once.
+/// Cached tokens.
 const TOKENS_MAX: usize = 4096;
-/// Roles remembered at once, each with at most a few megabytes of compiled patterns; beyond it all are dropped.
+/// Cached roles, each with at most a few megabytes of compiled patterns. When the cache is full, it is cleared.
 const ROLES_MAX: usize = 64;
 
 pub(super) struct TokenCache {
     /// By the hash of the token.
-    pub checked: Fresh<[u8; 32], Checked>,
+    pub checked: TtlCache<[u8; 32], Checked>,
     /// By their stored text.
     grants: Mutex<HashMap<String, Grants>>,
 }
@@ -30,20 +31,20 @@ pub(super) struct Checked {
 
 impl Default for TokenCache {
     fn default() -> Self {
-        Self { checked: Fresh::new(TOKENS_MAX), grants: Mutex::default() }
+        Self { checked: TtlCache::new(TOKENS_MAX), grants: Mutex::default() }
     }
 }
 
 impl TokenCache {
-    /// The grants that a role has as JSON. The same text gives the same value, with what was compiled for it.
+    /// Parses the grants of a role. The same text returns the same value with its compiled patterns.
     pub fn grants(&self, json: &str) -> serde_json::Result<Grants> {
-        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut grants = self.grants.lock();
         if grants.len() >= ROLES_MAX && !grants.contains_key(json) {
             grants.clear();
         }
         match grants.entry(json.to_owned()) {
-            Place::Occupied(known) => Ok(known.get().clone()),
-            Place::Vacant(place) => Ok(place.insert(serde_json::from_str(json)?).clone()),
+            Entry::Occupied(known) => Ok(known.get().clone()),
+            Entry::Vacant(entry) => Ok(entry.insert(serde_json::from_str(json)?).clone()),
         }
     }
 }
@@ -55,7 +56,7 @@ mod tests {
     use crate::permission::Permission;
 
     #[test]
-    fn the_same_grants_are_kept_once() {
+    fn equal_grants_are_parsed_once() {
         let cache = TokenCache::default();
         let json = r#"[{"permission":"Tool:InvokeTool","conditions":[]}]"#;
         let (one, two) = (cache.grants(json).unwrap(), cache.grants(json).unwrap());
@@ -65,7 +66,7 @@ mod tests {
             let other = format!(r#"[{{"permission":"Tool:GetTool","conditions":[]}}]{}"#, " ".repeat(number));
             assert!(!is_one(&cache.grants(&other).unwrap(), &one));
         }
-        assert!(cache.grants.lock().unwrap().len() <= ROLES_MAX);
+        assert!(cache.grants.lock().len() <= ROLES_MAX);
         assert!(cache.grants("[").is_err());
     }
 }

@@ -1,8 +1,9 @@
-//! The writer: one thread with two connections, which commit in groups.
+//! The writer: one thread with two connections, which commits writes in groups.
 //!
-//! A commit waits for the disk, so everything that arrives meanwhile goes into the next one. A lone write waits for
-//! nobody. Each write is answered only after its group's commit. What goes into the record of runs has a
-//! connection of its own ([`Records`]); what the journal has taken comes there late, and before everything else.
+//! A commit waits for the disk. Writes that arrive meanwhile share the next commit. A single write is committed
+//! immediately. The caller gets the result after the commit of its group. Writes to the record of runs have a
+//! connection of their own ([`Recorder`]). The events that are pending in the journal are inserted through it, before
+//! all other writes.
 
 use std::sync::Arc;
 
@@ -10,25 +11,25 @@ use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::backlog::{Backlog, TOGETHER_MAX};
-use super::queued::{Entry, Job, Queued, Recording, Work};
-use super::room::Room;
-use super::sql::answers::Keeping;
-use super::sql::group::{commit_entries, commit_group, refuse};
-use super::sql::halves::Halves;
+use super::disk_space::DiskSpace;
+use super::pending_records::{COMMIT_EVENTS_MAX, PendingRecords};
+use super::queued::{Job, Queued, RecordJob, RecordWork, Work};
+use super::retention::Retention;
+use super::sql::group::{commit_group, commit_records, fail_all};
 use super::sql::open::{self, Database};
-use super::sql::recorder::{Recorder, Records};
+use super::sql::record_event::RecordEvent;
+use super::sql::recorder::Recorder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{WRITES_WAITING, number};
 
-/// Writes waiting for the next commit; callers wait beyond it, which is the back pressure.
+/// Writes in the queue. Callers wait while the queue is full (back-pressure).
 const QUEUE_MAX: usize = 1024;
 /// Writes in one commit, so that the first of them does not wait long for the last.
 const GROUP_MAX: usize = 256;
 
 enum Message {
     Job(Box<dyn Job>),
-    Entry(Box<dyn Entry>),
+    RecordJob(Box<dyn RecordJob>),
     Close(oneshot::Sender<()>),
 }
 
@@ -37,28 +38,29 @@ pub(super) struct Writer {
     queue: mpsc::Sender<Message>,
 }
 
+/// The parts that a writer is made of.
+pub(super) struct WriterSetup {
+    pub connection: SqliteConnection,
+    pub database: Database,
+    pub pending: Arc<PendingRecords>,
+    pub retention: Retention,
+    /// Called after each commit of anything but the record of runs, before the callers get their results.
+    pub on_commit: Box<dyn Fn() + Send>,
+}
+
 impl Writer {
-    /// On a thread of its own: it goes back and forth with the disk, and no other work comes between.
-    /// After each commit of anything but the record of runs, and before anybody is answered, `changed` is called.
-    pub fn start(
-        connection: SqliteConnection,
-        database: Database,
-        backlog: Arc<Backlog>,
-        keeping: Keeping,
-        changed: impl Fn() + Send + 'static,
-    ) -> Result<Self> {
+    /// Starts the thread of the writer. The thread does no other work, because its work alternates with disk I/O.
+    pub fn start(setup: WriterSetup) -> Result<Self> {
         let (queue, messages) = mpsc::channel(QUEUE_MAX);
-        let failure = |source| Error::Io { path: database.path.clone(), source };
+        let path = setup.database.path.clone();
+        let failure = |source| Error::Io { path: path.clone(), source };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failure)?;
+        let recorder = Recorder::open(&setup.database, setup.retention)?;
+        let disk_space = DiskSpace::of(&setup.database);
+        setup.pending.set_has_space(disk_space.is_sufficient());
+        let writer = WriterThread { setup, recorder, disk_space };
         let thread = std::thread::Builder::new().name("writer".to_owned());
-        let records = Records::open(&database, keeping)?;
-        let path = database.path.clone();
-        let room = Room::of(&database);
-        backlog.set_room(room.is_ample());
-        let connections =
-            Connections { connection, records, database, backlog, room, keeping, changed: Box::new(changed) };
-        let spawned = thread.spawn(move || runtime.block_on(run(connections, messages)));
-        spawned.map_err(|source| Error::Io { path, source })?;
+        thread.spawn(move || runtime.block_on(writer.run(messages))).map_err(failure)?;
         Ok(Self { queue })
     }
 
@@ -66,138 +68,136 @@ impl Writer {
         self.queued(work, |queued| Message::Job(Box::new(queued))).await
     }
 
-    pub async fn record<T: Send + 'static>(&self, recording: impl Recording<T>) -> Result<T> {
-        self.queued(recording, |queued| Message::Entry(Box::new(queued))).await
+    pub async fn record<T: Send + 'static>(&self, work: impl RecordWork<T>) -> Result<T> {
+        self.queued(work, |queued| Message::RecordJob(Box::new(queued))).await
     }
 
-    /// Waits until what is in the backlog has reached the database.
-    pub async fn settle(&self) -> Result<()> {
+    /// Waits until the pending events have reached the database.
+    pub async fn flush_pending(&self) -> Result<()> {
         self.record(|_| Ok(())).await
     }
 
-    /// As [`Writer::settle`], for a thread that has no other work.
-    pub fn settle_blocking(&self) -> Result<()> {
-        let (queued, answered) = Queued::new(|_: &Recorder<'_>| Ok(()));
-        self.queue.blocking_send(Message::Entry(Box::new(queued))).map_err(|_| Error::Closed)?;
-        answered.blocking_recv().unwrap_or(Err(Error::Closed))
+    /// Like [`Writer::flush_pending`], and blocks the calling thread.
+    pub fn flush_pending_blocking(&self) -> Result<()> {
+        let (queued, receiver) = Queued::new(|_: &Recorder| Ok(()));
+        self.queue.blocking_send(Message::RecordJob(Box::new(queued))).map_err(|_| Error::Closed)?;
+        receiver.blocking_recv().unwrap_or(Err(Error::Closed))
     }
 
     async fn queued<T, F>(&self, work: F, message: impl FnOnce(Queued<T, F>) -> Message) -> Result<T> {
-        let (queued, answered) = Queued::new(work);
+        let (queued, receiver) = Queued::new(work);
         self.queue.send(message(queued)).await.map_err(|_| Error::Closed)?;
-        answered.await.unwrap_or(Err(Error::Closed))
+        receiver.await.unwrap_or(Err(Error::Closed))
     }
 
     pub async fn close(&self) {
         let (done, finished) = oneshot::channel();
         if self.queue.send(Message::Close(done)).await.is_ok() {
-            // An error means that the task has ended already, which is what was asked for.
+            // An error means that the thread has ended already.
             let _ = finished.await;
         }
     }
 }
 
-struct Connections {
-    connection: SqliteConnection,
-    records: Records,
-    database: Database,
-    backlog: Arc<Backlog>,
-    room: Room,
-    keeping: Keeping,
-    changed: Box<dyn Fn() + Send>,
+struct WriterThread {
+    setup: WriterSetup,
+    recorder: Recorder,
+    disk_space: DiskSpace,
 }
 
-/// What has queued up.
+/// Messages taken from the queue.
 #[derive(Default)]
-struct Gathered {
+struct Group {
     jobs: Vec<Box<dyn Job>>,
-    entries: Vec<Box<dyn Entry>>,
+    records: Vec<Box<dyn RecordJob>>,
     close: Option<oneshot::Sender<()>>,
 }
 
-async fn run(mut connections: Connections, mut messages: mpsc::Receiver<Message>) {
-    let mut closing = None;
-    while closing.is_none() {
-        let gathered = tokio::select! {
-            first = messages.recv() => match first {
-                Some(first) => gather(first, &mut messages),
-                None => break,
-            },
-            () = connections.backlog.gathered() => Gathered::default(),
-        };
-        gauge!(WRITES_WAITING).set(number(messages.len()));
-        connections.commit(gathered.entries, gathered.jobs).await;
-        closing = gathered.close;
-    }
-    messages.close();
-    let Connections { connection, records, .. } = connections;
-    drop(records);
-    open::close(connection).await;
-    if let Some(done) = closing {
-        let _ = done.send(());
-    }
-}
-
-/// Takes what has queued up, without waiting for more.
-fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Gathered {
-    let mut gathered = Gathered::default();
-    let mut next = Some(first);
-    while let Some(message) = next {
-        match message {
-            Message::Job(job) => gathered.jobs.push(job),
-            Message::Entry(entry) => gathered.entries.push(entry),
-            Message::Close(done) => {
-                gathered.close = Some(done);
-                break;
+impl Group {
+    /// Takes the messages that are in the queue, without waiting for more.
+    fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Self {
+        let mut group = Self::default();
+        let mut next = Some(first);
+        while let Some(message) = next {
+            match message {
+                Message::Job(job) => group.jobs.push(job),
+                Message::RecordJob(job) => group.records.push(job),
+                Message::Close(done) => {
+                    group.close = Some(done);
+                    break;
+                }
             }
+            let count = group.jobs.len() + group.records.len();
+            next = if count < GROUP_MAX { messages.try_recv().ok() } else { None };
         }
-        let count = gathered.jobs.len() + gathered.entries.len();
-        next = if count < GROUP_MAX { messages.try_recv().ok() } else { None };
+        group
     }
-    gathered
 }
 
-impl Connections {
-    /// The backlog, and then what is there since.
-    fn enter(&self, entries: Vec<Box<dyn Entry>>) -> Result<()> {
+impl WriterThread {
+    async fn run(mut self, mut messages: mpsc::Receiver<Message>) {
+        let mut closing = None;
+        while closing.is_none() {
+            let group = tokio::select! {
+                first = messages.recv() => match first {
+                    Some(first) => Group::gather(first, &mut messages),
+                    None => break,
+                },
+                () = self.setup.pending.wait_until_due() => Group::default(),
+            };
+            gauge!(WRITES_WAITING).set(number(messages.len()));
+            self.commit(group.records, group.jobs).await;
+            closing = group.close;
+        }
+        messages.close();
+        drop(self.recorder);
+        open::close(self.setup.connection).await;
+        if let Some(done) = closing {
+            let _ = done.send(());
+        }
+    }
+
+    /// Inserts the pending events, then the other writes to the record of runs.
+    fn insert(&self, jobs: Vec<Box<dyn RecordJob>>) -> Result<()> {
         loop {
-            let late = self.backlog.take();
-            if late.len() < TOGETHER_MAX {
-                return self.enter_together(late, entries);
+            let pending = self.setup.pending.take();
+            if pending.len() < COMMIT_EVENTS_MAX {
+                return self.insert_group(pending, jobs);
             }
-            if let Err(error) = self.enter_together(late, Vec::new()) {
-                refuse(entries, &error);
+            if let Err(error) = self.insert_group(pending, Vec::new()) {
+                fail_all(jobs, &error);
                 return Err(error);
             }
         }
     }
 
-    fn enter_together(&self, late: Vec<Halves>, entries: Vec<Box<dyn Entry>>) -> Result<()> {
-        if late.is_empty() && entries.is_empty() {
+    fn insert_group(&self, events: Vec<RecordEvent>, jobs: Vec<Box<dyn RecordJob>>) -> Result<()> {
+        if events.is_empty() && jobs.is_empty() {
             return Ok(());
         }
-        let entered = commit_entries(&self.records.recorder(), &late, entries);
-        match &entered {
-            Ok(()) => self.backlog.done(late.len()),
-            Err(_) => self.backlog.failed(late),
+        let committed = commit_records(&self.recorder, &events, jobs);
+        match &committed {
+            Ok(()) => self.setup.pending.mark_inserted(events.len()),
+            Err(_) => self.setup.pending.put_back(events),
         }
-        let is_refused = matches!(entered, Err(Error::StorageFailing { .. }));
-        self.backlog.set_room(!is_refused && self.room.is_ample());
-        entered
+        let is_refused = matches!(committed, Err(Error::StorageFailing { .. }));
+        self.setup.pending.set_has_space(!is_refused && self.disk_space.is_sufficient());
+        committed
     }
 
-    /// After a failed commit a fresh connection is the surest way back.
-    async fn commit(&mut self, entries: Vec<Box<dyn Entry>>, jobs: Vec<Box<dyn Job>>) {
-        if let Err(error) = self.enter(entries) {
-            replace(&mut self.records, Records::open(&self.database, self.keeping));
-            let is_behind = error.kind() == ErrorKind::Unavailable && !self.backlog.is_empty();
+    /// Commits a group. After a failed commit the connection is replaced, which recovers from any state.
+    async fn commit(&mut self, records: Vec<Box<dyn RecordJob>>, jobs: Vec<Box<dyn Job>>) {
+        if let Err(error) = self.insert(records) {
+            replace(&mut self.recorder, Recorder::open(&self.setup.database, self.setup.retention));
+            let is_behind = error.kind() == ErrorKind::Unavailable && !self.setup.pending.is_empty();
             if is_behind || matches!(error, Error::DatabaseBusy { .. }) {
-                // It would keep them as long again, and those behind them; or they would come before what came first.
-                return refuse(jobs, &error);
+                // The jobs would wait for the busy database once more, or be committed before the older events.
+                return fail_all(jobs, &error);
             }
         }
-        if !jobs.is_empty() && commit_group(&mut self.connection, jobs, &self.changed).await.is_err() {
-            let old = replace(&mut self.connection, self.database.writer().await);
+        let WriterSetup { connection, database, on_commit, .. } = &mut self.setup;
+        if !jobs.is_empty() && commit_group(connection, jobs, &**on_commit).await.is_err() {
+            let old = replace(connection, database.writer().await);
             if let Some(old) = old {
                 open::close(old).await;
             }
@@ -205,12 +205,12 @@ impl Connections {
     }
 }
 
-/// Puts a fresh connection in the place of one; without one the old is tried again.
-fn replace<C>(place: &mut C, fresh: Result<C>) -> Option<C> {
+/// Replaces a connection and returns the old one. Keeps the old connection when no new one can be opened.
+fn replace<C>(current: &mut C, fresh: Result<C>) -> Option<C> {
     match fresh {
-        Ok(fresh) => Some(std::mem::replace(place, fresh)),
+        Ok(fresh) => Some(std::mem::replace(current, fresh)),
         Err(error) => {
-            tracing::error!(%error, "the writer could not reconnect");
+            tracing::error!(%error, "the writer could not reconnect to the database");
             None
         }
     }
@@ -221,7 +221,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{Database, Keeping, Writer};
+    use tokio::sync::oneshot;
+
+    use super::{Database, Retention, Writer, WriterSetup};
     use crate::clock::Clock;
     use crate::error::{ErrorKind, Result};
 
@@ -237,7 +239,7 @@ mod tests {
         work.await
     }
 
-    /// Ends the transaction under the group, as a database does when its disk fails.
+    /// Ends the transaction of the group, as a database does when its disk fails.
     async fn sabotage(writer: &Writer) -> Result<()> {
         let work = writer.write(|connection| {
             Box::pin(async move {
@@ -253,57 +255,83 @@ mod tests {
         let path = folder.path().join("lathe.db");
         let database = || Database { path: path.clone(), bytes_max: None };
         let connection = database().create(&Clock::system()).await.unwrap();
-        let keeping = Keeping { retention: Duration::ZERO, of_a_tool_max: 0 };
-        let writer = Writer::start(connection, database(), Arc::default(), keeping, || ()).unwrap();
+        let retention = Retention { time: Duration::ZERO, answers_per_tool_max: 0 };
+        let (database, pending, on_commit) = (database(), Arc::default(), Box::new(|| ()));
+        let setup = WriterSetup { connection, database, pending, retention, on_commit };
+        let writer = Writer::start(setup).unwrap();
         (folder, writer)
     }
 
+    /// Occupies the writer until the sender is dropped, so that the writes queued meanwhile share a group.
+    async fn occupied(writer: &Writer) -> oneshot::Sender<()> {
+        let ((started, has_started), (release, released)) = (oneshot::channel(), oneshot::channel());
+        let writer = writer.clone();
+        tokio::spawn(async move {
+            let work = writer.write(move |_| {
+                Box::pin(async move {
+                    started.send(()).unwrap();
+                    released.await.unwrap_or(());
+                    Ok(())
+                })
+            });
+            work.await
+        });
+        has_started.await.unwrap();
+        release
+    }
+
     #[tokio::test]
-    async fn a_failed_commit_is_told_to_everyone_in_the_group_and_the_next_one_works() {
+    async fn a_failed_commit_fails_the_whole_group_and_the_next_one_succeeds() {
         let (_folder, writer) = started().await;
-        let (first, second, third) = tokio::join!(insert(&writer, 101), sabotage(&writer), insert(&writer, 102));
+        let release = occupied(&writer).await;
+        let (first, second, third, ()) =
+            tokio::join!(insert(&writer, 101), sabotage(&writer), insert(&writer, 102), async { drop(release) });
         for result in [first, second, third] {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Unavailable);
         }
-        // None of them is there, or their numbers would be taken.
+        // The numbers are free, so no row was inserted.
         insert(&writer, 101).await.unwrap();
         insert(&writer, 102).await.unwrap();
         writer.close().await;
     }
 
-    async fn enter(writer: &Writer, number: i64) -> Result<()> {
+    async fn record(writer: &Writer, number: i64) -> Result<()> {
         writer.record(move |recorder| recorder.execute(INSERT, &[&number]).map(drop)).await
     }
 
     #[tokio::test]
-    async fn the_same_goes_for_entries_of_the_record() {
+    async fn a_failed_commit_of_records_fails_the_whole_group_and_the_next_one_succeeds() {
         let (_folder, writer) = started().await;
-        // The transaction ends under the group, as it does when a disk fails.
-        let spoilt = writer.record(|recorder| {
+        // This ends the transaction of the group, as a failing disk does.
+        let failing = writer.record(|recorder| {
             recorder.execute("ROLLBACK", &[])?;
             recorder.execute("no statement", &[]).map(drop)
         });
-        let (first, second, third) = tokio::join!(enter(&writer, 101), spoilt, enter(&writer, 102));
+        let release = occupied(&writer).await;
+        let (first, second, third, ()) =
+            tokio::join!(record(&writer, 101), failing, record(&writer, 102), async { drop(release) });
         for result in [first, second, third] {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Unavailable);
         }
-        // Beside a write of the other kind.
-        let results = tokio::join!(enter(&writer, 101), insert(&writer, 102), enter(&writer, 103));
+        // Records and another write in one group.
+        let results = tokio::join!(record(&writer, 101), insert(&writer, 102), record(&writer, 103));
         assert!(results.0.is_ok() && results.1.is_ok() && results.2.is_ok());
         writer.close().await;
     }
 
     #[tokio::test]
-    async fn an_entry_that_fails_leaves_nothing_and_the_others_stand() {
+    async fn a_failed_record_write_is_rolled_back_alone() {
         let (_folder, writer) = started().await;
         let twice = writer.record(|recorder| {
             recorder.execute(INSERT, &[&101])?;
             recorder.execute(INSERT, &[&102])?;
             recorder.execute(INSERT, &[&102]).map(drop)
         });
-        let (first, second, third) = tokio::join!(enter(&writer, 103), twice, enter(&writer, 101));
+        let release = occupied(&writer).await;
+        let (first, second, third, ()) =
+            tokio::join!(record(&writer, 103), twice, record(&writer, 101), async { drop(release) });
         assert!(first.is_ok() && second.is_err() && third.is_ok());
-        enter(&writer, 102).await.unwrap();
+        record(&writer, 102).await.unwrap();
         writer.close().await;
     }
 }

@@ -28,7 +28,7 @@ async fn token(world: &World, key: &IssuedKey) -> String {
 }
 
 #[tokio::test]
-async fn the_first_user_signs_in_and_may_do_everything() {
+async fn the_first_user_is_an_administrator() {
     let world = World::new().await;
     let key = acme(&world).await;
     let token = token(&world, &key).await;
@@ -47,7 +47,7 @@ async fn an_organization_is_created_once() {
 }
 
 #[tokio::test]
-async fn wrong_credentials_are_refused_alike() {
+async fn all_wrong_credentials_get_the_same_refusal() {
     let world = World::new().await;
     let key = acme(&world).await;
     let other = IssuedKey { api_key_id: "unknown".to_owned(), ..key.clone() };
@@ -69,12 +69,12 @@ async fn wrong_credentials_are_refused_alike() {
 }
 
 #[tokio::test]
-async fn a_token_ends_and_says_whose_it_is() {
+async fn a_token_names_its_user_and_expires() {
     let world = World::new().await;
     let key = acme(&world).await;
     world.organization("other").await;
     let token = token(&world, &key).await;
-    // Once from the database and once from memory.
+    // Once from the database and once from the cache.
     for _ in 0..2 {
         let principal = world.store.authenticate(&token).await.unwrap().unwrap();
         assert_eq!(principal.organization, key.organization);
@@ -87,7 +87,7 @@ async fn a_token_ends_and_says_whose_it_is() {
 }
 
 #[tokio::test]
-async fn neither_keys_nor_tokens_are_stored_readable() {
+async fn neither_keys_nor_tokens_are_stored_in_plain_text() {
     let world = World::new().await;
     let key = acme(&world).await;
     let token = token(&world, &key).await;

@@ -1,6 +1,6 @@
-//! Recorded answers: sealed for one tool and one request, the newest of each, the newest of a tool, for their time.
+//! Recorded answers: sealed for one tool and one request, the newest per request, bounded per tool, until they expire.
 
-use registry::{Clock, Config, HeardAnswer, Principal, Timestamp, ToolId};
+use registry::{Clock, Config, Principal, RecordedAnswer, Timestamp, ToolId};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::fixtures::{World, finished, holds, started, succeeded};
@@ -15,12 +15,17 @@ fn earlier(milliseconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(now().as_milliseconds() - milliseconds)
 }
 
-fn heard(request: u8, answer: &str, at: Timestamp) -> HeardAnswer {
-    HeardAnswer { request: [request; 32], bytes: answer.into(), at }
+fn answer_to(request: u8, answer: &str, at: Timestamp) -> RecordedAnswer {
+    RecordedAnswer { request: [request; 32], bytes: answer.into(), at }
 }
 
-/// Ends a run whose requests were answered so.
-async fn hears(world: &World, principal: &Principal, tool: &ToolId, answers: Vec<HeardAnswer>) -> registry::Result<()> {
+/// Ends a run with these recorded answers.
+async fn record(
+    world: &World,
+    principal: &Principal,
+    tool: &ToolId,
+    answers: Vec<RecordedAnswer>,
+) -> registry::Result<()> {
     let started = started(&Clock::system(), principal);
     world.store.start_invocations(vec![started.clone()]).await.unwrap();
     let sealed = world.store.seal_answers(&principal.organization, tool, answers).await.unwrap();
@@ -45,12 +50,12 @@ async fn change(world: &World, statement: &'static str) {
 }
 
 #[tokio::test]
-async fn an_answer_comes_back_to_its_request_and_tool_and_to_no_other() {
+async fn an_answer_is_found_only_for_its_request_and_tool() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let (tool, second) = (world.tool(&acme, "first").await, world.tool(&acme, "second").await);
-    let answers = vec![heard(1, "answer in plain words", now()), heard(2, &"much ".repeat(60_000), now())];
-    hears(&world, &acme, &tool, answers).await.unwrap();
+    let answers = vec![answer_to(1, "answer in plain words", now()), answer_to(2, &"much ".repeat(60_000), now())];
+    record(&world, &acme, &tool, answers).await.unwrap();
     assert_eq!(recorded(&world, &acme, &tool, 1).await.unwrap(), "answer in plain words");
     assert_eq!(recorded(&world, &acme, &tool, 2).await.unwrap().len(), 300_000);
     assert_eq!(recorded(&world, &acme, &tool, 3).await, None);
@@ -69,22 +74,22 @@ async fn the_newest_answer_to_a_request_wins_whichever_run_ends_last() {
     for (answer, age_ms, expected) in
         [("first", 9_000, "first"), ("third", 3_000, "third"), ("second", 6_000, "third"), ("last", 3_000, "last")]
     {
-        hears(&world, &acme, &tool, vec![heard(1, answer, earlier(age_ms))]).await.unwrap();
+        record(&world, &acme, &tool, vec![answer_to(1, answer, earlier(age_ms))]).await.unwrap();
         assert_eq!(recorded(&world, &acme, &tool, 1).await.unwrap(), expected);
     }
 }
 
 #[tokio::test]
-async fn beyond_the_bound_of_a_tool_its_oldest_answers_go() {
+async fn above_the_limit_of_a_tool_its_oldest_answers_are_deleted() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (tool, other) = (world.tool(&acme, "full").await, world.tool(&acme, "other").await);
-    hears(&world, &acme, &other, vec![heard(1, "other", earlier(99_000))]).await.unwrap();
+    record(&world, &acme, &other, vec![answer_to(1, "other", earlier(99_000))]).await.unwrap();
     let max = u8::try_from(Config::for_tests().recorded_answers_max).unwrap();
-    let answers = (1..=max).map(|number| heard(number, "kept", earlier(90_000 - i64::from(number)))).collect();
-    hears(&world, &acme, &tool, answers).await.unwrap();
+    let answers = (1..=max).map(|number| answer_to(number, "kept", earlier(90_000 - i64::from(number)))).collect();
+    record(&world, &acme, &tool, answers).await.unwrap();
     assert!(recorded(&world, &acme, &tool, 1).await.is_some());
-    hears(&world, &acme, &tool, vec![heard(201, "new", now()), heard(202, "new", now())]).await.unwrap();
+    record(&world, &acme, &tool, vec![answer_to(201, "new", now()), answer_to(202, "new", now())]).await.unwrap();
     for (request, is_kept) in [(1, false), (2, false), (3, true), (max, true), (201, true), (202, true)] {
         assert_eq!(recorded(&world, &acme, &tool, request).await.is_some(), is_kept, "{request}");
     }
@@ -92,26 +97,26 @@ async fn beyond_the_bound_of_a_tool_its_oldest_answers_go() {
 }
 
 #[tokio::test]
-async fn what_has_expired_is_not_found_and_goes() {
+async fn expired_answers_are_not_found_and_are_deleted() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
-    let old = (1..=30).map(|number| heard(number, "old", earlier(2 * HOUR_MS))).collect();
-    hears(&world, &acme, &tool, old).await.unwrap();
-    hears(&world, &acme, &tool, vec![heard(99, "young", now())]).await.unwrap();
+    let old = (1..=30).map(|number| answer_to(number, "old", earlier(2 * HOUR_MS))).collect();
+    record(&world, &acme, &tool, old).await.unwrap();
+    record(&world, &acme, &tool, vec![answer_to(99, "young", now())]).await.unwrap();
     assert_eq!(recorded(&world, &acme, &tool, 1).await, None, "also before it is swept");
-    assert_eq!(world.store.sweep_answers().await.unwrap(), 30);
-    assert_eq!(world.store.sweep_answers().await.unwrap(), 0);
+    assert_eq!(world.store.delete_expired_answers().await.unwrap(), 30);
+    assert_eq!(world.store.delete_expired_answers().await.unwrap(), 0);
     assert!(recorded(&world, &acme, &tool, 99).await.is_some());
 }
 
 #[tokio::test]
-async fn a_row_that_was_changed_or_moved_is_corrupt() {
+async fn a_changed_or_moved_row_is_corrupt() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (tool, second) = (world.tool(&acme, "first").await, world.tool(&acme, "second").await);
-    hears(&world, &acme, &tool, vec![heard(1, "one", now())]).await.unwrap();
-    hears(&world, &acme, &second, vec![heard(1, "two", now())]).await.unwrap();
+    record(&world, &acme, &tool, vec![answer_to(1, "one", now())]).await.unwrap();
+    record(&world, &acme, &second, vec![answer_to(1, "two", now())]).await.unwrap();
     change(
         &world,
         "UPDATE recorded_answers SET sealed = (SELECT sealed FROM recorded_answers ORDER BY heard_at, tool LIMIT 1)",
@@ -131,15 +136,15 @@ async fn a_row_that_was_changed_or_moved_is_corrupt() {
 }
 
 #[tokio::test]
-async fn answers_that_cannot_be_kept_leave_the_record_whole() {
+async fn answers_that_cannot_be_stored_do_not_prevent_the_record() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
     let unknown = ToolId::new(&Clock::system());
-    hears(&world, &acme, &unknown, vec![heard(1, "of no tool", now())]).await.unwrap();
+    record(&world, &acme, &unknown, vec![answer_to(1, "of no tool", now())]).await.unwrap();
     assert_eq!(recorded(&world, &acme, &unknown, 1).await, None);
     change(&world, "DROP TABLE recorded_answers").await;
-    hears(&world, &acme, &tool, vec![heard(1, "nowhere", now())]).await.unwrap();
+    record(&world, &acme, &tool, vec![answer_to(1, "nowhere", now())]).await.unwrap();
     let error = world.store.recorded_answer(&acme.organization, &tool, &[1; 32]).await.unwrap_err();
     assert_eq!(error.code(), "database");
 }

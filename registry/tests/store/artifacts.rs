@@ -1,11 +1,11 @@
-//! Bytes by digest.
+//! Artefacts: bytes by digest.
 
 use registry::{Artifacts, Digest, ErrorKind};
 
 use crate::fixtures::World;
 
 #[tokio::test]
-async fn bytes_come_back_under_their_digest() {
+async fn bytes_are_read_by_their_digest() {
     let world = World::new().await;
     let artifacts = Artifacts::open(&world.data).unwrap();
     let digest = artifacts.put(b"component".to_vec()).await.unwrap();
@@ -24,7 +24,7 @@ async fn absent_bytes_are_absent() {
 }
 
 #[tokio::test]
-async fn damaged_bytes_are_refused_and_healed_by_the_next_put() {
+async fn damaged_bytes_are_refused_and_replaced_by_the_next_put() {
     let world = World::new().await;
     let artifacts = Artifacts::open(&world.data).unwrap();
     let digest = artifacts.put(b"component").await.unwrap();
@@ -35,7 +35,7 @@ async fn damaged_bytes_are_refused_and_healed_by_the_next_put() {
     artifacts.put(b"component").await.unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    // A directory in its place is somebody's, and is kept.
+    // A directory with the name of the artefact is renamed, not deleted.
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir_all(path.join("inside")).unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap_err().code(), "io");

@@ -1,4 +1,4 @@
-//! What is said about versions: kept with them, under a key that stays known.
+//! Attestations: stored with their version, with the key that signed them.
 
 use registry::{Attestation, BumpKind, DataKey, Error, PublicKey, Version};
 
@@ -9,7 +9,7 @@ fn attestation(version: Version, signed_by: PublicKey) -> Attestation {
 }
 
 #[tokio::test]
-async fn what_is_said_about_a_version_is_kept_with_it_and_its_key() {
+async fn an_attestation_is_stored_with_its_version_and_key() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let tool = world.tool(&acme, "lookup").await;
@@ -30,7 +30,7 @@ async fn what_is_said_about_a_version_is_kept_with_it_and_its_key() {
 }
 
 #[tokio::test]
-async fn a_version_of_an_early_release_has_nothing_said_about_it() {
+async fn a_version_of_an_early_release_has_no_attestation() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -39,7 +39,7 @@ async fn a_version_of_an_early_release_has_nothing_said_about_it() {
 }
 
 #[tokio::test]
-async fn what_speaks_of_another_number_makes_no_version() {
+async fn an_attestation_of_another_number_publishes_no_version() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;

@@ -1,4 +1,4 @@
-//! What a call resolves to: remembered, and never older than the last change.
+//! The cache of callables, which is never older than the last change.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ async fn version(world: &World, principal: &Principal, tool: &ToolId, constraint
 }
 
 #[tokio::test]
-async fn a_change_counts_for_the_next_call() {
+async fn a_change_is_visible_to_the_next_call() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -37,7 +37,7 @@ async fn a_change_counts_for_the_next_call() {
 }
 
 #[tokio::test]
-async fn variables_are_those_of_the_call() {
+async fn a_call_gets_the_variables_of_its_callable() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -55,7 +55,7 @@ async fn variables_are_those_of_the_call() {
 }
 
 #[tokio::test]
-async fn calls_ask_once_until_something_changes() {
+async fn calls_share_a_callable_until_a_change() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;

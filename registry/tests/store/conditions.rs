@@ -1,4 +1,4 @@
-//! Grants that hold for some tools.
+//! Grants with conditions.
 
 use registry::{Condition, Grant, Grants, InvocationStarted, NewTool, Permission, Principal, Tool, ToolId};
 
@@ -17,7 +17,7 @@ fn invoking(conditions: &[&[(&str, &str, &str)]]) -> Grants {
 }
 
 #[tokio::test]
-async fn all_conditions_of_a_grant_and_any_grant() {
+async fn all_conditions_of_any_grant_must_hold() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let red = tool(&world, &acme, "search_red", Some("red")).await;

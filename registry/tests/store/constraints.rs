@@ -1,5 +1,5 @@
-//! Constraints mean what they mean to Python's installers: `constraints.json` was written with `packaging`'s
-//! `SpecifierSet`, which a version alone reached as `==`.
+//! Constraints match the same versions as in Python: `constraints.json` was generated with the `SpecifierSet` of `packaging`,
+//! with `==` before bare versions.
 
 use registry::{Constraint, Version};
 use serde::Deserialize;
@@ -13,12 +13,12 @@ struct Table {
 #[derive(Deserialize)]
 struct Row {
     constraint: String,
-    /// The candidates that pass; nothing when the constraint is none.
+    /// The matching candidates. `None` for an invalid constraint.
     versions: Option<Vec<String>>,
 }
 
 #[test]
-fn constraints_allow_what_packaging_allows() {
+fn constraints_match_the_same_versions_as_packaging() {
     let table: Table = serde_json::from_str(include_str!("constraints.json")).unwrap();
     assert!(table.rows.len() > 200);
     let mut wrong = Vec::new();
@@ -37,7 +37,7 @@ fn constraints_allow_what_packaging_allows() {
 }
 
 #[test]
-fn an_empty_constraint_can_be_told() {
+fn an_empty_constraint_is_recognised() {
     for (text, expected) in [("", true), (" , ", true), ("==1.*", false), (">=0", false)] {
         assert_eq!(Constraint::parse(text).unwrap().is_any(), expected, "{text:?}");
     }

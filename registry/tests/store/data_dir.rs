@@ -2,12 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use registry::{Clock, Config, DataDir, Error, KeyRing, Store};
+use registry::{DataDir, Error, KeyRing, Store};
 
 use crate::fixtures::World;
 
 #[test]
-fn a_second_server_is_refused_and_told_which_process_has_the_lock() {
+fn a_second_server_is_refused_with_the_process_that_holds_the_lock() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path().join("data")).unwrap();
     let lock = data.lock().unwrap();
@@ -18,8 +18,45 @@ fn a_second_server_is_refused_and_told_which_process_has_the_lock() {
     data.lock().unwrap();
 }
 
+#[test]
+fn the_access_of_others_to_a_directory_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("data");
+    let (mode, set) = (
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777,
+        |path: &std::path::Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        },
+    );
+    std::fs::create_dir(&root).unwrap();
+    set(&root, 0o755);
+    DataDir::open(&root).unwrap();
+    assert_eq!(mode(&root), 0o700, "it was empty");
+    for name in ["lathe.db", "lathe.db-wal"] {
+        std::fs::write(root.join(name), "").unwrap();
+        set(&root.join(name), 0o644);
+    }
+    set(&root, 0o750);
+    DataDir::open(&root).unwrap();
+    assert_eq!([mode(&root), mode(&root.join("lathe.db")), mode(&root.join("lathe.db-wal"))], [0o700, 0o600, 0o600]);
+}
+
+/// `/tmp`, or a home directory.
+#[test]
+fn a_directory_with_other_files_is_refused_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("holiday.jpg"), "").unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = DataDir::open(folder.path()).unwrap_err();
+    assert!(matches!(&refused, Error::DataDirectoryExposed { .. }) && refused.to_string().contains("chmod 700"));
+    assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o755);
+    // A directory without access of others may contain any files.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    DataDir::open(folder.path()).unwrap();
+}
+
 #[tokio::test]
-async fn the_master_key_is_private_and_kept() {
+async fn the_master_key_is_private_and_stable() {
     let world = World::new().await;
     let file = world.data.keys().join("master.key");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -37,14 +74,14 @@ async fn an_exposed_key_file_is_refused() {
 }
 
 #[tokio::test]
-async fn a_lost_key_file_is_not_replaced_beside_a_database() {
+async fn a_missing_key_file_is_not_replaced_beside_a_database() {
     let world = World::new().await;
     std::fs::remove_file(world.data.keys().join("master.key")).unwrap();
     assert!(matches!(KeyRing::load(&world.data), Err(Error::KeyFileMissing { .. })));
 }
 
 #[test]
-fn many_first_starts_at_once_agree_on_one_key() {
+fn concurrent_first_starts_agree_on_one_key() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path().join("data")).unwrap();
     let starts: Vec<_> =
@@ -57,7 +94,7 @@ fn many_first_starts_at_once_agree_on_one_key() {
 async fn a_database_of_a_newer_release_is_refused() {
     let world = World::new().await;
     alter(&world, "INSERT INTO schema_migrations VALUES (9999, 'later', 'sha256:0', 0)").await;
-    let refused = Store::open(&world.data, &world.keys, Clock::system(), Config::for_tests()).await.unwrap_err();
+    let refused = Store::open(world.options()).await.unwrap_err();
     assert!(matches!(refused, Error::DatabaseNewer { found: 9999, .. }), "{refused}");
 }
 
@@ -65,7 +102,7 @@ async fn a_database_of_a_newer_release_is_refused() {
 async fn an_edited_migration_is_refused() {
     let world = World::new().await;
     alter(&world, "UPDATE schema_migrations SET checksum = 'sha256:0' WHERE number = 2").await;
-    let refused = Store::open(&world.data, &world.keys, Clock::system(), Config::for_tests()).await.unwrap_err();
+    let refused = Store::open(world.options()).await.unwrap_err();
     assert!(matches!(refused, Error::MigrationChanged { number: 2 }), "{refused}");
 }
 

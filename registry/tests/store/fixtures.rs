@@ -1,18 +1,18 @@
-//! A world per test, and things to put in it, with defaults for everything that a test does not care about.
+//! A store per test, and fixtures with defaults for everything that a test does not set.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, Description, Digest, EnvvarChanges, EnvvarInsert,
-    EnvvarName, Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome,
+    EnvvarName, FailedBuild, Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome,
     InvocationSource, InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion,
-    Operation, OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store,
-    Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store,
+    StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
-/// Long enough for any test to stay within it.
+/// Longer than any test.
 pub const LONG: Duration = Duration::from_secs(600);
 
 pub struct World {
@@ -33,31 +33,37 @@ impl World {
         Self::on(tempfile::tempdir().unwrap(), config).await.unwrap()
     }
 
-    /// On the data directory `data` in a folder.
+    /// Opens the data directory `data` in a folder.
     pub async fn on(folder: TempDir, config: Config) -> registry::Result<Self> {
         let data = DataDir::open(folder.path().join("data")).unwrap();
         let keys = KeyRing::load(&data).unwrap();
         let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let store = Store::open_locked(&data, &lock, &keys, clock.clone(), config).await?;
+        let store =
+            Store::open_locked(&lock, StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config }).await?;
         Ok(Self { store, clock, data, keys, lock, _folder: folder })
     }
 
-    /// A store that is told what becomes of each write, as commands beside the server are.
+    /// A store without a journal, which reports every refused write. Commands beside the server use one.
     pub async fn without_journal() -> Self {
         let mut world = Self::new().await;
-        world.store = Store::open(&world.data, &world.keys, world.clock.clone(), Config::for_tests()).await.unwrap();
+        world.store = Store::open(world.options()).await.unwrap();
         world
     }
 
-    /// The same data under another start of the process; the old store is dropped without closing, like a crash.
-    pub async fn restart(&mut self) {
-        self.clock.advance(Duration::from_secs(1));
-        let Self { data, lock, keys, clock, .. } = self;
-        self.store = Store::open_locked(data, lock, keys, clock.clone(), Config::for_tests()).await.unwrap();
+    /// The options of another store on the same data.
+    pub fn options(&self) -> StoreOptions<'_> {
+        let Self { data, keys, clock, .. } = self;
+        StoreOptions { data, keys, clock: clock.clone(), config: Config::for_tests() }
     }
 
-    /// Every byte beside the master key that the closed store left on the disk.
+    /// Opens the same data as another start of the process. The old store is dropped without closing, like a crash.
+    pub async fn restart(&mut self) {
+        self.clock.advance(Duration::from_secs(1));
+        self.store = Store::open_locked(&self.lock, self.options()).await.unwrap();
+    }
+
+    /// Closes the store and returns the bytes of its files, without the master key.
     pub async fn stored_bytes(&self) -> Vec<u8> {
         self.store.close().await;
         let files = std::fs::read_dir(self.data.root()).unwrap().map(|entry| entry.unwrap().path());
@@ -75,7 +81,7 @@ impl World {
         Principal { organization, user, grants: Grants::everything(), key_ends_at: None }
     }
 
-    /// A token of a user, by way of a fresh key.
+    /// Creates a key of a user and signs in with it.
     pub async fn token_of(&self, organization: &OrganizationId, user: &str) -> String {
         let new = NewApiKey { user: UserId::parse(user).unwrap(), name: None, expires_at: None };
         let key = self.store.create_api_key(organization, new).await.unwrap();
@@ -85,7 +91,7 @@ impl World {
         token.id_token.expose().to_owned()
     }
 
-    /// Each tool is a second younger than the one before.
+    /// Creates a tool, a second after the previous one.
     pub async fn tool(&self, principal: &Principal, name: &str) -> ToolId {
         self.clock.advance(Duration::from_secs(1));
         self.store.create_tool(principal, new_tool(name)).await.unwrap()
@@ -99,7 +105,13 @@ impl World {
     }
 
     pub async fn lease(&self, principal: &Principal, tool: &ToolId) -> Lease {
-        self.store.acquire_lease(principal, tool, Operation::Publish, LONG).await.unwrap()
+        self.store.acquire_lease(principal, tool, LONG).await.unwrap()
+    }
+
+    /// Ends a publication without a version.
+    pub async fn fail_build(&self, lease: &Lease) {
+        let failed = FailedBuild { stage: "compile".into(), message: "no".into(), log: String::new() };
+        self.store.record_failed_build(lease, failed).await.unwrap();
     }
 
     pub async fn publish(&self, principal: &Principal, tool: &ToolId, bump: BumpKind) -> ToolVersion {
@@ -108,7 +120,7 @@ impl World {
         self.store.publish_version(&lease, new_version(bump)).await.unwrap()
     }
 
-    /// A started record, written.
+    /// Records the start of a run.
     pub async fn started(&self, principal: &Principal) -> InvocationStarted {
         self.clock.advance(Duration::from_secs(1));
         let started = started(&self.clock, principal);
@@ -116,14 +128,14 @@ impl World {
         started
     }
 
-    /// A run that answered `output`, written.
+    /// Records a run that succeeded with `output`.
     pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
         let started = self.started(principal).await;
         self.store.finish_invocations(vec![finished(&started, succeeded(output))]).await.unwrap();
         started.id
     }
 
-    /// A run that threw, written.
+    /// Records a run that failed.
     pub async fn failed(&self, principal: &Principal, kind: &str, message: &str, trace: &[&str]) -> InvocationId {
         let started = self.started(principal).await;
         let outcome = InvocationOutcome::Failed {

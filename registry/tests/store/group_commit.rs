@@ -1,4 +1,4 @@
-//! Many writers at once, and writers that fail beside others.
+//! Concurrent writes, and writes that fail beside others.
 
 use registry::{Config, ErrorKind};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::fixtures::{World, finished, new_tool, started, succeeded};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_hundred_starts_at_once_are_all_there_after_a_crash() {
+async fn two_hundred_concurrent_starts_survive_a_crash() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let mut starts = JoinSet::new();
@@ -26,7 +26,7 @@ async fn two_hundred_starts_at_once_are_all_there_after_a_crash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_tools_with_one_name_exactly_one_is_created() {
+async fn one_of_many_concurrent_tools_with_one_name_is_created() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut attempts = JoinSet::new();
@@ -41,19 +41,19 @@ async fn of_many_tools_with_one_name_exactly_one_is_created() {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_leaves_its_write() {
+async fn a_write_is_committed_without_its_caller() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let record = started(&world.clock, &acme);
     let start = world.store.start_invocations(vec![record.clone()]);
-    // One poll queues the write; then the caller is gone.
+    // One poll queues the write, then the future is dropped.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
     world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
 }
 
-/// Written out for each run, they would take more time than all else of a record.
+/// The full-text index writes once per group: writing for each run would take longer than the rest of the record.
 #[tokio::test]
-async fn the_words_of_a_group_are_written_out_once() {
+async fn the_full_text_index_writes_once_per_group() {
     let world = World::without_journal().await;
     let acme = world.organization("acme").await;
     let starts: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
@@ -66,7 +66,7 @@ async fn the_words_of_a_group_are_written_out_once() {
 }
 
 #[tokio::test]
-async fn a_closed_store_refuses() {
+async fn a_closed_store_refuses_calls() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     world.store.close().await;
@@ -75,7 +75,7 @@ async fn a_closed_store_refuses() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_and_nothing_acknowledged_is_lost() {
+async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     let config = Config { database_bytes_max: Some(400 * 1024), ..Config::for_tests() };
     let mut world = World::with(config).await;
     let acme = world.organization("acme").await;

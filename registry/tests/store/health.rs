@@ -1,4 +1,4 @@
-//! Whether the database can be written.
+//! The check that the database accepts writes.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use registry::{Config, ErrorKind};
 use crate::fixtures::{World, new_tool};
 
 #[tokio::test]
-async fn a_database_that_works_is_touched() {
+async fn a_working_database_is_writable() {
     let world = World::new().await;
     let write_ahead_log = world.data.database().with_extension("db-wal");
     let bytes = || std::fs::metadata(&write_ahead_log).unwrap().len();
@@ -19,7 +19,7 @@ async fn a_database_that_works_is_touched() {
 }
 
 #[tokio::test]
-async fn a_refused_write_is_believed_for_a_while() {
+async fn a_refused_write_fails_the_check_for_ten_seconds() {
     let world = World::with(Config { database_bytes_max: Some(400 * 1024), ..Config::for_tests() }).await;
     let acme = world.organization("acme").await;
     world.store.check_writable().await.unwrap();

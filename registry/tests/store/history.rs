@@ -1,4 +1,4 @@
-//! Recording runs and reading them back.
+//! Recording runs, and reading the history.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn conversation(id: &str, interaction: &str) -> InvocationSource {
 }
 
 #[tokio::test]
-async fn a_record_comes_back_as_it_was_written() {
+async fn a_record_is_read_as_it_was_written() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut record = started(&world.clock, &acme);
@@ -52,7 +52,7 @@ async fn a_record_comes_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn any_text_is_kept_exactly() {
+async fn any_text_is_stored_exactly() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     for text in ["", "\0", "a\0b\0", "\u{feff}\u{200f}\u{10ffff}", "\"'; DROP TABLE tools; --", "🦀\r\n\u{7f}\u{85}"]
@@ -73,7 +73,7 @@ async fn any_text_is_kept_exactly() {
 }
 
 #[tokio::test]
-async fn sensitive_variables_keep_their_names_only() {
+async fn only_the_names_of_sensitive_variables_are_recorded() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let sensitive = BTreeMap::from([("pin".to_owned(), "1234-secret".to_owned())]);
@@ -100,7 +100,7 @@ async fn a_run_ends_once() {
 }
 
 #[tokio::test]
-async fn a_run_that_never_began_cannot_end() {
+async fn a_run_that_never_started_cannot_end() {
     let world = World::without_journal().await;
     let acme = world.organization("acme").await;
     let never = started(&world.clock, &acme);
@@ -109,7 +109,7 @@ async fn a_run_that_never_began_cannot_end() {
 }
 
 #[tokio::test]
-async fn a_run_under_a_crash_becomes_orphaned_at_the_next_start() {
+async fn an_open_run_is_orphaned_by_the_start_after_a_crash() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let (done, lost) = (world.answered(&acme, "done").await, world.started(&acme).await);
@@ -153,7 +153,7 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
 }
 
 #[tokio::test]
-async fn a_page_of_large_records_is_shorter_and_the_next_goes_on_behind_it() {
+async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
     const RECORDS: usize = 12;
     let world = World::new().await;
     let acme = world.organization("acme").await;
@@ -218,7 +218,7 @@ async fn lists_are_filtered_and_sorted() {
     let sort = vec![
         (InvocationSort::Succeeded, Direction::Descending),
         (InvocationSort::DurationMs, Direction::Ascending),
-        // A column that is named again changes nothing.
+        // A repeated column changes nothing.
         (InvocationSort::Succeeded, Direction::Ascending),
         (InvocationSort::CreatedAt, Direction::Ascending),
     ];
@@ -252,7 +252,7 @@ async fn lists_are_filtered_by_tool_and_constraint() {
 }
 
 #[tokio::test]
-async fn a_rollback_takes_records_out_of_their_conversation_and_keeps_them() {
+async fn a_rollback_unlinks_records_from_their_conversation() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut ids = Vec::new();

@@ -1,4 +1,4 @@
-//! What the database itself refuses, whoever asks.
+//! Changes that the database itself refuses.
 
 use registry::BumpKind;
 use sqlx::{ConnectOptions, Connection};

@@ -1,8 +1,8 @@
-//! Another organisation's rows are absent, whatever is asked.
+//! Rows of another organisation are absent from all reads and writes.
 
 use registry::{
-    BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, InvocationFilter, Operation, Page, SearchQuery,
-    SearchText, ToolChanges, ToolFilter, ToolName, VersionFilter,
+    BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, InvocationFilter, Page, SearchQuery, SearchText,
+    ToolChanges, ToolFilter, ToolName, ToolRef, VersionFilter,
 };
 
 use crate::fixtures::{LONG, World, finished, succeeded};
@@ -25,7 +25,10 @@ async fn a_stranger_reads_nothing() {
     assert!(store.resolve_version(eve, &tool, &Constraint::any()).await.unwrap().is_none());
     assert!(store.latest_commit(eve, &tool).await.unwrap().is_none());
     assert!(store.version_creators(eve, &tool).await.unwrap().is_empty());
-    let versions = store.list_versions(eve, &tool, &VersionFilter::default(), Page::first(10)).await.unwrap();
+    let versions = store
+        .list_versions(ToolRef { organization: eve, tool: &tool }, &VersionFilter::default(), Page::first(10))
+        .await
+        .unwrap();
     assert!(versions.items.is_empty());
     assert!(store.get_build(eve, &BuildReference::Version(version.id)).await.unwrap().is_none());
     assert!(store.get_invocation(eve, &run).await.unwrap().is_none());
@@ -49,7 +52,7 @@ async fn a_stranger_changes_nothing() {
     not_found(store.deprecate_tool(&stranger, &tool).await.unwrap_err().kind());
     not_found(store.modify_envvars(&stranger, &tool, EnvvarChanges::default()).await.unwrap_err().kind());
     not_found(store.deprecate_versions(&stranger, &tool, &Constraint::any()).await.unwrap_err().kind());
-    not_found(store.acquire_lease(&stranger, &tool, Operation::Publish, LONG).await.unwrap_err().kind());
+    not_found(store.acquire_lease(&stranger, &tool, LONG).await.unwrap_err().kind());
     let mut end = finished(&world.started(&acme).await, succeeded("forged"));
     end.organization = stranger.organization.clone();
     not_found(store.finish_invocations(vec![end]).await.unwrap_err().kind());

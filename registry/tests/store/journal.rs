@@ -1,4 +1,4 @@
-//! The journal: what it has taken is durable, is read at once, and is in the database after any crash.
+//! The journal: its events are durable, visible immediately, and in the database after any crash.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use registry::{
     Clock, Config, DataDir, ErrorKind, Finished, Invocation, InvocationFilter, InvocationId, InvocationOutcome,
-    InvocationStarted, KeyRing, OrganizationId, Principal, SearchQuery, SearchText, Store, UserId,
+    InvocationStarted, KeyRing, OrganizationId, Principal, SearchQuery, SearchText, Store, StoreOptions, UserId,
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
@@ -15,12 +15,12 @@ use tokio::task::JoinSet;
 
 use crate::fixtures::{World, finished, new_tool, started, succeeded};
 
-/// The journal takes it, and some eighty like it.
+/// Size of an event of which some eighty fit the journal.
 const LONG_TEXT: usize = 200_000;
-/// Two segments, each with one group beyond its bound.
+/// Two segments, each exceeding its limit by one group.
 const FILES_BYTES_MAX: u64 = 20 << 20;
 
-/// Another process that writes: as long as it does, the database takes nothing.
+/// Another process that holds the write lock of the database.
 struct Rival(SqliteConnection);
 
 impl Rival {
@@ -39,7 +39,7 @@ async fn database(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).connect().await.unwrap()
 }
 
-/// Rows of the first halves that the database itself has.
+/// Counts the starts of runs in the database file.
 async fn rows(folder: &Path) -> i64 {
     let mut connection = database(&folder.join("lathe.db")).await;
     let row = sqlx::query("SELECT count(*) AS rows FROM inv_started").fetch_one(&mut connection).await.unwrap();
@@ -54,7 +54,7 @@ fn bytes(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
-/// What a machine would find that lost its power now.
+/// Copies the files as a power failure at this moment would leave them.
 fn disk(world: &World) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     copied(world.data.root(), &copy.path().join("data"));
@@ -67,7 +67,7 @@ fn copied(from: &Path, to: &Path) {
         let (path, name) = (entry.path(), entry.file_name());
         match path.is_dir() {
             true => copied(&path, &to.join(name)),
-            // What the database shares between processes lives in memory.
+            // The shared-memory file is lost.
             false if name.to_string_lossy().ends_with("-shm") => {}
             false => drop(fs::copy(&path, to.join(name)).unwrap()),
         }
@@ -82,7 +82,7 @@ async fn read(world: &World, principal: &Principal, run: &InvocationId) -> Optio
     world.store.get_invocation(&principal.organization, run).await.unwrap()
 }
 
-/// What a run answered, if it is known to have begun and ended.
+/// Returns the output of a run that has ended.
 async fn output(world: &World, principal: &Principal, run: &InvocationId) -> Option<String> {
     match read(world, principal, run).await?.finished? {
         Finished { outcome: InvocationOutcome::Succeeded { output }, .. } => Some(output),
@@ -97,7 +97,7 @@ async fn found(world: &World, principal: &Principal, word: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_kept_is_durable_before_the_database_has_it() {
+async fn events_are_durable_before_they_are_in_the_database() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let rival = Rival::new(&world).await;
@@ -116,7 +116,7 @@ async fn what_is_kept_is_durable_before_the_database_has_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_whose_first_half_alone_was_kept_is_closed_after_a_crash() {
+async fn a_run_without_an_end_is_closed_after_a_crash() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (rival, record) = (Rival::new(&world).await, started(&world.clock, &acme));
@@ -129,7 +129,7 @@ async fn a_run_whose_first_half_alone_was_kept_is_closed_after_a_crash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_half_finds_the_first_that_the_database_has() {
+async fn the_end_of_a_run_finds_its_start_in_the_database() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let record = world.started(&acme).await;
@@ -143,7 +143,7 @@ async fn a_second_half_finds_the_first_that_the_database_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_entered_again_changes_nothing() {
+async fn inserting_events_again_changes_nothing() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let rival = Rival::new(&world).await;
@@ -164,9 +164,9 @@ async fn what_is_entered_again_changes_nothing() {
     assert_eq!((rows(again.data.root()).await, found(&again, &acme, "once").await), (1, 1));
 }
 
-/// Who came first is right, and nobody else's runs can be ended.
+/// The first end counts, and an organisation cannot end the runs of another.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_half_that_is_not_wanted_changes_nothing() {
+async fn a_refused_end_changes_nothing() {
     let world = World::new().await;
     let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
     let record = world.started(&acme).await;
@@ -182,7 +182,7 @@ async fn a_second_half_that_is_not_wanted_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_was_cut_off_takes_nothing_with_it() {
+async fn a_truncated_write_loses_no_earlier_events() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let rival = Rival::new(&world).await;
@@ -218,7 +218,7 @@ async fn the_files_stay_small_and_are_empty_at_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_journal_that_is_full_says_so_and_keeps_what_it_has() {
+async fn a_full_journal_refuses_events_and_keeps_earlier_ones() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let rival = Rival::new(&world).await;
@@ -245,7 +245,7 @@ async fn a_journal_that_is_full_says_so_and_keeps_what_it_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_too_long_goes_to_the_database_at_once() {
+async fn long_events_go_to_the_database_directly() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (rival, record) = (Rival::new(&world).await, world.started(&acme).await);
@@ -260,7 +260,7 @@ async fn what_is_too_long_goes_to_the_database_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_can_never_be_entered_keeps_nobody_else() {
+async fn an_event_that_can_never_be_inserted_does_not_block_others() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let nobody = Principal {
@@ -277,9 +277,9 @@ async fn what_can_never_be_entered_keeps_nobody_else() {
     world.store.create_tool(&acme, new_tool("other_writes_go_on")).await.unwrap();
 }
 
-/// The journal takes no more than what the database has room for: what was told durable can be read.
+/// The journal accepts no more than the database has space for, so that all durable events can be read.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_fills_up_has_all_that_was_kept() {
+async fn a_database_that_fills_up_has_all_durable_events() {
     let world = World::with(Config { database_bytes_max: Some(72 << 20), ..Config::for_tests() }).await;
     let acme = world.organization("acme").await;
     let (text, mut kept) = ("x".repeat(LONG_TEXT), Vec::new());
@@ -300,28 +300,32 @@ async fn a_database_that_fills_up_has_all_that_was_kept() {
     }
 }
 
-/// And nothing of the data is brought up to date, so that the release that wrote it still starts.
+/// No migration runs, so that the release that wrote the journal can still start.
 #[tokio::test]
-async fn a_journal_of_another_release_is_refused_before_anything_else() {
+async fn a_journal_of_another_release_is_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::open(folder.path().join("data")).unwrap();
     let (keys, lock, clock) = (KeyRing::load(&data).unwrap(), data.lock().unwrap(), Clock::system());
     let mut head = [b"lathejnl".as_slice(), &99_u32.to_le_bytes(), &[7; 16]].concat();
     head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
     fs::write(data.root().join("journal-b"), &head).unwrap();
-    let server = Store::open_locked(&data, &lock, &keys, clock.clone(), Config::for_tests()).await;
-    let command = Store::open(&data, &keys, clock, Config::for_tests()).await;
+    let server = Store::open_locked(
+        &lock,
+        StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config: Config::for_tests() },
+    )
+    .await;
+    let command = Store::open(StoreOptions { data: &data, keys: &keys, clock, config: Config::for_tests() }).await;
     for refused in [server, command].map(Result::unwrap_err) {
         assert_eq!(refused.kind(), ErrorKind::Corrupt);
-        assert!(refused.to_string().contains("start and stop the release that wrote it"), "{refused}");
+        assert!(refused.to_string().contains("Start and stop the release that wrote it"), "{refused}");
     }
     assert!(!data.database().exists());
     assert_eq!(fs::read(data.root().join("journal-b")).unwrap(), head);
 }
 
-/// More than is entered together.
+/// More events than fit one commit.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_backlog_is_entered_in_pieces() {
+async fn many_pending_events_are_inserted_in_several_commits() {
     const RUNS: usize = 1_300;
     let world = World::new().await;
     let acme = world.organization("acme").await;

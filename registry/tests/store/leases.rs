@@ -1,19 +1,19 @@
-//! One operation per tool at a time.
+//! One publication per tool at a time.
 
 use std::time::Duration;
 
 use registry::{
-    BuildReference, BuildState, BumpKind, Busy, Constraint, Error, FailedBuild, Lease, Operation, Page, Principal,
-    ToolId, VersionFilter,
+    BuildReference, BuildState, BumpKind, Busy, Constraint, Error, FailedBuild, Lease, Page, Principal, ToolId,
+    ToolRef, VersionFilter,
 };
 
 use crate::fixtures::{LONG, World, new_version};
 
 const INSTANT: Duration = Duration::from_millis(1);
 
-/// A lease whose time is over.
+/// An expired lease.
 async fn expired(world: &World, principal: &Principal, tool: &ToolId) -> Lease {
-    let lease = world.store.acquire_lease(principal, tool, Operation::Publish, INSTANT).await.unwrap();
+    let lease = world.store.acquire_lease(principal, tool, INSTANT).await.unwrap();
     tokio::time::sleep(Duration::from_millis(20)).await;
     lease
 }
@@ -23,23 +23,22 @@ fn lost<T: std::fmt::Debug>(result: registry::Result<T>) {
 }
 
 #[tokio::test]
-async fn a_second_operation_is_told_which_one_runs_and_since_when() {
+async fn a_second_operation_learns_since_when_a_publication_runs() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (tool, other) = (world.tool(&acme, "lookup").await, world.tool(&acme, "other").await);
     let lease = world.lease(&acme, &tool).await;
     let store = &world.store;
     for refused in [
-        store.acquire_lease(&acme, &tool, Operation::Publish, LONG).await.map(|_| ()),
+        store.acquire_lease(&acme, &tool, LONG).await.map(|_| ()),
         store.deprecate_tool(&acme, &tool).await,
         store.deprecate_versions(&acme, &tool, &Constraint::any()).await.map(|_| ()),
     ] {
-        let Err(Error::Busy(Busy { operation, since })) = refused else { panic!("{refused:?}") };
-        assert_eq!(operation, Operation::Publish);
+        let Err(Error::Busy(Busy { since })) = refused else { panic!("{refused:?}") };
         assert!(since.as_milliseconds() > 0);
     }
     world.lease(&acme, &other).await;
-    store.release_lease(&lease).await.unwrap();
+    world.fail_build(&lease).await;
     store.deprecate_tool(&acme, &tool).await.unwrap();
 }
 
@@ -55,15 +54,21 @@ async fn an_expired_lease_is_taken_over_and_its_fence_is_stale() {
     lost(world.store.publish_version(&stale, new_version(BumpKind::Major)).await);
     lost(world.store.record_failed_build(&stale, failed).await);
     lost(world.store.renew_lease(&stale, LONG).await);
-    lost(world.store.release_lease(&stale).await);
-    let all = world.store.list_versions(&acme.organization, &tool, &VersionFilter::default(), Page::first(10)).await;
+    let all = world
+        .store
+        .list_versions(
+            ToolRef { organization: &acme.organization, tool: &tool },
+            &VersionFilter::default(),
+            Page::first(10),
+        )
+        .await;
     assert!(all.unwrap().items.is_empty());
     world.store.publish_version(&fresh, new_version(BumpKind::Major)).await.unwrap();
     lost(world.store.publish_version(&fresh, new_version(BumpKind::Major)).await);
 }
 
 #[tokio::test]
-async fn an_expired_lease_that_nobody_took_still_publishes() {
+async fn an_expired_lease_without_a_successor_still_publishes() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -72,14 +77,14 @@ async fn an_expired_lease_that_nobody_took_still_publishes() {
 }
 
 #[tokio::test]
-async fn renewing_keeps_the_tool() {
+async fn a_renewed_lease_does_not_expire() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
-    let lease = world.store.acquire_lease(&acme, &tool, Operation::Publish, INSTANT).await.unwrap();
+    let lease = world.store.acquire_lease(&acme, &tool, INSTANT).await.unwrap();
     world.store.renew_lease(&lease, LONG).await.unwrap();
     tokio::time::sleep(Duration::from_millis(20)).await;
-    let refused = world.store.acquire_lease(&acme, &tool, Operation::Publish, LONG).await;
+    let refused = world.store.acquire_lease(&acme, &tool, LONG).await;
     assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
 }
 
@@ -96,7 +101,7 @@ async fn deprecating_takes_over_an_expired_publication() {
 }
 
 #[tokio::test]
-async fn a_failed_build_is_kept_and_frees_the_tool() {
+async fn a_failed_build_is_stored_and_releases_the_lease() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -110,7 +115,7 @@ async fn a_failed_build_is_kept_and_frees_the_tool() {
 }
 
 #[tokio::test]
-async fn a_start_of_the_server_frees_tools_whose_builder_died() {
+async fn a_start_of_the_server_releases_the_leases_of_earlier_starts() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;

@@ -1,4 +1,4 @@
-//! The store and what lies beside it, through the public interface, each test with a data directory of its own.
+//! Tests of the public interface. Each test has its own data directory.
 
 mod accounts;
 mod answers;

@@ -1,4 +1,4 @@
-//! Operations: once per key, known until their time is over, and told the truth about after a crash.
+//! Operations: one per idempotency key, stored until they expire, and with the right state after a crash.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn begin(world: &World, principal: &Principal, kind: OperationKind, key: &
 }
 
 fn fresh(begun: BegunOperation) -> OperationId {
-    let BegunOperation::Fresh(operation) = begun else { panic!("{begun:?}") };
+    let BegunOperation::New(operation) = begun else { panic!("{begun:?}") };
     operation.id
 }
 
@@ -57,7 +57,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_key_stands_for_one_request_of_one_user() {
+async fn a_key_belongs_to_one_request_of_one_user() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let first = fresh(begin(&world, &acme, OperationKind::Invoke, "k1").await);
@@ -77,7 +77,7 @@ async fn a_key_stands_for_one_request_of_one_user() {
 }
 
 #[tokio::test]
-async fn copies_that_come_at_once_begin_one_operation() {
+async fn concurrent_copies_begin_one_operation() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut copies = tokio::task::JoinSet::new();
@@ -86,12 +86,12 @@ async fn copies_that_come_at_once_begin_one_operation() {
         copies.spawn(async move { store.begin_operation(&acme, asked(OperationKind::Invoke, "same", REQUEST)).await });
     }
     let begun: Vec<_> = copies.join_all().await.into_iter().map(Result::unwrap).collect();
-    assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::Fresh(_))).count(), 1);
+    assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::New(_))).count(), 1);
     assert_eq!(begun.iter().filter(|begun| matches!(begun, BegunOperation::Repeated(_))).count(), 49);
 }
 
 #[tokio::test]
-async fn the_end_is_kept_once_and_runs_in_the_order_of_the_inputs() {
+async fn the_end_is_recorded_once_and_runs_are_in_the_order_of_the_inputs() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let operation = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
@@ -107,7 +107,7 @@ async fn the_end_is_kept_once_and_runs_in_the_order_of_the_inputs() {
 }
 
 #[tokio::test]
-async fn a_refusal_keeps_its_key_once_something_was_begun() {
+async fn a_refusal_keeps_its_key_after_a_run_or_build_began() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
@@ -131,7 +131,7 @@ async fn a_refusal_keeps_its_key_once_something_was_begun() {
 }
 
 #[tokio::test]
-async fn a_restart_finds_out_what_became_of_calls() {
+async fn a_restart_ends_calls_with_the_right_state() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let nothing = fresh(begin(&world, &acme, OperationKind::Invoke, "nothing").await);
@@ -152,13 +152,13 @@ async fn a_restart_finds_out_what_became_of_calls() {
     ] {
         assert_eq!(world.state(&acme, operation).await, state, "{key}");
         let begun = begin(&world, &acme, OperationKind::Invoke, key).await;
-        assert_eq!(matches!(begun, BegunOperation::Fresh(_)), is_free, "{key}");
+        assert_eq!(matches!(begun, BegunOperation::New(_)), is_free, "{key}");
     }
     assert_eq!(world.store.operation_runs(&acme.organization, &cut_off).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn a_restart_finds_out_what_became_of_publications() {
+async fn a_restart_ends_publications_with_the_right_state() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
     let mut operations = Vec::new();
@@ -187,7 +187,7 @@ async fn a_restart_finds_out_what_became_of_publications() {
 }
 
 #[tokio::test]
-async fn an_operation_is_forgotten_with_its_key_and_the_history_stays() {
+async fn an_operation_expires_with_its_key_and_the_history_stays() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let old = fresh(begin(&world, &acme, OperationKind::Invoke, "k").await);
@@ -203,9 +203,9 @@ async fn an_operation_is_forgotten_with_its_key_and_the_history_stays() {
     assert_eq!(rows(&world, "operation_runs").await, 0);
 }
 
-/// Far more than one sweep takes have ended; an expired key counts for nothing all the same.
+/// More operations have expired than one call deletes. An expired key may be used again all the same.
 #[tokio::test]
-async fn what_is_over_is_swept_bit_by_bit() {
+async fn expired_operations_are_deleted_in_steps() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let old: Vec<_> = (0..300).map(|number| format!("k{number}")).collect();
@@ -223,7 +223,7 @@ async fn what_is_over_is_swept_bit_by_bit() {
 }
 
 #[tokio::test]
-async fn a_guess_of_the_request_cannot_be_checked_in_the_database() {
+async fn the_database_does_not_confirm_a_guessed_request() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     fresh(begin(&world, &acme, OperationKind::Invoke, "findable").await);

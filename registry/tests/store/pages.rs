@@ -1,4 +1,4 @@
-//! Pages of every list while rows come in and change: what was there when the first page was read is shown once.
+//! Pages of every list while rows are added and changed: each row of the time of the first page is shown exactly once.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, TestCaseError, TestRunner};
 use registry::{
     BumpKind, Config, Constraint, Direction, Error, InvocationFilter, InvocationSort, Page, Principal, Slice,
-    ToolFilter, ToolId, ToolSort, VersionFilter, VersionSort,
+    ToolFilter, ToolId, ToolRef, ToolSort, VersionFilter, VersionSort,
 };
 
 use crate::fixtures::{World, finished, new_tool, started, succeeded};
 
-/// The lists that there are, each with an order to read it in.
+/// The lists, each with an order.
 #[derive(Clone, Debug)]
 enum List {
     Tools(Vec<(ToolSort, Direction)>),
@@ -19,7 +19,7 @@ enum List {
     History(Vec<(InvocationSort, Direction)>),
 }
 
-/// What happens between two pages.
+/// A change between two pages.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Insert(usize),
@@ -69,7 +69,7 @@ impl Reader {
         Self { world, acme, tool, list, inserted: 0 }
     }
 
-    /// One more row, whose place in any order is spread over the rows before.
+    /// Adds a row at a position among the earlier rows.
     async fn insert(&mut self) {
         self.inserted += 1;
         let spread = self.inserted * 7919 % 100;
@@ -98,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// Runs that began at the same time, or before others that ended first.
+    /// Adds a run that began with others, or before others that ended first.
     async fn insert_run(&self, spread: usize) {
         let mut run = started(&self.world.clock, &self.acme);
         let ago = i64::try_from(spread % 5).unwrap();
@@ -124,7 +124,7 @@ impl Reader {
             }
             List::Versions(sort) => {
                 let filter = VersionFilter { sort: sort.clone(), ..VersionFilter::default() };
-                let slice = store.list_versions(organization, &self.tool, &filter, page).await?;
+                let slice = store.list_versions(ToolRef { organization, tool: &self.tool }, &filter, page).await?;
                 Ok(slice.map(|version| version.id.to_string()))
             }
             List::History(sort) => {
@@ -148,7 +148,7 @@ async fn check(list: List, steps: Vec<Step>) -> Result<(), TestCaseError> {
     }
     let at_first = reader.all().await;
     let (mut seen, mut page) = (Vec::new(), Page::first(0));
-    // Whatever the steps leave unread is read at the end.
+    // Reads the remaining pages.
     for step in steps.into_iter().chain(std::iter::repeat(Step::Read { limit: 2 })) {
         match step {
             Step::Insert(rows) => {
@@ -176,14 +176,14 @@ async fn check(list: List, steps: Vec<Step>) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn nothing_is_missed_or_shown_twice_while_rows_come_in() {
+fn no_row_is_missed_or_shown_twice_while_rows_are_added() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut runner = TestRunner::new(Cases { cases: 48, failure_persistence: None, ..Cases::default() });
     runner.run(&(list(), steps()), |(list, steps)| runtime.block_on(check(list, steps))).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_missed_or_shown_twice_while_others_write() {
+async fn no_row_is_missed_or_shown_twice_while_others_write() {
     let mut reader = Reader::new(List::Tools(vec![(ToolSort::Name, Direction::Ascending)])).await;
     for _ in 0..40 {
         reader.insert().await;
@@ -205,7 +205,7 @@ async fn nothing_is_missed_or_shown_twice_while_others_write() {
         seen.extend(slice.items);
         let Some(token) = slice.next else { break };
         page = Page { limit: 3, token };
-        // The writer gets on between two pages, or this would be a test of nothing.
+        // The writer must make progress between two pages for the test to mean anything.
         tokio::task::yield_now().await;
     }
     stop.send(()).unwrap();
@@ -217,7 +217,7 @@ async fn nothing_is_missed_or_shown_twice_while_others_write() {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_behind_a_row_that_was_deprecated_meanwhile() {
+async fn a_page_begins_after_a_row_that_was_deprecated_meanwhile() {
     let mut reader = Reader::new(List::Tools(vec![(ToolSort::Deprecated, Direction::Ascending)])).await;
     for name in ["b", "c"] {
         reader.insert_tool(name, false).await;
@@ -233,7 +233,7 @@ async fn a_page_goes_on_behind_a_row_that_was_deprecated_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_its_list_only() {
+async fn a_token_is_valid_only_for_its_list() {
     let mut reader = Reader::new(List::History(Vec::new())).await;
     for _ in 0..3 {
         reader.insert().await;
@@ -249,7 +249,14 @@ async fn a_token_is_good_for_its_list_only() {
     let refused = [
         store.list_invocations(&stranger.organization, &InvocationFilter::default(), page).await.map(drop),
         store.list_tools(&reader.acme.organization, &ToolFilter::default(), page).await.map(drop),
-        store.list_versions(&reader.acme.organization, &reader.tool, &VersionFilter::default(), page).await.map(drop),
+        store
+            .list_versions(
+                ToolRef { organization: &reader.acme.organization, tool: &reader.tool },
+                &VersionFilter::default(),
+                page,
+            )
+            .await
+            .map(drop),
     ];
     assert!(refused.iter().all(|refused| matches!(refused, Err(Error::PageTokenUnknown))), "{refused:?}");
     for invented in [1, 2, 1 << 30, (1 << 30) + 1, 1 << 53, u64::MAX] {

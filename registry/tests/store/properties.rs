@@ -6,7 +6,7 @@ use registry::{
     ToolName, Version,
 };
 
-/// One clause of a constraint, as text and as a check of its own.
+/// One clause of a constraint, as text and as an independent check.
 #[derive(Clone, Debug)]
 struct Clause {
     operator: &'static str,
@@ -39,7 +39,7 @@ fn clause() -> impl Strategy<Value = Clause> {
 
 proptest! {
     #[test]
-    fn a_constraint_allows_what_all_its_clauses_allow(clauses in prop::collection::vec(clause(), 0..5), candidate in numbers()) {
+    fn a_constraint_matches_when_all_its_clauses_match(clauses in prop::collection::vec(clause(), 0..5), candidate in numbers()) {
         let written = |clause: &Clause| {
             let (major, minor, patch) = clause.version;
             format!("{}{major}.{minor}.{patch}", clause.operator)
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn a_bare_version_means_itself(wanted in numbers(), candidate in numbers()) {
+    fn a_bare_version_matches_itself(wanted in numbers(), candidate in numbers()) {
         let wanted = Version::new(wanted.0, wanted.1, wanted.2);
         let candidate = Version::new(candidate.0, candidate.1, candidate.2);
         prop_assert_eq!(Constraint::parse(&wanted.to_string()).unwrap().matches(&candidate), wanted == candidate);
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_upsets_a_parser(text in any::<String>()) {
+    fn parsers_accept_or_refuse_any_text(text in any::<String>()) {
         let _ = (Constraint::parse(&text), Version::parse(&text), Digest::parse(&text), ProjectPath::parse(&text));
         let _ = (BranchName::parse(&text), Tags::parse([(text.clone(), None)]), OrganizationId::parse(&text));
         prop_assert_eq!(ToolName::parse(&text).is_ok(), is(&text, 64, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn no_constraint_upsets_a_version(text in "[0-9!.*=<>~, vabcrpostdev+_-]{0,40}", version in numbers()) {
+    fn any_constraint_can_be_matched(text in "[0-9!.*=<>~, vabcrpostdev+_-]{0,40}", version in numbers()) {
         if let Ok(constraint) = Constraint::parse(&text) {
             let version = Version::new(version.0, version.1, version.2);
             let expected = constraint.matches(&version);
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn what_parses_is_written_back(name in "[a-z0-9_]{1,64}", id in "[0-9a-f]{24}", bytes in any::<Vec<u8>>()) {
+    fn parsed_values_are_written_as_they_were_read(name in "[a-z0-9_]{1,64}", id in "[0-9a-f]{24}", bytes in any::<Vec<u8>>()) {
         prop_assert_eq!(ToolName::parse(&name).unwrap().to_string(), name);
         prop_assert_eq!(ToolId::parse(&id).unwrap().to_string(), id);
         let digest = Digest::of(&bytes);
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_sealed_opens_in_its_place_only(value in any::<String>(), flip in any::<prop::sample::Index>()) {
+    fn a_sealed_value_opens_only_in_its_row(value in any::<String>(), flip in any::<prop::sample::Index>()) {
         let (key, clock) = (DataKey::generate(), Clock::system());
         let (acme, other) = (OrganizationId::parse("acme").unwrap(), OrganizationId::parse("other").unwrap());
         let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
@@ -131,7 +131,7 @@ fn constraints_are_bounded() {
 }
 
 #[test]
-fn paths_and_branches_stay_inside() {
+fn paths_and_branches_cannot_escape() {
     for refused in ["", "/", "/a", "a//b", "../a", "a/./b", "a b", "a\0"] {
         assert!(ProjectPath::parse(refused).is_err(), "{refused:?}");
     }

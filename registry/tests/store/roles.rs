@@ -1,4 +1,4 @@
-//! Roles of an organisation's own.
+//! Custom roles.
 
 use registry::{ErrorKind, Grant, Grants, NewUser, Permission, RoleName, UserId};
 
@@ -17,7 +17,7 @@ fn user(id: &str) -> UserId {
 }
 
 #[tokio::test]
-async fn roles_are_made_shown_changed_and_deleted() {
+async fn roles_are_created_read_changed_and_deleted() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let other = world.organization("other").await.organization;
@@ -41,7 +41,7 @@ async fn roles_are_made_shown_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn names_are_taken_once_and_built_in_roles_stay() {
+async fn names_are_unique_and_built_in_roles_cannot_be_changed() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let store = &world.store;
@@ -68,7 +68,7 @@ async fn roles_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_role_that_somebody_has_stays() {
+async fn a_role_in_use_cannot_be_deleted() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     world.store.create_role(&acme, role("tester"), Grants::default()).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_role_that_somebody_has_stays() {
 }
 
 #[tokio::test]
-async fn the_grants_of_a_role_are_those_of_its_users() {
+async fn users_have_the_grants_of_their_role() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     world.store.create_role(&acme, role("tester"), grants(&[Permission::TestTool])).await.unwrap();
@@ -95,7 +95,7 @@ async fn the_grants_of_a_role_are_those_of_its_users() {
 }
 
 #[tokio::test]
-async fn an_own_role_can_administer_and_then_somebody_must_keep_it() {
+async fn a_custom_role_can_administer_and_the_last_such_user_stays() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let store = &world.store;

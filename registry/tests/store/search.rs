@@ -1,4 +1,4 @@
-//! Finding words in the history.
+//! Full-text search of the history.
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -14,7 +14,7 @@ async fn found(world: &World, principal: &Principal, text: &str, fields: &[Searc
 }
 
 #[tokio::test]
-async fn words_are_found_in_the_fields_that_are_asked() {
+async fn words_are_found_in_the_requested_fields() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let order = world.answered(&acme, "The order #4711 was shipped\0today").await;
@@ -39,9 +39,9 @@ async fn words_are_found_in_the_fields_that_are_asked() {
     }
 }
 
-/// Whether a sign belongs to a word is the index's to say: letters in circles do not, private ones do.
+/// The full-text index decides which characters belong to a word: circled letters do not, private-use characters do.
 #[tokio::test]
-async fn signs_that_are_no_words_are_passed_over() {
+async fn terms_without_words_are_ignored() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let hello = world.answered(&acme, "hello Ⓐ world").await;
@@ -64,7 +64,7 @@ async fn the_name_of_the_organization_is_not_a_word() {
 }
 
 #[tokio::test]
-async fn searches_obey_filters() {
+async fn searches_apply_filters() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let answered = world.answered(&acme, "needle").await;

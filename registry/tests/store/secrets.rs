@@ -1,4 +1,4 @@
-//! Data keys under the master key, and values that do not show.
+//! Data keys, and secrets in debug output.
 
 use registry::{DataKey, ErrorKind, OrganizationId, SecretValue};
 

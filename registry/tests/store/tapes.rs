@@ -1,8 +1,8 @@
-//! Tapes: sealed for one run, kept for their time, with bodies that tapes share.
+//! Tapes: sealed for one run, stored until they expire, with shared bodies.
 
 use std::time::Duration;
 
-use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp};
+use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp, UnsealedTape};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::fixtures::{World, finished, holds, started, succeeded};
@@ -14,11 +14,15 @@ fn body(byte: u8) -> TapeBody {
     TapeBody { digest: *Digest::of(&bytes).as_bytes(), bytes }
 }
 
-/// A run that ended at a time, with a tape.
-async fn taped(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
+/// Records a run with a tape that ended at a given time.
+async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
     let started = started(&Clock::fixed(at), principal);
     world.store.start_invocations(vec![started.clone()]).await.unwrap();
-    let tape = world.store.seal_tape(&principal.organization, &started.id, PLAIN.to_vec(), bodies).await.unwrap();
+    let tape = world
+        .store
+        .seal_tape(&principal.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
+        .await
+        .unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.tape = Some(tape);
     world.store.finish_invocations(vec![record]).await.unwrap();
@@ -26,11 +30,11 @@ async fn taped(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<
 }
 
 #[tokio::test]
-async fn a_tape_comes_back_to_its_run_and_to_no_other() {
+async fn a_tape_is_found_only_for_its_run() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let now = Clock::system().now();
-    let run = taped(&world, &acme, now, vec![body(1)]).await;
+    let run = record_taped_run(&world, &acme, now, vec![body(1)]).await;
     let store = &world.store;
     let KeptTape::Whole(found) = store.tape(&acme.organization, &run).await.unwrap().unwrap() else {
         panic!("it is whole")
@@ -46,17 +50,17 @@ async fn a_tape_comes_back_to_its_run_and_to_no_other() {
 }
 
 #[tokio::test]
-async fn a_body_under_a_digest_of_another_is_refused() {
+async fn a_body_with_a_wrong_digest_is_refused() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = InvocationId::new(&Clock::system());
     let forged = TapeBody { digest: body(1).digest, bytes: b"forged".to_vec() };
-    let sealed = world.store.seal_tape(&acme.organization, &run, PLAIN.to_vec(), vec![forged]).await;
+    let sealed = world.store.seal_tape(&acme.organization, &run, UnsealedTape::new(PLAIN.to_vec(), vec![forged])).await;
     assert_eq!(sealed.unwrap_err().code(), "corrupt");
 }
 
 #[tokio::test]
-async fn a_tape_that_was_cut_says_so() {
+async fn an_incomplete_tape_is_marked() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let started = started(&Clock::system(), &acme);
@@ -68,21 +72,21 @@ async fn a_tape_that_was_cut_says_so() {
 }
 
 #[tokio::test]
-async fn what_has_expired_goes_and_shared_bodies_stay() {
+async fn expired_tapes_are_deleted_and_shared_bodies_stay() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let now = Clock::system().now();
     let long_ago = Timestamp::from_milliseconds(now.as_milliseconds() - 100 * 3_600_000);
-    let young = taped(&world, &acme, now, vec![body(1), body(2)]).await;
+    let young = record_taped_run(&world, &acme, now, vec![body(1), body(2)]).await;
     let mut old = Vec::new();
     for _ in 0..300 {
-        old.push(taped(&world, &acme, long_ago, vec![body(2), body(3)]).await);
+        old.push(record_taped_run(&world, &acme, long_ago, vec![body(2), body(3)]).await);
     }
     let store = &world.store;
     assert_eq!(store.tape(&acme.organization, &old[0]).await.unwrap(), None, "also before it is swept");
     assert!(store.tape_body(&acme.organization, &body(3).digest).await.is_ok());
-    assert_eq!(store.sweep_tapes().await.unwrap(), 300);
-    assert_eq!(store.sweep_tapes().await.unwrap(), 0);
+    assert_eq!(store.delete_expired_tapes().await.unwrap(), 300);
+    assert_eq!(store.delete_expired_tapes().await.unwrap(), 0);
     assert!(store.tape(&acme.organization, &young).await.unwrap().is_some());
     for (digest, is_kept) in [(body(1).digest, true), (body(2).digest, true), (body(3).digest, false)] {
         assert_eq!(store.tape_body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
@@ -92,17 +96,17 @@ async fn what_has_expired_goes_and_shared_bodies_stay() {
 }
 
 #[tokio::test]
-async fn no_time_means_no_tapes() {
+async fn without_retention_no_tapes_are_stored() {
     let config = registry::Config { tape_retention: Duration::ZERO, ..registry::Config::for_tests() };
     assert!(!World::with(config).await.store.keeps_tapes());
     assert!(World::new().await.store.keeps_tapes());
 }
 
 #[tokio::test]
-async fn tapes_cannot_be_rewritten_or_deleted_before_their_time() {
+async fn tapes_cannot_be_changed_or_deleted_before_they_expire() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    let run = taped(&world, &acme, Clock::system().now(), vec![body(1)]).await;
+    let run = record_taped_run(&world, &acme, Clock::system().now(), vec![body(1)]).await;
     assert!(world.store.tape(&acme.organization, &run).await.unwrap().is_some());
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
     let mut connection = options.connect().await.unwrap();

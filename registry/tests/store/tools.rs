@@ -13,7 +13,7 @@ async fn names(world: &World, principal: &Principal, filter: &ToolFilter) -> Vec
 }
 
 #[tokio::test]
-async fn a_tool_comes_back_as_it_was_created() {
+async fn a_tool_is_read_as_it_was_created() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let mut new = new_tool("lookup");
@@ -30,7 +30,7 @@ async fn a_tool_comes_back_as_it_was_created() {
 }
 
 #[tokio::test]
-async fn live_names_are_unique_and_free_again_after_deprecation() {
+async fn names_of_live_tools_are_unique_and_freed_by_deprecation() {
     let world = World::new().await;
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let first = world.tool(&acme, "lookup").await;
@@ -57,7 +57,7 @@ async fn deprecating_a_tool_deprecates_its_versions() {
 }
 
 #[tokio::test]
-async fn changes_touch_what_they_name_and_note_who_made_them() {
+async fn changes_affect_only_the_named_fields_and_record_their_user() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let bob = Principal { user: UserId::parse("bob").unwrap(), ..acme.clone() };

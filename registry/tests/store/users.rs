@@ -1,4 +1,4 @@
-//! Users: added, given other roles, removed; somebody always remains who may administer.
+//! Users: adding, changing roles, removing. An administrator always remains.
 
 use registry::{
     BegunOperation, Digest, ErrorKind, IdempotencyKey, NewApiKey, NewOperation, NewOrganization, NewUser, Once,
@@ -37,7 +37,7 @@ async fn users_are_listed_with_their_roles() {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_whoever_came_and_went_meanwhile() {
+async fn a_page_begins_after_the_last_one_while_users_are_added_and_removed() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     for id in ["bob", "cy", "dan"] {
@@ -60,7 +60,7 @@ async fn a_page_goes_on_whoever_came_and_went_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_user_of_the_same_name_has_none_of_the_keys_for_repeating() {
+async fn a_new_user_with_an_old_id_gets_none_of_the_idempotency_keys() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
@@ -70,14 +70,14 @@ async fn a_user_of_the_same_name_has_none_of_the_keys_for_repeating() {
         let tool = ToolId::parse(&"a".repeat(24)).unwrap();
         world.store.begin_operation(&bob, NewOperation { kind: OperationKind::Invoke, tool, once: Some(once) })
     };
-    assert!(matches!(begin().await.unwrap(), BegunOperation::Fresh(_)));
+    assert!(matches!(begin().await.unwrap(), BegunOperation::New(_)));
     assert!(matches!(begin().await.unwrap(), BegunOperation::Repeated(_)));
     world.store.remove_user(&acme, &user("bob")).await.unwrap();
-    assert!(matches!(begin().await.unwrap(), BegunOperation::Fresh(_)));
+    assert!(matches!(begin().await.unwrap(), BegunOperation::New(_)));
 }
 
 #[tokio::test]
-async fn what_stands_for_something_else_in_a_path_is_no_id() {
+async fn reserved_ids_are_refused() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     for id in ["me", "signin_with_api_key", ".", ".."] {
@@ -91,7 +91,7 @@ async fn what_stands_for_something_else_in_a_path_is_no_id() {
 }
 
 #[tokio::test]
-async fn a_user_is_added_once_and_with_a_role_that_there_is() {
+async fn a_user_is_added_once_with_an_existing_role() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let again = add(&world, &acme, "ann", "author").await.unwrap_err();
@@ -114,7 +114,7 @@ async fn users_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_role_change_and_a_removal_count_at_once() {
+async fn a_role_change_and_a_removal_take_effect_immediately() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     add(&world, &acme, "bob", "author").await.unwrap();
@@ -126,14 +126,14 @@ async fn a_role_change_and_a_removal_count_at_once() {
     assert!(!principal.may(Permission::CreateTool) && principal.may(Permission::GetInvocation));
     world.store.remove_user(&acme, &user("bob")).await.unwrap();
     assert!(world.store.authenticate(&token).await.unwrap().is_none());
-    // Who comes back under the name gets nothing of what the first one had.
+    // A new user with the same id gets nothing of the first one.
     add(&world, &acme, "bob", "admin").await.unwrap();
     assert!(world.store.authenticate(&token).await.unwrap().is_none());
     assert!(world.store.list_api_keys(&acme, Some(&user("bob")), Page::first(9)).await.unwrap().items.is_empty());
 }
 
 #[tokio::test]
-async fn the_last_administrator_stays() {
+async fn the_last_administrator_cannot_be_removed() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     world.organization("other").await;
@@ -158,7 +158,7 @@ async fn the_last_administrator_stays() {
 }
 
 #[tokio::test]
-async fn strangers_are_not_found() {
+async fn users_of_other_organizations_are_not_found() {
     let world = World::new().await;
     let acme = world.organization("acme").await.organization;
     let other = world.organization("other").await.organization;

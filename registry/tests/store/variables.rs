@@ -1,4 +1,4 @@
-//! Variables: all or nothing, sealed, and not lost while a version needs them.
+//! Variables: changed all or nothing, sealed, and kept while a version requires them.
 
 use registry::{BumpKind, EnvvarChanges, EnvvarInsert, EnvvarUpdate, Error, SecretValue, Version};
 
@@ -30,7 +30,7 @@ async fn values_reach_a_run() {
 }
 
 #[tokio::test]
-async fn changes_happen_together_or_not_at_all() {
+async fn changes_are_applied_together_or_not_at_all() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -72,7 +72,7 @@ async fn changes_happen_together_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_variable_that_a_live_version_requires_stays() {
+async fn a_variable_required_by_a_live_version_cannot_be_deleted() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -89,7 +89,7 @@ async fn a_variable_that_a_live_version_requires_stays() {
 }
 
 #[tokio::test]
-async fn values_are_not_stored_readable_and_do_not_move_between_rows() {
+async fn values_are_sealed_and_cannot_be_moved_between_rows() {
     use sqlx::{ConnectOptions, Connection};
     let world = World::new().await;
     let acme = world.organization("acme").await;

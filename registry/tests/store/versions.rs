@@ -2,18 +2,22 @@
 
 use registry::{
     BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, OrganizationId, Page, Principal,
-    Publication, ToolId, UserId, Version, VersionFilter, VersionSort,
+    Publication, ToolId, ToolRef, UserId, Version, VersionFilter, VersionSort,
 };
 
 use crate::fixtures::{LONG, World, envvar, new_version};
 
 async fn listed(world: &World, principal: &Principal, tool: &ToolId, filter: &VersionFilter) -> Vec<String> {
-    let slice = world.store.list_versions(&principal.organization, tool, filter, Page::first(50)).await.unwrap();
+    let slice = world
+        .store
+        .list_versions(ToolRef { organization: &principal.organization, tool }, filter, Page::first(50))
+        .await
+        .unwrap();
     slice.items.into_iter().map(|version| version.version.to_string()).collect()
 }
 
 #[tokio::test]
-async fn versions_count_on_from_the_highest() {
+async fn a_version_follows_the_highest_one() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -34,7 +38,7 @@ async fn versions_count_on_from_the_highest() {
 }
 
 #[tokio::test]
-async fn a_version_comes_back_as_it_was_published() {
+async fn a_version_is_read_as_it_was_published() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -57,7 +61,7 @@ async fn a_version_comes_back_as_it_was_published() {
 }
 
 #[tokio::test]
-async fn the_same_publication_again_within_minutes_is_a_lost_answer() {
+async fn an_equal_publication_within_minutes_is_refused_as_a_repetition() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
@@ -86,7 +90,7 @@ async fn the_same_publication_again_within_minutes_is_a_lost_answer() {
     }
     world.clock.advance(LONG);
     refused(same()).await.unwrap();
-    world.store.release_lease(&lease).await.unwrap();
+    world.fail_build(&lease).await;
     let again = world.publish(&acme, &tool, BumpKind::Minor).await;
     world.store.deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
     assert_eq!(again.version, Version::new(1, 1, 0));
@@ -107,7 +111,7 @@ async fn required_variables_must_exist_in_the_right_kind() {
     let Error::VariablesMissing { names } = refused else { panic!("{refused}") };
     assert_eq!(names, [envvar("MISSING"), envvar("URL")]);
     assert!(listed(&world, &acme, &tool, &VersionFilter::default()).await.is_empty());
-    // The refusal left the lease as it was.
+    // The refusal did not change the lease.
     (new.required_envvars, new.required_secret_envvars) = (vec![envvar("URL")], Vec::new());
     world.store.publish_version(&lease, new).await.unwrap();
 }
@@ -123,7 +127,7 @@ async fn live_versions_are_bounded() {
     let lease = world.lease(&acme, &tool).await;
     let refused = world.store.publish_version(&lease, new_version(BumpKind::Patch)).await.unwrap_err();
     assert!(matches!(refused, Error::TooMany { limit: 5, .. }), "{refused}");
-    world.store.release_lease(&lease).await.unwrap();
+    world.fail_build(&lease).await;
     let first = Constraint::parse("==1.0.0").unwrap();
     assert_eq!(world.store.deprecate_versions(&acme, &tool, &first).await.unwrap(), 1);
     world.publish(&acme, &tool, BumpKind::Patch).await;

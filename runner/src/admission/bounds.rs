@@ -1,21 +1,29 @@
 //! The bounds of an admission.
 
-/// How much may be inside at once.
+/// The bound for which work was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueFull {
+    Organization,
+    Process,
+}
+
+/// Bounds of concurrent work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// At work, in the process.
+    /// Running, in the process.
     pub parallel_max: usize,
-    /// Waiting for a place, in the process.
+    /// Waiting for a permit, in the process.
     pub queued_max: usize,
-    /// At work, of one organisation.
+    /// Running, of one organisation.
     pub organization_parallel_max: usize,
-    /// Waiting for a place, of one organisation.
+    /// Waiting for a permit, of one organisation.
     pub organization_queued_max: usize,
 }
 
 impl Bounds {
-    /// With three quarters for each organisation: alone it is hardly held back, and a quarter of the places and of
-    /// the queue stays for the others.
+    /// Bounds that give each organisation three quarters of the permits and of the queue, and at least one less than all. A
+    /// single organisation is hardly slowed down, and a part stays free for the others. Organisations share a single permit in
+    /// turns.
     #[must_use]
     pub const fn shared(parallel_max: usize, queued_max: usize) -> Self {
         Self {
@@ -26,16 +34,35 @@ impl Bounds {
         }
     }
 
-    pub(super) const fn inside_max(&self) -> usize {
+    pub(super) const fn admitted_max(&self) -> usize {
         self.parallel_max.saturating_add(self.queued_max)
     }
 
-    pub(super) const fn organization_inside_max(&self) -> usize {
+    pub(super) const fn organization_admitted_max(&self) -> usize {
         self.organization_parallel_max.saturating_add(self.organization_queued_max)
     }
 }
 
-/// Rounded up: one place is everybody's.
+/// Three quarters, rounded up, and less than the whole unless the whole is one.
 const fn three_quarters(whole: usize) -> usize {
-    whole - whole / 4
+    match whole {
+        0 | 1 => whole,
+        _ => whole - if whole < 4 { 1 } else { whole / 4 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bounds;
+
+    #[test]
+    fn an_organization_never_has_all_of_several_permits() {
+        let share = |permits| {
+            let bounds = Bounds::shared(permits, permits);
+            assert_eq!(bounds.organization_parallel_max, bounds.organization_queued_max);
+            bounds.organization_parallel_max
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5, 8, 32].map(share), [0, 1, 1, 2, 3, 4, 6, 24]);
+        assert!((2..200).all(|permits| (1..permits).contains(&share(permits))));
+    }
 }

@@ -1,53 +1,53 @@
-//! Which addresses are on the public Internet.
+//! Addresses of the public Internet.
 //!
 //! The ranges are those of IANA's registries of special-purpose addresses for
-//! IPv4 and IPv6 that are not "globally reachable", with multicast and what
-//! is reserved. What carries an IPv4 address inside is not reached at all.
+//! IPv4 and IPv6 that are not "globally reachable", with multicast and
+//! reserved addresses. IPv6 addresses that embed an IPv4 address are refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-const fn v4(a: u8, b: u8, c: u8, length: u8) -> Ipv4Net {
+const fn v4([a, b, c]: [u8; 3], length: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, 0), length)
 }
 
-const fn v6(a: u16, b: u16, c: u16, length: u8) -> Ipv6Net {
+const fn v6([a, b, c]: [u16; 3], length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length)
 }
 
 const SPECIAL_V4: [Ipv4Net; 17] = [
-    v4(0, 0, 0, 8),                                           // this network
-    v4(10, 0, 0, 8),                                          // private
-    v4(100, 64, 0, 10),                                       // shared, of providers
-    v4(127, 0, 0, 8),                                         // loopback
-    v4(169, 254, 0, 16),                                      // link-local, where clouds answer for their metadata
-    v4(172, 16, 0, 12),                                       // private
-    v4(192, 0, 0, 24),                                        // protocol assignments
-    v4(192, 0, 2, 24),                                        // documentation
-    v4(192, 88, 99, 24),                                      // 6to4 relays
-    v4(192, 168, 0, 16),                                      // private
-    v4(198, 18, 0, 15),                                       // benchmarking
-    v4(198, 51, 100, 24),                                     // documentation
-    v4(203, 0, 113, 24),                                      // documentation
-    v4(224, 0, 0, 4),                                         // multicast
-    v4(240, 0, 0, 4),                                         // reserved, and broadcast
-    v4(192, 31, 196, 24),                                     // AS112, which answers for private names
-    Ipv4Net::new_assert(Ipv4Addr::new(168, 63, 129, 16), 32), // a cloud's own services, within its machines
+    v4([0, 0, 0], 8),                                         // this network
+    v4([10, 0, 0], 8),                                        // private
+    v4([100, 64, 0], 10),                                     // shared by providers
+    v4([127, 0, 0], 8),                                       // loopback
+    v4([169, 254, 0], 16),                                    // link-local, with the metadata services of clouds
+    v4([172, 16, 0], 12),                                     // private
+    v4([192, 0, 0], 24),                                      // protocol assignments
+    v4([192, 0, 2], 24),                                      // documentation
+    v4([192, 88, 99], 24),                                    // 6to4 relays
+    v4([192, 168, 0], 16),                                    // private
+    v4([198, 18, 0], 15),                                     // benchmarking
+    v4([198, 51, 100], 24),                                   // documentation
+    v4([203, 0, 113], 24),                                    // documentation
+    v4([224, 0, 0], 4),                                       // multicast
+    v4([240, 0, 0], 4),                                       // reserved, and broadcast
+    v4([192, 31, 196], 24),                                   // AS112, which answers queries for private names
+    Ipv4Net::new_assert(Ipv4Addr::new(168, 63, 129, 16), 32), // services of a cloud for its machines
 ];
 
-/// Addresses that are given out globally; everything else is special.
-const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
+/// Addresses that are assigned globally. All others are special.
+const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
 
 const SPECIAL_V6: [Ipv6Net; 5] = [
-    v6(0x2001, 0, 0, 23),         // protocol assignments: Teredo, ORCHID, benchmarking
-    v6(0x2001, 0xdb8, 0, 32),     // documentation
-    v6(0x2002, 0, 0, 16),         // 6to4
-    v6(0x3fff, 0, 0, 20),         // documentation
-    v6(0x2620, 0x4f, 0x8000, 48), // AS112
+    v6([0x2001, 0, 0], 23),         // protocol assignments: Teredo, ORCHID, benchmarking
+    v6([0x2001, 0xdb8, 0], 32),     // documentation
+    v6([0x2002, 0, 0], 16),         // 6to4
+    v6([0x3fff, 0, 0], 20),         // documentation
+    v6([0x2620, 0x4f, 0x8000], 48), // AS112
 ];
 
-/// Whether an address is one of the public Internet.
+/// Whether an address is on the public Internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|range| range.contains(&address)),
@@ -59,13 +59,13 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// An IPv4 address in the interface identifier, behind `0:5efe` or `200:5efe`.
+/// Whether the interface identifier embeds an IPv4 address after `0:5efe` or `200:5efe`.
 const fn is_isatap(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     matches!(parts[4], 0 | 0x200) && parts[5] == 0x5efe
 }
 
-/// Whether an address is one of this machine's own, behind which nothing is public to itself.
+/// Whether an address belongs to this machine. Its services may be private although the address is public.
 pub fn is_own(address: IpAddr) -> bool {
     let Ok(interfaces) = nix::ifaddrs::getifaddrs() else { return true };
     let own = interfaces.filter_map(|interface| {
@@ -76,7 +76,7 @@ pub fn is_own(address: IpAddr) -> bool {
     own.into_iter().any(|own| own == address.to_canonical())
 }
 
-/// Whether an operator's networks hold an address, however it is written.
+/// Whether one of the operator's networks contains an address, in any notation.
 pub fn is_within(networks: &[IpNet], address: IpAddr) -> bool {
     let address = address.to_canonical();
     networks.iter().any(|network| network.contains(&address))
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_addresses_however_they_are_written() {
+    fn a_network_contains_addresses_in_any_notation() {
         let networks = ["127.0.0.0/8".parse().expect("a network")];
         assert!(is_within(&networks, "::ffff:127.0.0.1".parse().expect("an address")));
         assert!(!is_within(&networks, "128.0.0.1".parse().expect("an address")));

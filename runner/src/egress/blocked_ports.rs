@@ -1,5 +1,5 @@
-//! Ports where other protocols than HTTP listen, some of which read a request as theirs: the Fetch standard's list, and
-//! common databases.
+//! Ports of other protocols than HTTP, whose servers may take a request for a message of theirs: the list of the Fetch
+//! standard, and common databases.
 
 const BLOCKED: [u16; 92] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
@@ -9,7 +9,7 @@ const BLOCKED: [u16; 92] = [
     9042, 445,
 ];
 
-/// Whether requests go there only when an operator names the port.
+/// Whether requests may go to the port only when an operator names it.
 pub fn is_blocked(port: u16) -> bool {
     BLOCKED.contains(&port)
 }
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_protocols_are_left_alone() {
+    fn ports_of_other_protocols_are_blocked() {
         assert!([22, 25, 6379, 5432].into_iter().all(is_blocked));
         assert!(![80, 443, 3000, 8080, 8443, 9200].into_iter().any(is_blocked));
     }

@@ -1,56 +1,63 @@
-//! What the tools of one organisation may send and receive together, so that
-//! nobody makes us a source of floods.
+//! Limits on the requests of one organisation, so that tools cannot flood other servers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dashmap::DashMap;
+use parking_lot::Mutex;
 use registry::{Clock, OrganizationId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{HttpError, HttpErrorCode};
+use crate::ports::{HttpError, HttpErrorCode};
 
 const MINUTE_MS: i64 = 60_000;
-/// Names that are looked up at once for one organisation; each has a thread of the process.
+/// Concurrent resolutions of host names for one organisation. Each takes a thread.
 const RESOLVING_MAX: usize = 8;
 
-/// Bounds of every organisation.
+/// Limits of every organisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EgressBudget {
     pub requests_per_minute: u32,
-    /// Of bodies, sent and received.
+    /// Bytes sent and received.
     pub bytes_per_minute: u64,
-    /// Under way at once; what comes beyond waits.
+    /// Requests in flight. Further requests wait.
     pub parallel_max: usize,
 }
 
 impl EgressBudget {
-    /// Twenty a second, and what a small line carries.
+    /// Twenty requests a second, and about 9 MB a second.
     pub const DEFAULT: Self = Self { requests_per_minute: 1_200, bytes_per_minute: 512 << 20, parallel_max: 64 };
 }
 
-/// The accounts of all organisations.
+impl Default for EgressBudget {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Counts the requests of all organisations.
 pub struct Budgets {
     bounds: EgressBudget,
     clock: Clock,
-    accounts: DashMap<OrganizationId, Arc<Account>>,
+    organizations: DashMap<OrganizationId, Arc<OrganizationUsage>>,
 }
 
-/// What one organisation used in the running minute.
-pub struct Account {
-    spent: Mutex<Spent>,
+/// The usage of one organisation.
+struct OrganizationUsage {
+    minute: Mutex<MinuteUsage>,
     parallel: Arc<Semaphore>,
     resolving: Arc<Semaphore>,
 }
 
-/// A request's place among those of its organisation.
-pub struct Share {
-    _place: OwnedSemaphorePermit,
-    /// Names that are looked up at once.
+/// The permit of one request in flight.
+pub struct RequestPermit {
+    _slot: OwnedSemaphorePermit,
+    /// Permits to resolve host names.
     pub resolving: Arc<Semaphore>,
 }
 
+/// Requests and bytes of one minute.
 #[derive(Default)]
-struct Spent {
+struct MinuteUsage {
     minute: i64,
     requests: u32,
     bytes: u64,
@@ -58,50 +65,52 @@ struct Spent {
 
 impl Budgets {
     pub fn new(bounds: EgressBudget, clock: Clock) -> Self {
-        Self { bounds, clock, accounts: DashMap::new() }
+        Self { bounds, clock, organizations: DashMap::new() }
     }
 
-    /// One more request, which may wait for a place.
-    pub async fn request(&self, organization: &OrganizationId) -> Result<Share, HttpError> {
-        let account = self.account(organization);
-        self.count(&account)?;
-        let place = account.parallel.clone().acquire_owned().await;
-        let place = place.map_err(|_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down"))?;
-        Ok(Share { _place: place, resolving: account.resolving.clone() })
+    /// Counts a request, and waits until it may be sent.
+    pub async fn request(&self, organization: &OrganizationId) -> Result<RequestPermit, HttpError> {
+        let usage = self.usage(organization);
+        self.count(&usage)?;
+        let slot = usage.parallel.clone().acquire_owned().await;
+        let slot = slot.map_err(|_| HttpError::new(HttpErrorCode::Budget, "the server is shutting down"))?;
+        Ok(RequestPermit { _slot: slot, resolving: usage.resolving.clone() })
     }
 
-    /// Bytes that were sent or received; what is too much refuses the next request.
+    /// Counts bytes that were sent or received. Bytes beyond the limit refuse the next request.
     pub fn transferred(&self, organization: &OrganizationId, bytes: u64) {
-        let account = self.account(organization);
-        let mut spent = account.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.bytes = spent.bytes.saturating_add(bytes);
+        let usage = self.usage(organization);
+        let mut used = usage.minute.lock();
+        used.bytes = used.bytes.saturating_add(bytes);
     }
 
-    fn account(&self, organization: &OrganizationId) -> Arc<Account> {
-        if let Some(found) = self.accounts.get(organization) {
+    fn usage(&self, organization: &OrganizationId) -> Arc<OrganizationUsage> {
+        if let Some(found) = self.organizations.get(organization) {
             return found.clone();
         }
         let made = || {
             let parallel = Arc::new(Semaphore::new(self.bounds.parallel_max));
-            Arc::new(Account { spent: Mutex::default(), parallel, resolving: Arc::new(Semaphore::new(RESOLVING_MAX)) })
+            let resolving = Arc::new(Semaphore::new(RESOLVING_MAX));
+            Arc::new(OrganizationUsage { minute: Mutex::default(), parallel, resolving })
         };
-        self.accounts.entry(organization.clone()).or_insert_with(made).clone()
+        self.organizations.entry(organization.clone()).or_insert_with(made).clone()
     }
 
-    fn count(&self, account: &Account) -> Result<(), HttpError> {
+    fn count(&self, usage: &OrganizationUsage) -> Result<(), HttpError> {
         let minute = self.clock.now().as_milliseconds() / MINUTE_MS;
-        let mut spent = account.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        if spent.minute != minute {
-            *spent = Spent { minute, ..Spent::default() };
+        let mut used = usage.minute.lock();
+        if used.minute != minute {
+            *used = MinuteUsage { minute, ..MinuteUsage::default() };
         }
         let EgressBudget { requests_per_minute, bytes_per_minute, .. } = self.bounds;
-        if spent.requests >= requests_per_minute || spent.bytes >= bytes_per_minute {
+        if used.requests >= requests_per_minute || used.bytes >= bytes_per_minute {
             let message = format!(
-                "the organisation's tools have sent {requests_per_minute} requests or {bytes_per_minute} bytes in this minute"
+                "the tools of this organisation may send {requests_per_minute} requests and transfer {bytes_per_minute} bytes a \
+                 minute; try again in the next minute"
             );
             return Err(HttpError::new(HttpErrorCode::Budget, message));
         }
-        spent.requests += 1;
+        used.requests += 1;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! From a name to a connection: resolved once, every address checked, and the
-//! checked one connected to.
+//! Connects to a host. Its name is resolved once, every address is checked, and the connection goes to a checked
+//! address.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
@@ -18,51 +18,51 @@ use url::Host;
 
 use super::address::{is_own, is_public, is_within};
 use super::target::Target;
-use crate::{HttpError, HttpErrorCode};
+use crate::ports::{HttpError, HttpErrorCode};
 
-/// Each of resolving, connecting and the handshake; who takes longer is down.
+/// Time for each step: resolving, connecting and the TLS handshake.
 const STEP_TIME_MAX: Duration = Duration::from_secs(5);
-/// A name may have many addresses; some of them answer.
+/// Addresses of one name that are tried.
 const ADDRESSES_TRIED_MAX: usize = 4;
 
 type Resolved = Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
-/// Name and port to addresses, with a place among those who resolve, which is given back when it is over.
+/// Resolves a name and a port. The permit is released when resolving ends.
 pub type Resolve = Arc<dyn Fn(String, u16, OwnedSemaphorePermit) -> Resolved + Send + Sync>;
 
 /// A stream to a checked address.
 pub struct Connection {
     pub stream: Box<dyn Stream>,
-    /// Whether it goes over the public Internet, and not to a network of the operator.
+    /// Whether the connection goes over the public Internet, and not to a network of the operator.
     pub is_public: bool,
 }
 
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// How connections are made.
+/// Makes connections.
 #[derive(Clone)]
 pub struct Connector {
-    /// Reached besides the public Internet.
+    /// Networks that may be reached besides the public Internet.
     pub networks: Vec<IpNet>,
     pub tls: Arc<ClientConfig>,
     pub resolve: Resolve,
 }
 
-/// The system's own resolver.
+/// The resolver of the system.
 pub fn system_resolver() -> Resolve {
-    Arc::new(|name, port, place| {
-        // The system's resolver takes a thread, and may take it longer than anybody waits.
+    Arc::new(|name, port, permit| {
+        // The resolver blocks a thread, perhaps for longer than the request waits.
         let resolving = tokio::task::spawn_blocking(move || {
             let addresses = (name, port).to_socket_addrs().map(Iterator::collect);
-            drop(place);
+            drop(permit);
             addresses
         });
         Box::pin(async move { resolving.await? })
     })
 }
 
-/// Knows no name.
-pub fn nowhere() -> Resolve {
+/// A resolver that refuses every name.
+pub fn refusing_resolver() -> Resolve {
     Arc::new(|_, _, _| Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into()))))
 }
 
@@ -76,7 +76,7 @@ impl Connector {
         Ok(Connection { stream, is_public })
     }
 
-    /// All addresses of the host. One that may not be reached refuses them all.
+    /// Returns all addresses of the host. One forbidden address refuses the host.
     async fn addresses(&self, target: &Target, resolving: Arc<Semaphore>) -> Result<Vec<SocketAddr>, HttpError> {
         let addresses = match &target.host {
             Host::Ipv4(address) => vec![SocketAddr::new(IpAddr::V4(*address), target.port)],
@@ -99,8 +99,8 @@ impl Connector {
 
     async fn resolve(&self, name: &str, port: u16, resolving: Arc<Semaphore>) -> Result<Vec<SocketAddr>, HttpError> {
         let resolved = async {
-            let place = resolving.acquire_owned().await.map_err(std::io::Error::other)?;
-            (self.resolve)(name.to_owned(), port, place).await
+            let permit = resolving.acquire_owned().await.map_err(std::io::Error::other)?;
+            (self.resolve)(name.to_owned(), port, permit).await
         };
         let resolved = timeout(STEP_TIME_MAX, resolved).await;
         let resolved = resolved.map_err(|_| late(format!("resolving {name}")))?;
@@ -111,13 +111,13 @@ impl Connector {
         for address in addresses.iter().take(ADDRESSES_TRIED_MAX) {
             let connected = timeout(STEP_TIME_MAX / 2, TcpStream::connect(address)).await;
             let Ok(Ok(stream)) = connected else { continue };
-            // What the kernel connected to is what was checked.
+            // Verifies that the kernel connected to the checked address.
             if stream.peer_addr().is_ok_and(|peer| peer == *address) {
-                drop(stream.set_nodelay(true)); // only a matter of speed
+                drop(stream.set_nodelay(true)); // only affects speed
                 return Ok(stream);
             }
         }
-        Err(unreachable(format!("{} does not take the connection", target.authority())))
+        Err(unreachable(format!("{} does not accept the connection", target.authority())))
     }
 
     async fn secure(&self, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, HttpError> {
@@ -126,9 +126,11 @@ impl Connector {
             Host::Ipv6(address) => Ok(ServerName::from(IpAddr::V6(*address))),
             Host::Domain(name) => ServerName::try_from(name.clone()),
         };
-        let name = name.map_err(|_| tls(target, "its name fits no certificate"))?;
+        let name = name.map_err(|_| tls(target, "a certificate cannot contain this host name"))?;
         let handshake = TlsConnector::from(self.tls.clone()).connect(name, stream);
-        let done = timeout(STEP_TIME_MAX, handshake).await.map_err(|_| late(format!("securing {}", target.host)))?;
+        let done = timeout(STEP_TIME_MAX, handshake)
+            .await
+            .map_err(|_| late(format!("the TLS handshake with {}", target.host)))?;
         Ok(Box::new(done.map_err(|error| tls(target, &error.to_string()))?))
     }
 }
@@ -142,7 +144,7 @@ fn late(what: String) -> HttpError {
 }
 
 fn tls(target: &Target, cause: &str) -> HttpError {
-    HttpError::new(HttpErrorCode::Tls, format!("no secure connection to {}: {cause}", target.host))
+    HttpError::new(HttpErrorCode::Tls, format!("no TLS connection to {}: {cause}", target.host))
 }
 
 #[cfg(test)]
@@ -168,9 +170,9 @@ mod tests {
         connector.connect(&Target::parse(url).unwrap(), Arc::new(Semaphore::new(1))).await.err().map(|error| error.code)
     }
 
-    /// Nothing that is refused may be knocked at: a listener would hear it.
+    /// No connection may be tried to a refused address.
     #[tokio::test]
-    async fn a_special_address_hears_nothing() {
+    async fn a_special_address_gets_no_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let connector = connector(&[], system_resolver());
@@ -191,8 +193,8 @@ mod tests {
             let found = code(&connector, &format!("http://{host}:{port}/")).await;
             assert_eq!(found, Some(HttpErrorCode::Denied), "{host}");
         }
-        let heard = timeout(Duration::from_millis(50), listener.accept()).await;
-        assert!(heard.is_err(), "somebody connected");
+        let accepted = timeout(Duration::from_millis(50), listener.accept()).await;
+        assert!(accepted.is_err(), "a connection was made");
     }
 
     #[tokio::test]
@@ -206,7 +208,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let resolve: Resolve = {
-            // A second question would get another answer.
+            // A second lookup would return another address.
             let turn = std::sync::atomic::AtomicUsize::new(0);
             Arc::new(move |_, port, _| {
                 let first = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;

@@ -1,4 +1,4 @@
-//! One request and its answer over a connection of their own.
+//! Sends one request over a connection of its own, and reads the response.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::traffic::Traffic;
-use crate::{HttpError, HttpErrorCode, HttpResponse};
+use super::counted_stream::CountedStream;
+use crate::ports::{HttpError, HttpErrorCode, HttpResponse};
 
-/// All headers of an answer, which lie in memory before any is looked at.
+/// Bytes of all headers of a response. They are held in memory before any header is read.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 200;
-/// Between two parts of an answer's body.
+/// Time between two parts of a response body.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Sends a request and reads its whole answer. Dropping the future closes the connection.
+/// Sends a request and reads its whole response. Dropping the future closes the connection.
 pub async fn exchange(
-    stream: Traffic,
+    stream: CountedStream,
     request: Request<Full<Bytes>>,
     bytes_max: u64,
 ) -> Result<HttpResponse, HttpError> {
@@ -32,20 +32,20 @@ pub async fn exchange(
     let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
     let response = sender.send_request(request).await.map_err(broken)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(HttpError::new(HttpErrorCode::Protocol, "the other side wants another protocol"));
+        return Err(HttpError::new(HttpErrorCode::Protocol, "the server asks to switch to another protocol"));
     }
     let status = response.status().as_u16();
     let headers = fields(response.headers());
     Ok(HttpResponse { status, headers, body: body(response, bytes_max).await? })
 }
 
-/// What is said of the connection says nothing about a whole message.
+/// The headers of a response without those about the connection.
 fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     let passed = headers.iter().filter(|(name, _)| *name != CONNECTION && *name != TRANSFER_ENCODING);
     passed.map(|(name, value)| (name.to_string(), latin_1(value.as_bytes()))).collect()
 }
 
-/// Bytes as the characters of the same numbers, which HTTP once meant and no byte fails.
+/// Reads bytes as Latin-1, the historical encoding of HTTP headers. Every byte is valid in it.
 fn latin_1(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
@@ -67,13 +67,13 @@ async fn body(response: Response<Incoming>, bytes_max: u64) -> Result<Vec<u8>, H
 }
 
 fn too_large(bytes_max: u64) -> HttpError {
-    HttpError::new(HttpErrorCode::ResponseTooLarge, format!("the answer has more than {bytes_max} bytes"))
+    HttpError::new(HttpErrorCode::ResponseTooLarge, format!("the response has more than {bytes_max} bytes"))
 }
 
 fn idle() -> HttpError {
-    HttpError::new(HttpErrorCode::Timeout, format!("the answer paused longer than {} s", IDLE_TIME_MAX.as_secs()))
+    HttpError::new(HttpErrorCode::Timeout, format!("the response paused for longer than {} s", IDLE_TIME_MAX.as_secs()))
 }
 
 fn broken(error: hyper::Error) -> HttpError {
-    HttpError::new(HttpErrorCode::Protocol, format!("the exchange broke: {error}"))
+    HttpError::new(HttpErrorCode::Protocol, format!("the HTTP exchange failed: {error}"))
 }

@@ -1,38 +1,37 @@
-//! A request's method and headers: what a tool may set, what the host sets,
-//! and where it puts secrets.
+//! The method and headers of a request: headers of the tool, headers of the host, and secrets.
 
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request};
 
+use super::method_overrides;
+use super::request_effect::RequestEffect;
+use super::request_rules::{DROPPED_HEADERS, METHODS, REFUSED_HEADERS};
 use super::secrets::Secrets;
 use super::target::Target;
-use crate::{DEPTH_HEADER, Depth, HttpError, HttpErrorCode, HttpRequest};
+use crate::depth::{DEPTH_HEADER, Depth};
+use crate::ports::{HttpError, HttpErrorCode, HttpRequest};
 
-/// As many as servers usually take.
+/// Headers of one request. Common servers accept as many.
 const HEADERS_MAX: usize = 100;
-/// Of all names and values together.
+/// Bytes of all header names and values together.
 const HEADER_BYTES_MAX: usize = 32 << 10;
-/// By which operators of other services recognise us.
+/// The `User-Agent` of requests that set none.
 const AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
-/// Of the connection, which is the host's; a tool's wish changes nothing.
-pub const DROPPED: [&str; 6] = ["connection", "te", "trailer", "keep-alive", "proxy-connection", "http2-settings"];
-/// Would change what the bytes mean, or whom they are for; some servers read `_` as `-`.
-const REFUSED: [&str; 6] =
-    ["transfer-encoding", "upgrade", "expect", "proxy-authorization", "transfer_encoding", "content_length"];
-/// Let a server do another thing than the method says.
-const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
-/// What tools send. Others open tunnels, send back what a host put in, or are no methods of HTTP.
-const METHODS: [Method; 7] =
-    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
+/// A header as the tool set it, and the length of the request body.
+struct Field<'a> {
+    name: &'a str,
+    value: &'a str,
+    body_bytes: usize,
+}
 
-/// A head that is well-formed and says what its body and URL say.
+/// A well-formed head that matches its body and URL.
 pub struct Head {
     pub method: Method,
     pub headers: HeaderMap,
-    /// Names of the secrets that the host put in.
+    /// Names of the secrets that the headers contain.
     pub secrets: Vec<String>,
-    /// Of names and values, with the secrets in them.
+    /// Bytes of header names and values, with the secrets in them.
     pub bytes: u64,
 }
 
@@ -45,26 +44,20 @@ impl Head {
             return Err(too_much());
         }
         for (name, value) in &request.headers {
-            head.add(name, value, request.body.len(), target, secrets)?;
+            head.add(&Field { name, value, body_bytes: request.body.len() }, target, secrets)?;
         }
-        head.own(target)?;
+        head.add_host_headers(target)?;
         Ok(head)
     }
 
-    fn add(
-        &mut self,
-        name: &str,
-        value: &str,
-        body_bytes: usize,
-        target: &Target,
-        secrets: &Secrets,
-    ) -> Result<(), HttpError> {
-        let header = HeaderName::try_from(name).map_err(|_| invalid(format!("{name:?} is no name of a header")))?;
-        let wrong = || invalid(format!("the header {header} is the host's to set, and this is not its value"));
-        if REFUSED.contains(&header.as_str()) {
-            return Err(invalid(format!("the header {header} is the host's to set")));
+    fn add(&mut self, field: &Field<'_>, target: &Target, secrets: &Secrets) -> Result<(), HttpError> {
+        let Field { name, value, body_bytes } = *field;
+        let header = HeaderName::try_from(name).map_err(|_| invalid(format!("{name:?} is not a valid header name")))?;
+        let wrong = || invalid(format!("the host sets the header {header}, and this is not its value; leave it out"));
+        if REFUSED_HEADERS.contains(&header.as_str()) {
+            return Err(invalid(format!("the host sets the header {header}; leave it out")));
         }
-        if DROPPED.contains(&header.as_str()) {
+        if DROPPED_HEADERS.contains(&header.as_str()) {
             return Ok(());
         }
         if header == HOST {
@@ -82,43 +75,42 @@ impl Head {
         self.secrets.sort_unstable();
         self.secrets.dedup();
         let mut value = HeaderValue::from_str(&filled.text)
-            .map_err(|_| invalid(format!("the header {header} holds what no header may hold")))?;
+            .map_err(|_| invalid(format!("the value of the header {header} has characters that no header may have")))?;
         value.set_sensitive(true);
         self.headers.append(header, value);
         Ok(())
     }
 
-    /// Whether it asks for nothing to change.
-    pub fn is_safe(&self) -> bool {
-        let is_read = self.method == Method::GET || self.method == Method::HEAD;
-        is_read && !OVERRIDES.iter().any(|name| self.headers.contains_key(*name))
+    /// The effect that the request may have on its server.
+    pub fn effect(&self, request: &HttpRequest, target: &Target) -> RequestEffect {
+        if (self.method != Method::GET && self.method != Method::HEAD) || !request.body.is_empty() {
+            return RequestEffect::Change;
+        }
+        method_overrides::find(&self.headers, &target.path_and_query)
+            .map_or(RequestEffect::Nothing, RequestEffect::Override)
     }
 
-    /// Lets another Lathe, or this one, see how deep its call is; a tool's own word on it does not count.
-    pub fn deepen(&mut self, depth: Depth) {
+    /// Sets the call depth, for the Lathe that may receive the request. A value of the tool is replaced.
+    pub fn set_depth(&mut self, depth: Depth) {
         self.headers.insert(DEPTH_HEADER, u16::from(depth.of_requests()).into());
     }
 
-    fn own(&mut self, target: &Target) -> Result<(), HttpError> {
-        let authority = HeaderValue::try_from(target.authority()).map_err(|_| invalid("the host is no host".into()))?;
+    fn add_host_headers(&mut self, target: &Target) -> Result<(), HttpError> {
+        let authority =
+            HeaderValue::try_from(target.authority()).map_err(|_| invalid("the host name is invalid".into()))?;
         self.headers.insert(HOST, authority);
         self.headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         Ok(())
     }
 
-    /// The message to send, with the body's length as its framing.
+    /// The message to send. The length of the body is its framing.
     pub fn request<B>(self, target: &Target, body: B) -> Result<Request<B>, HttpError> {
         let mut request = Request::new(body);
         *request.method_mut() = self.method;
-        *request.uri_mut() = target.path_and_query.parse().map_err(|_| invalid("the URL is no URL".into()))?;
+        *request.uri_mut() = target.path_and_query.parse().map_err(|_| invalid("the URL is invalid".into()))?;
         *request.headers_mut() = self.headers;
         Ok(request)
     }
-}
-
-/// Whether it is a method that tools send.
-pub fn is_sent(method: &str) -> bool {
-    METHODS.iter().any(|sent| sent.as_str() == method)
 }
 
 fn method(text: &str) -> Result<Method, HttpError> {
@@ -128,7 +120,9 @@ fn method(text: &str) -> Result<Method, HttpError> {
 }
 
 fn too_much() -> HttpError {
-    invalid(format!("a request has at most {HEADERS_MAX} headers of {HEADER_BYTES_MAX} bytes, secrets included"))
+    invalid(format!(
+        "a request may have at most {HEADERS_MAX} headers with {HEADER_BYTES_MAX} bytes together, secrets included"
+    ))
 }
 
 fn invalid(message: String) -> HttpError {
@@ -150,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn the_host_sets_what_the_connection_is_made_of() {
+    fn the_host_sets_headers_of_the_connection() {
         let head = head(&[("host", "example.com"), ("Content-Length", "4"), ("Connection", "close")]).unwrap();
         assert_eq!(head.headers[HOST], "example.com");
         assert_eq!(head.headers.len(), 2, "{:?}", head.headers);
     }
 
     #[test]
-    fn what_would_lie_is_refused() {
+    fn headers_that_contradict_the_request_are_refused() {
         for (name, value) in [
             ("Host", "other.example.com"),
             ("Content-Length", "5"),

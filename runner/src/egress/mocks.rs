@@ -1,17 +1,16 @@
-//! A project's answers for simulations: what stands in for requests that would
-//! change the world.
+//! Mocks: responses of a project to the requests of simulations and checks.
 
 use hyper::header::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::HttpResponse;
+use crate::ports::HttpResponse;
 
-/// Of one project, each looked at for every simulated request.
+/// Mocks of one project. Every simulated request is compared with each.
 pub const MOCKS_MAX: usize = 200;
 
-/// A request and its answer, as a file under `mocks/` has them.
+/// A request and its response, as a file under `mocks/` defines them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mock {
@@ -23,9 +22,9 @@ pub struct Mock {
 #[serde(deny_unknown_fields)]
 pub struct MockRequest {
     pub method: String,
-    /// Whole, or with `*` at its end for everything that begins so.
+    /// The whole URL, or with `*` at its end a prefix.
     pub url: String,
-    /// The body as JSON, or as text that is no JSON; any body without it.
+    /// The body as JSON, or as text that is not JSON. Without it, any body matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
 }
@@ -37,12 +36,12 @@ pub struct MockResponse {
     pub status: u16,
     #[serde(default)]
     pub headers: Map<String, Value>,
-    /// A text as it is, and anything else as JSON.
+    /// A text is sent as it is, any other value as JSON.
     #[serde(default)]
     pub body: Value,
 }
 
-/// All of a project, in the order of their files.
+/// The mocks of a project, in the order of their files.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Mocks(pub Vec<Mock>);
@@ -52,7 +51,7 @@ const fn ok() -> u16 {
 }
 
 impl Mock {
-    /// What is wrong with it, for its author.
+    /// The reason why the mock is invalid, if it is.
     pub fn problem(&self) -> Option<String> {
         let MockRequest { method, url, .. } = &self.request;
         let MockResponse { status, headers, .. } = &self.response;
@@ -63,12 +62,14 @@ impl Mock {
                 return Some("request.url must be http or https".into());
             }
             Ok(url) if url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() => {
-                return Some("request.url must have no fragment, user and password, which no request has".into());
+                return Some(
+                    "request.url must not have a fragment, a user or a password, since no request has them".into(),
+                );
             }
             Ok(_) => {}
         }
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return Some(format!("request.method {method:?} must be a method such as POST"));
+            return Some(format!("request.method {method:?} must be a method in upper case, such as POST"));
         }
         if !(200..600).contains(status) {
             return Some(format!("response.status {status} must be between 200 and 599"));
@@ -78,15 +79,17 @@ impl Mock {
             value.is_some() && HeaderName::try_from(name).is_ok()
         };
         let wrong = headers.iter().find(|(name, value)| !is_header(name, value));
-        wrong.map(|(name, _)| format!("response.headers has {name:?}, which no answer can have"))
+        wrong.map(|(name, _)| {
+            format!("response.headers has {name:?}, which is not a valid header with a text as its value")
+        })
     }
 }
 
 impl Mocks {
-    /// Its bytes as they are stored with a version; none for no mocks.
+    /// The bytes that are stored with a version; `None` without mocks.
     ///
     /// # Errors
-    /// None that a value of this type could cause.
+    /// When the mocks cannot be written as JSON, which no value of this type causes.
     pub fn artifact(&self) -> serde_json::Result<Option<Vec<u8>>> {
         (!self.0.is_empty()).then(|| serde_json::to_vec(self)).transpose()
     }
@@ -117,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_never_answer_is_a_problem() {
+    fn a_mock_that_could_never_answer_is_invalid() {
         let problem_of = |method: &str, url: &str, status: u16, headers: Value| {
             let request = json!({"method": method, "url": url});
             let mock = json!({"request": request, "response": {"status": status, "headers": headers}});

@@ -1,40 +1,71 @@
-//! What stands in for the world in a simulation.
+//! Answers requests of simulations and checks.
 
 use std::sync::Arc;
 
-use super::answers::{Recall, digest};
-use super::standins::Standins;
-use super::trip::Source;
-use crate::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest};
+use super::compiled_mocks::CompiledMocks;
+use super::recorded_responses::{ResponseLookup, digest};
+use super::request_effect::RequestEffect;
+use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest};
 
-/// The mocks of a version, and the recorded answers of its tool if that allows it.
+/// The mocks of a version, and the recorded responses of its tool when the tool allows them.
 #[derive(Clone)]
 pub struct Simulation {
-    pub standins: Arc<Standins>,
-    pub recall: Option<Recall>,
-    /// Nothing goes out then, not even what changes nothing.
+    pub mocks: Arc<CompiledMocks>,
+    pub lookup: Option<ResponseLookup>,
+    /// Whether requests that only read are not sent either.
     pub is_sealed: bool,
 }
 
-impl Simulation {
-    /// Who answers a request, and what. Nothing for one that may go out: without a mock, and changing nothing.
-    pub(super) async fn answer(&self, request: &HttpRequest, is_safe: bool) -> Option<(Source, HttpAnswer)> {
-        if let Some(answer) = self.standins.answer(request) {
-            return Some((Source::Mock, Ok(answer)));
+/// The source of a response.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ResponseSource {
+    Network,
+    Mock,
+    Recorded,
+}
+
+impl ResponseSource {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::Mock => "mock",
+            Self::Recorded => "recorded",
         }
-        if is_safe && !self.is_sealed { None } else { Some((Source::Recorded, self.recorded(request).await)) }
+    }
+}
+
+impl Simulation {
+    /// Answers a request. `None` for a request that may be sent: it only reads, and no mock matches it.
+    pub(super) async fn answer(
+        &self,
+        request: &HttpRequest,
+        effect: &RequestEffect,
+    ) -> Option<(ResponseSource, HttpAnswer)> {
+        if let Some(answer) = self.mocks.answer(request) {
+            return Some((ResponseSource::Mock, Ok(answer)));
+        }
+        if *effect == RequestEffect::Nothing && !self.is_sealed {
+            return None;
+        }
+        Some((ResponseSource::Recorded, self.recorded(request, effect).await))
     }
 
-    async fn recorded(&self, request: &HttpRequest) -> HttpAnswer {
-        let found = match &self.recall {
-            Some(recall) => recall(digest(request)).await?,
+    async fn recorded(&self, request: &HttpRequest, effect: &RequestEffect) -> HttpAnswer {
+        let found = match &self.lookup {
+            Some(lookup) => lookup(digest(request)).await?,
             None => None,
         };
         let HttpRequest { method, url, .. } = request;
-        let message = || match self.is_sealed {
-            true => format!("this is a check, and no mock stands for {method} {url}"),
-            false => {
-                format!("this is a simulation, and neither a mock nor a recorded answer stands for {method} {url}")
+        let message = || match (self.is_sealed, effect) {
+            (true, _) => format!("requests of a check are answered by mocks, and no mock matches {method} {url}"),
+            (false, RequestEffect::Override(part)) => format!(
+                "in a simulation, {part} may not ask the server for another method than {method}; no mock and no recorded \
+                 answer match {url}"
+            ),
+            (false, _) => {
+                format!(
+                    "a simulation does not send this request, and no mock and no recorded answer match {method} {url}"
+                )
             }
         };
         found.ok_or_else(|| HttpError::new(HttpErrorCode::Simulated, message()))

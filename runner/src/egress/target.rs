@@ -1,18 +1,18 @@
-//! Where a request goes, read once from its URL.
+//! The target of a request, parsed from its URL.
 
 use registry::HostPattern;
 use url::{Host, Url};
 
 use super::blocked_ports::is_blocked;
-use crate::{HttpError, HttpErrorCode};
+use crate::ports::{HttpError, HttpErrorCode};
 
-/// What the contract's longest path has, and some room.
+/// Longest URL: room for the longest path of the HTTP API.
 const URL_BYTES_MAX: usize = 16 << 10;
 const HTTPS_PORT: u16 = 443;
-/// The longest name that DNS has.
+/// Longest name in DNS.
 const HOST_BYTES_MAX: usize = 253;
 
-/// A place to connect to, and what to ask for there.
+/// The host to connect to, and the path and query to request.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub host: Host<String>,
@@ -24,41 +24,41 @@ pub struct Target {
 impl Target {
     pub fn parse(url: &str) -> Result<Self, HttpError> {
         if url.len() > URL_BYTES_MAX {
-            return Err(invalid(format!("a URL has at most {URL_BYTES_MAX} bytes")));
+            return Err(invalid(format!("a URL may have at most {URL_BYTES_MAX} bytes")));
         }
-        let parsed = Url::parse(url).map_err(|error| invalid(format!("the URL cannot be read: {error}")))?;
+        let parsed = Url::parse(url).map_err(|error| invalid(format!("the URL is invalid: {error}")))?;
         let is_secure = match parsed.scheme() {
             "https" => true,
             "http" => false,
-            scheme => return Err(invalid(format!("the scheme must be https or http, and not {scheme}"))),
+            scheme => return Err(invalid(format!("the scheme of the URL must be https or http, not {scheme}"))),
         };
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(invalid("user and password belong into the header Authorization, not into the URL".into()));
+            return Err(invalid("the URL has a user or a password; send them in the header Authorization".into()));
         }
-        let host = parsed.host().ok_or_else(|| invalid("the URL names no host".into()))?.to_owned();
+        let host = parsed.host().ok_or_else(|| invalid("the URL has no host".into()))?.to_owned();
         if parsed.host_str().is_some_and(|host| host.len() > HOST_BYTES_MAX) {
-            return Err(invalid(format!("a host has at most {HOST_BYTES_MAX} bytes")));
+            return Err(invalid(format!("a host name may have at most {HOST_BYTES_MAX} bytes")));
         }
-        let port = parsed.port_or_known_default().ok_or_else(|| invalid("the URL names no port".into()))?;
+        let port = parsed.port_or_known_default().ok_or_else(|| invalid("the URL has no port".into()))?;
         let query = parsed.query().map(|query| format!("?{query}")).unwrap_or_default();
         Ok(Self { host, port, is_secure, path_and_query: format!("{}{query}", parsed.path()) })
     }
 
-    /// The host and, when it is not the scheme's own, the port.
+    /// The host, and the port unless it is the default of the scheme.
     pub fn authority(&self) -> String {
         let default = if self.is_secure { HTTPS_PORT } else { 80 };
         if self.port == default { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// Whether an author's list has it. An entry without a port means HTTPS on
-    /// its usual one; plain HTTP has to be asked for.
+    /// Whether an entry of an author's list matches. An entry without a port means HTTPS on port 443; plain HTTP needs
+    /// a port.
     pub fn is_declared(&self, pattern: &HostPattern) -> bool {
         let is_usual = self.is_secure && self.port == HTTPS_PORT;
         pattern.names(&self.host.to_string())
             && pattern.port().map_or(is_usual, |port| port == self.port && self.is_secure >= (port == HTTPS_PORT))
     }
 
-    /// Whether an operator's list has it. An entry without a port means all but those of other protocols.
+    /// Whether an entry of an operator's list matches. An entry without a port matches all ports but blocked ones.
     pub fn is_permitted(&self, pattern: &HostPattern) -> bool {
         let has_port = pattern.port().map_or(!is_blocked(self.port), |port| port == self.port);
         pattern.names(&self.host.to_string()) && has_port
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_the_same_however_they_are_written() {
+    fn all_spellings_of_an_address_are_one_host() {
         for host in ["2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "169.254.169.254"] {
             assert_eq!(target(&format!("http://{host}/")).host, target("http://169.254.169.254/").host, "{host}");
         }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused() {
+    fn invalid_targets_are_refused() {
         for url in [
             "",
             "/x",
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_line_has_path_and_query_alone() {
+    fn the_request_line_has_only_path_and_query() {
         let target = target("https://example.com:8443/a/../b?q=1#part");
         assert_eq!((target.path_and_query.as_str(), target.authority().as_str()), ("/b?q=1", "example.com:8443"));
     }

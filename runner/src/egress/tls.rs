@@ -1,4 +1,4 @@
-//! Whom secure connections trust: the machine's own certificate authorities.
+//! TLS settings. Connections trust the certificate authorities of the machine.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::Error;
+use crate::error::Error;
 
-/// The authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
-/// Without any, every secure connection fails and says so.
+/// The certificate authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`. Without any, every TLS
+/// connection fails.
 pub fn system_authorities() -> Vec<CertificateDer<'static>> {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
-        tracing::warn!(%error, "certificate authorities that tools' requests would trust cannot be read");
+        tracing::warn!(%error, "certificate authorities for the requests of tools cannot be read");
     }
     found.certs
 }
 
 /// # Errors
-/// When the cryptography offers no protocol version.
+/// When the TLS library supports none of the protocol versions.
 pub fn client(authorities: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(authorities);

@@ -1,15 +1,20 @@
-//! What a tool prints, up to a bound; the rest is dropped, and said so.
+//! Text that a tool prints, up to a bound. The rest is dropped, and a mark says so.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
 use super::times::Times;
+use crate::executed::Printed;
+use crate::limits::Limits;
+use crate::outcome::LOOKAHEAD_BYTES;
 
-const PERMIT_BYTES: usize = 64 << 10;
-const CUT: &str = "\n[truncated]";
+/// Bytes accepted in one write: the longest log that is kept. Python drops the part of a write that is not accepted,
+/// and a secret across that place would not be found.
+const PERMIT_BYTES: usize = Limits::MAX.stdio_bytes + LOOKAHEAD_BYTES;
 
 /// stdout and stderr of one run, interleaved as they were written.
 #[derive(Debug, Clone)]
@@ -22,40 +27,58 @@ pub struct Log {
 struct Kept {
     bytes: Vec<u8>,
     bytes_max: usize,
-    cut: bool,
     written: u64,
 }
 
 impl Log {
     pub fn new(bytes_max: usize, times: Times) -> Self {
-        let kept = Kept { bytes: Vec::new(), bytes_max, cut: false, written: 0 };
+        let kept = Kept { bytes: Vec::new(), bytes_max, written: 0 };
         Self { kept: Arc::new(Mutex::new(kept)), times }
     }
 
-    /// All that was printed, also what was dropped.
+    /// Bytes that were printed, dropped ones included.
     pub fn bytes(&self) -> u64 {
-        self.kept().written
+        self.kept.lock().written
     }
 
+    /// The text within the bound, with a mark when there is more.
     pub fn text(&self) -> String {
-        let kept = self.kept();
-        let mut text = String::from_utf8_lossy(&kept.bytes).into_owned();
-        if kept.cut {
-            text.push_str(CUT);
-        }
-        text
+        let kept = self.kept.lock();
+        let shown = kept.bytes.get(..kept.bytes_max).unwrap_or(&kept.bytes);
+        let mark = if kept.is_cut() { Printed::CUT } else { "" };
+        String::from_utf8_lossy(shown).into_owned() + mark
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The text with some bytes beyond the bound.
+    pub fn printed(&self, refusals: String) -> Printed {
+        let kept = self.kept.lock();
+        let (shown, rest) = kept.bytes.split_at(kept.shown());
+        let shown = String::from_utf8_lossy(shown);
+        let text = shown.to_string() + &String::from_utf8_lossy(rest);
+        Printed { text, shown: shown.len(), refusals }
     }
 
     fn write(&self, bytes: &[u8]) {
-        let mut kept = self.kept();
-        let room = kept.bytes_max - kept.bytes.len();
-        kept.cut |= bytes.len() > room;
+        let mut kept = self.kept.lock();
+        let room = (kept.bytes_max + LOOKAHEAD_BYTES).saturating_sub(kept.bytes.len());
         kept.written += bytes.len() as u64;
         kept.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl Kept {
+    fn is_cut(&self) -> bool {
+        self.bytes.len() > self.bytes_max
+    }
+
+    /// Bytes within the bound, up to the end of a character.
+    fn shown(&self) -> usize {
+        let is_within = |at: &usize| self.bytes.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        if !self.is_cut() {
+            return self.bytes.len();
+        }
+        let begun = (1..4).map_while(|back| self.bytes_max.checked_sub(back - 1)).find(|at| !is_within(at));
+        begun.unwrap_or(self.bytes_max)
     }
 }
 
@@ -67,7 +90,7 @@ impl IsTerminal for Log {
 
 impl StdoutStream for Log {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(tokio::io::sink()) // only WASI 0.3 asks for it, which is not linked
+        Box::new(tokio::io::sink()) // only used by WASI 0.3, which is not linked
     }
 
     fn p2_stream(&self) -> Box<dyn OutputStream> {
@@ -84,7 +107,7 @@ impl OutputStream for Log {
     fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
         let began = self.times.active();
         Log::write(self, &bytes);
-        self.times.called(began);
+        self.times.end_host_call(began);
         Ok(())
     }
 

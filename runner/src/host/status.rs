@@ -1,31 +1,11 @@
-//! Status events: admitted, counted, and handed to whoever listens.
+//! Status events of one run, within their limits.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::EventSink;
-use crate::bindings::tool::lathe::tool::status;
 use crate::limits::Limits;
-use crate::tape::{Body, Effect};
-
-/// After this many refused events a run only burns time by asking again.
-const REFUSED_MAX: u32 = 1_000;
-
-/// The guest's document; anything else in it is ignored.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Event {
-    pub message: String,
-    #[serde(default)]
-    pub progress: Option<f64>,
-    #[serde(default)]
-    pub total: Option<f64>,
-    #[serde(default)]
-    pub data: Option<Value>,
-}
+use crate::ports::EventSink;
 
 pub struct Status {
     left: u32,
-    taken: u32,
+    accepted: u32,
     refused: u32,
     bytes_max: usize,
     events: EventSink,
@@ -33,15 +13,15 @@ pub struct Status {
 
 impl Status {
     pub fn new(limits: &Limits, events: EventSink) -> Self {
-        Self { left: limits.status_events, taken: 0, refused: 0, bytes_max: limits.status_event_bytes, events }
+        Self { left: limits.status_events, accepted: 0, refused: 0, bytes_max: limits.status_event_bytes, events }
     }
 
-    /// How many events were taken, and how many were not.
+    /// Numbers of accepted and of refused events.
     pub fn counts(&self) -> (u64, u64) {
-        (self.taken.into(), self.refused.into())
+        (self.accepted.into(), self.refused.into())
     }
 
-    /// What the record says of events that were not taken.
+    /// The line of the log about refused events.
     pub fn refusals(&self) -> String {
         match self.refused {
             0 => String::new(),
@@ -49,34 +29,24 @@ impl Status {
         }
     }
 
-    fn send(&mut self, document: &str) -> Result<(), String> {
+    /// Sends an event to its listener.
+    ///
+    /// # Errors
+    /// When the event is refused, with the reason for the tool.
+    pub fn send(&mut self, document: &str) -> Result<(), String> {
         if document.len() > self.bytes_max {
             return Err(format!("a status event is at most {} bytes", self.bytes_max));
         }
         let event = serde_json::from_str(document).map_err(|error| error.to_string())?;
         self.left = self.left.checked_sub(1).ok_or("the run has sent all its status events")?;
-        self.taken += 1;
+        self.accepted += 1;
         (self.events)(event);
         Ok(())
     }
-}
 
-impl status::Host for super::Called<'_> {
-    async fn send(&mut self, event: String) -> wasmtime::Result<Result<(), String>> {
-        let sent = self.status.send(&event);
-        self.effect(|_| Effect::Told { said: said(&event, sent.is_ok()), is_taken: sent.is_ok() })?;
-        if sent.is_err() {
-            self.status.refused += 1;
-            if self.status.refused > REFUSED_MAX && self.source.is_world() {
-                // Waiting costs the guest its own deadline and the host nothing.
-                tokio::time::sleep(crate::ticker::TICK).await;
-            }
-        }
-        Ok(sent)
+    /// Counts a refused event and returns the number of refused events.
+    pub const fn refuse(&mut self) -> u32 {
+        self.refused = self.refused.saturating_add(1);
+        self.refused
     }
-}
-
-/// What nobody took may be as large as it likes, and come as often.
-fn said(event: &str, is_taken: bool) -> Body {
-    if is_taken { Body::whole(event.as_bytes()) } else { Body::digest(event.as_bytes()) }
 }

@@ -1,7 +1,7 @@
-//! Where a run's time goes: to the tool, to the host's functions, or to waiting.
+//! Splits a run's duration into the tool's time, the host's time and waiting.
 //!
-//! Wall time, since that is what adds up to a run's duration, and since reading it takes some twenty nanoseconds, which
-//! a call of the host can afford twice.
+//! All parts are wall time, so that they add up to the duration. Reading it takes some twenty nanoseconds, twice for
+//! each host call.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Clones count together. Only the thread that runs the guest writes.
+/// Clones share their counts. Only the thread that runs the guest writes.
 #[derive(Clone, Debug)]
 pub struct Times(Arc<Counts>);
 
-/// Nanoseconds.
+/// Times in nanoseconds.
 #[derive(Debug)]
 struct Counts {
     origin: Instant,
-    /// While the run's future was polled, up to the last pause.
+    /// Time in which the run's future was polled, up to the last pause.
     polled: AtomicU64,
-    /// After the origin, when the run went on; 0 in a pause.
+    /// Time after the origin at which the run last continued; 0 in a pause.
     since: AtomicU64,
-    /// In functions of the host, pauses left out.
+    /// Time in host functions, without pauses.
     host: AtomicU64,
 }
 
@@ -40,7 +40,7 @@ impl Times {
         Self(Arc::new(Counts { origin: Instant::now(), polled: zero(), since: zero(), host: zero() }))
     }
 
-    /// Counts what the future takes whenever it is polled.
+    /// Counts the time of every poll of the future.
     pub async fn counts<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         std::future::poll_fn(|context| self.poll(future.as_mut(), context)).await
@@ -55,19 +55,19 @@ impl Times {
         polled
     }
 
-    /// What the run was polled until now. It stands still while it waits.
+    /// Time in which the run was polled until now. It does not advance while the run waits.
     pub fn active(&self) -> u64 {
         let since = self.0.since.load(Ordering::Relaxed);
         let running = if since == 0 { 0 } else { self.now().saturating_sub(since) };
         self.0.polled.load(Ordering::Relaxed).saturating_add(running)
     }
 
-    /// Ends a call of the host that began when the run had been polled this long.
-    pub fn called(&self, began: u64) {
+    /// Ends a host call that began at this active time.
+    pub fn end_host_call(&self, began: u64) {
         self.0.host.fetch_add(self.active().saturating_sub(began), Ordering::Relaxed);
     }
 
-    /// The parts of this duration.
+    /// Splits a duration into its parts.
     pub fn parts(&self, duration: Duration) -> Parts {
         let active = Duration::from_nanos(self.active());
         let host = Duration::from_nanos(self.0.host.load(Ordering::Relaxed));
@@ -94,7 +94,7 @@ mod tests {
             std::thread::sleep(PART);
             tokio::time::sleep(2 * PART).await; // a call that waits
             std::thread::sleep(PART);
-            times.called(began);
+            times.end_host_call(began);
         };
         times.counts(work).await;
         let duration = times.0.origin.elapsed();
@@ -105,6 +105,6 @@ mod tests {
         );
         assert_eq!(guest + host + waiting, duration);
         std::thread::sleep(PART);
-        assert_eq!(times.parts(duration), Parts { guest, host, waiting }, "nothing is counted in a pause");
+        assert_eq!(times.parts(duration), Parts { guest, host, waiting }, "no time is counted in a pause");
     }
 }

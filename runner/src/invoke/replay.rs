@@ -1,145 +1,167 @@
-//! A run once more, over its tape: with no socket and no clock, and without a trace in the history.
+//! Repeats a run from its tape, without network and clock. A replay leaves no record.
 //!
-//! The same version gives the same, byte for byte, or the first difference is named. Another version or a branch gives
-//! what it would have done: matched as far as the tape goes, with all that is different.
+//! The same version gives the same result, byte for byte, or the first difference is reported. Another version or a
+//! branch is answered from the tape as far as possible, and all differences are reported.
 
-use registry::{Cost, Finished, Invocation, InvocationId, InvocationOutcome, Principal, SecretValue, Variables};
+use registry::{Cost, Finished, Invocation, InvocationId, Principal, RawJson, SecretValue, Variables};
 use serde_json::Value;
 
-use super::tape::{Given, Kept};
-use super::{Invoker, Resolved, declared, refused};
-use crate::execution::group_of;
+use super::invoker::Invoker;
+use super::resolve::{Resolved, required};
+use super::tape::{StoredTape, TapeFrame, TapeStore};
+use crate::call::{Candidate, RunResult};
+use crate::error::{DamagedArtifact, Error};
+use crate::executed::Executed;
+use crate::execution::{Execution, RunDocuments, group_of};
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::ports::Ports;
 use crate::redact::{Redaction, Redactor};
-use crate::tape::{changes, first_difference};
-use crate::taped;
-use crate::{
-    Candidate, Damage, Difference, End, Error, Executed, Execution, Limits, Outcome, Ports, RunResult, Tape, Taped,
-    Taping, What, shape,
-};
+use crate::tape::{Difference, DifferenceKind, End, TapeMode, TapeResult, changes, first_difference};
+use crate::{output, run_documents, tape_documents};
 
-/// What a replay may take of what its run was allowed: the machine may be slower or busier than it was then.
+/// Factor on the time limits of a replay, since the machine may be slower or busier than it was at the run.
 const TIME_FACTOR: u64 = 2;
 
-/// A run to be repeated.
+/// A request to repeat a run.
 pub struct Replay {
     pub principal: Principal,
     pub invocation: InvocationId,
-    pub against: Against,
+    pub target: ReplayTarget,
 }
 
-/// Which code repeats it.
-pub enum Against {
+/// The code of a replay.
+pub enum ReplayTarget {
     /// The version that ran.
     Itself,
-    /// The highest live version of the tool that the constraint admits.
+    /// The highest live version of the tool that matches the constraint.
     Version(registry::Constraint),
-    /// A branch that was built for it. Variables come from the tape, then from the tool.
+    /// A branch that was built for the replay. Variables come from the tape, then from the tool.
     Candidate(Box<Candidate>),
 }
 
-/// What came of a replay. Without differences it was identical.
+/// The result of a replay. Without differences it is identical to the run.
 #[derive(Debug)]
-pub struct Replayed {
+pub struct ReplayResult {
     pub differences: Vec<Difference>,
-    /// Whether it was compared to its end; not when time had stopped the run, whose replay ends where its tape ends.
+    /// Whether the replay was compared to its end. `false` for a run that exceeded a time limit: its replay ends with
+    /// the tape.
     pub is_complete: bool,
-    /// How the run ended; `result` is how it ends now.
+    /// The outcome of the recorded run.
     pub recorded: Outcome,
+    /// The result of the replay.
     pub result: RunResult,
     pub recorded_cost: Option<Cost>,
     pub replayed_cost: Cost,
 }
 
-/// The code of a replay, and what it is given.
+/// A recorded run.
+struct Recording {
+    record: Invocation,
+    finished: Finished<RawJson>,
+    stored: StoredTape,
+}
+
+/// The code and documents of a replay.
 struct Prepared {
     resolved: Resolved,
-    given: Given,
+    documents: RunDocuments,
     limits: Limits,
+    /// Whether the code is that of the recorded run.
     is_same: bool,
     redactor: Redactor,
 }
 
 impl Invoker {
-    /// Repeats a run over its tape. Nothing of it is recorded; it counts against its organisation's runs.
+    /// Repeats a run from its tape. The replay is not recorded, and counts against the runs of its organisation.
     ///
     /// # Errors
-    /// When there is no such run, tape or version, when the version takes no such input, when too much waits.
-    pub async fn replay(&self, replay: Replay) -> Result<Replayed, Error> {
-        let Replay { principal, invocation, against } = replay;
+    /// When there is no such run, tape or version, when the version does not accept the input, or when the queue is
+    /// full.
+    pub async fn replay(&self, replay: Replay) -> Result<ReplayResult, Error> {
+        let Replay { principal, invocation, target } = replay;
         let organization = &principal.organization;
-        let record = self.store.get_invocation(organization, &invocation).await?;
+        let recording = self.recording(&principal, &invocation).await?;
+        let prepared = self.prepare(&principal, &recording, target).await?;
+        let admitted = self.admission.admit(organization, 1)?;
+        let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
+        let execution = Execution { group: group_of(organization), ..prepared.execution(&recording)? };
+        let mut executed = self.services.executor.run(Box::new(execution), Ports::closed()).await?;
+        let check = prepared.resolved.output_check(&self.services.schemas, organization);
+        executed.outcome = check.apply(executed.outcome).await;
+        compared(executed, &prepared, recording)
+    }
+
+    async fn recording(&self, principal: &Principal, run: &InvocationId) -> Result<Recording, Error> {
+        let (store, organization) = (&self.services.store, &principal.organization);
+        let record = store.get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
         let finished = record.finished.take().ok_or(Error::TapeMissing)?;
-        let kept = self.kept(organization, &invocation).await?;
-        let prepared = self.prepare(&principal, &record, against, &kept).await?;
-        let admitted = self.admission.admit(organization, 1).map_err(refused)?;
-        let _place = admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let started_at = u64::try_from(record.started_at.as_milliseconds()).unwrap_or_default();
-        let group = group_of(organization);
-        let execution = Execution { group, ..prepared.execution(kept.tape.clone(), started_at)? };
-        let mut executed = self.executor.run(Box::new(execution), Ports::closed()).await?;
-        executed.outcome = shape::promised(executed.outcome, prepared.resolved.loaded.output.as_ref()).await?;
-        compared(executed, &kept, &prepared, finished, invocation)
+        let stored = TapeStore { store, organization, run }.open().await?;
+        Ok(Recording { record, finished, stored })
     }
 
     async fn prepare(
         &self,
         principal: &Principal,
-        record: &Invocation,
-        against: Against,
-        kept: &Kept,
+        recording: &Recording,
+        target: ReplayTarget,
     ) -> Result<Prepared, Error> {
-        let (resolved, is_same) = match against {
-            Against::Itself => (self.resolve_recorded(record, kept).await?, true),
-            Against::Version(constraint) => {
+        let (record, frame) = (&recording.record, &recording.stored.frame);
+        let (resolved, is_same) = match target {
+            ReplayTarget::Itself => (self.recorded_version(recording).await?, true),
+            ReplayTarget::Version(constraint) => {
                 let tool = record.tool.as_ref().ok_or(Error::ReplaySubject { wanted: "a branch" })?;
                 let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
-                let organization = &principal.organization;
-                let found = self.store.resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
+                let (store, organization) = (&self.services.store, &principal.organization);
+                let found = store.resolve_version(organization, tool, &constraint).await?.ok_or_else(missing)?;
                 let is_same = Some(found.version) == record.tool_version;
-                let all = self.variables(record, kept).await?;
-                let variables = declared(&found.required_envvars, &found.required_secret_envvars, all)?;
-                (self.resolve_version(String::new(), &found, variables).await?, is_same)
+                let all = self.variables(recording).await?;
+                let variables = required(&found.required_envvars, &found.required_secret_envvars, all)?;
+                (self.resolver.version(String::new(), &found, variables).await?, is_same)
             }
-            Against::Candidate(mut candidate) => {
-                let all = self.variables(record, kept).await?;
-                candidate.variables = declared(&candidate.required_envvars, &candidate.required_secret_envvars, all)?;
-                (self.resolve_candidate(*candidate).await?, false)
+            ReplayTarget::Candidate(mut candidate) => {
+                let all = self.variables(recording).await?;
+                candidate.variables = required(&candidate.required_envvars, &candidate.required_secret_envvars, all)?;
+                (self.resolver.candidate(*candidate).await?, false)
             }
         };
-        let redactor = redactor(kept, &resolved)?;
+        let redactor = redactor(frame, &resolved)?;
         if is_same {
-            let (given, limits) = (kept.given.clone(), kept.limits);
-            return Ok(Prepared { resolved, given, limits, is_same, redactor });
+            let (documents, limits) = (frame.documents.clone(), frame.limits);
+            return Ok(Prepared { resolved, documents, limits, is_same, redactor });
         }
-        resolved.loaded.schema.validate(vec![object(&kept.given.tool_input)?]).await?;
-        let given = Given {
-            metadata: with_version(&kept.given.metadata, &resolved.version.to_string())?,
-            config: crate::host::variables::config(&resolved.variables),
-            ..kept.given.clone()
+        let inputs = vec![object(&frame.documents.tool_input)?];
+        self.services.schemas.validate(&principal.organization, &resolved.loaded.schema, inputs).await?;
+        let documents = RunDocuments {
+            metadata: with_version(&frame.documents.metadata, &resolved.version.to_string())?,
+            config: run_documents::config(&resolved.variables),
+            ..frame.documents.clone()
         };
         let limits = resolved.limits;
-        Ok(Prepared { resolved, given, limits, is_same, redactor })
+        Ok(Prepared { resolved, documents, limits, is_same, redactor })
     }
 
-    /// The version that ran, live or not.
-    async fn resolve_recorded(&self, record: &Invocation, kept: &Kept) -> Result<Resolved, Error> {
+    /// The version that ran, live or deprecated.
+    async fn recorded_version(&self, recording: &Recording) -> Result<Resolved, Error> {
+        let Recording { record, stored, .. } = recording;
         let wanted = || Error::ReplaySubject { wanted: "a version or a branch" };
         let (tool, version) = record.tool.as_ref().zip(record.tool_version.as_ref()).ok_or_else(wanted)?;
-        let found = self.store.get_version(&record.organization, tool, version).await?.ok_or_else(wanted)?;
-        if kept.component != Some(found.component_digest) {
-            return Err(wanted()); // the test of a branch
+        let found = self.services.store.get_version(&record.organization, tool, version).await?.ok_or_else(wanted)?;
+        if stored.frame.component != Some(found.component_digest) {
+            return Err(wanted()); // the run was the test of a branch
         }
-        self.resolve_version(String::new(), &found, Variables::default()).await
+        self.resolver.version(String::new(), &found, Variables::default()).await
     }
 
-    /// The variables of the tape, and those of the tool that it does not have.
-    async fn variables(&self, record: &Invocation, kept: &Kept) -> Result<Variables, Error> {
+    /// The variables of the tape, and variables of the tool that the tape does not have.
+    async fn variables(&self, recording: &Recording) -> Result<Variables, Error> {
+        let record = &recording.record;
         let mut variables = match &record.tool {
-            Some(tool) => self.store.tool_variables(&record.organization, tool).await?,
+            Some(tool) => self.services.store.tool_variables(&record.organization, tool).await?,
             None => Variables::default(),
         };
-        let Variables { envvars, secrets } = taped::variables(&kept.given.config)?;
+        let Variables { envvars, secrets } = tape_documents::variables(&recording.stored.frame.documents.config)?;
         variables.envvars.extend(envvars);
         variables.secrets.extend(secrets);
         Ok(variables)
@@ -147,76 +169,65 @@ impl Invoker {
 }
 
 impl Prepared {
-    fn execution(&self, tape: Box<Tape>, started_at: u64) -> Result<Execution, Damage> {
-        let Given { tool_input, metadata, config, conversation, user_variables } = self.given.clone();
+    fn execution(&self, recording: &Recording) -> Result<Execution, DamagedArtifact> {
         let Limits { wall_ms, cpu_ms, host_calls, .. } = self.limits;
+        let tape = recording.stored.tape.clone();
+        let started_at = u64::try_from(recording.record.started_at.as_milliseconds()).unwrap_or_default();
         Ok(Execution {
             code: self.resolved.loaded.code.clone()?,
-            tool_input,
-            metadata,
-            config,
-            conversation,
-            user_variables,
+            documents: self.documents.clone(),
             limits: Limits {
                 wall_ms: wall_ms.saturating_mul(TIME_FACTOR),
                 cpu_ms: cpu_ms.saturating_mul(TIME_FACTOR),
-                // Counted exactly, and looked at from time to time.
+                // Counted exactly, but checked only from time to time.
                 host_calls: host_calls.saturating_mul(TIME_FACTOR),
                 ..self.limits
             },
             group: 0,
-            taping: if self.is_same { Taping::Again(tape) } else { Taping::Otherwise { tape, started_at } },
+            tape_mode: if self.is_same {
+                TapeMode::ReplayStrict(tape)
+            } else {
+                TapeMode::ReplayLenient { tape, started_at }
+            },
         })
     }
 }
 
-fn compared(
-    executed: Executed,
-    kept: &Kept,
-    prepared: &Prepared,
-    finished: Finished<registry::RawJson>,
-    invocation_id: InvocationId,
-) -> Result<Replayed, Error> {
-    let Executed { outcome, duration, logs, ledger, taped, .. } = executed;
-    let Taped::Whole(now) = taped else { return Err(Error::TapeCut) };
+fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
+    let Recording { record, finished, stored: StoredTape { frame, tape: then } } = recording;
+    let Executed { outcome, duration, logs, ledger, tape, .. } = executed;
+    let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };
     let mut differences = match prepared.is_same {
-        true => first_difference(&kept.tape, &now).into_iter().collect(),
-        false => changes(&kept.tape, &now),
+        true => first_difference(&then, &now).into_iter().collect(),
+        false => changes(&then, &now),
     };
-    let is_complete = kept.tape.end != End::Clock;
-    let stays = prepared.is_same && !is_complete && differences.is_empty();
-    let recorded = recorded_outcome(finished.outcome);
-    let (outcome, persisted) = match stays {
+    let is_complete = then.end != End::Clock;
+    let keeps_outcome = prepared.is_same && !is_complete && differences.is_empty();
+    let recorded = finished.outcome;
+    let (outcome, persisted) = match keeps_outcome {
         true => (recorded.clone(), finished.persisted),
-        false => shape::shape(outcome, kept.persistence, prepared.limits.output_characters),
+        false => output::apply_limits(outcome, frame.persistence, prepared.limits.output_characters),
     };
     let outcome = prepared.redactor.outcome(outcome);
-    let logs = prepared.redactor.text(logs);
+    let logs = prepared.redactor.logs(logs);
     for difference in &mut differences {
         match difference.what {
-            What::Outcome => difference.say(outcome_text(&recorded), outcome_text(&outcome)),
-            What::Logs => difference.say(finished.logs.clone(), logs.clone()),
-            What::Effect | What::Count => difference.change(|text| prepared.redactor.text(text)),
+            DifferenceKind::Outcome => difference.set_texts(outcome_text(&recorded), outcome_text(&outcome)),
+            DifferenceKind::Logs => difference.set_texts(finished.logs.clone(), logs.clone()),
+            DifferenceKind::Effect | DifferenceKind::Count => {
+                difference.map_texts(|text| prepared.redactor.text(text));
+            }
         }
     }
     let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    Ok(Replayed {
+    Ok(ReplayResult {
         differences,
         is_complete,
         recorded,
-        result: RunResult { invocation_id, outcome, duration_ms, persisted },
+        result: RunResult { invocation_id: record.id, outcome, duration_ms, persisted },
         recorded_cost: finished.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,
     })
-}
-
-fn recorded_outcome(outcome: InvocationOutcome) -> Outcome {
-    match outcome {
-        InvocationOutcome::Succeeded { output } => Outcome::Succeeded { output },
-        InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
-            Outcome::Failed { exception_type, exception_message, exception_stack_trace }
-        }
-    }
 }
 
 fn outcome_text(outcome: &Outcome) -> String {
@@ -229,12 +240,13 @@ fn outcome_text(outcome: &Outcome) -> String {
     }
 }
 
-/// Takes out everything that the history has not: also what its caller kept to itself, since somebody else may ask.
-fn redactor(kept: &Kept, resolved: &Resolved) -> Result<Redactor, Error> {
-    let mut secrets = taped::sensitive(&kept.given.user_variables)?;
-    secrets.extend(taped::variables(&kept.given.config)?.secrets.into_values());
-    secrets.extend(kept.host_secrets.iter().cloned().map(SecretValue::new));
-    secrets.extend(resolved.variables.secrets.values().chain(resolved.outlet.secret_values()).cloned());
+/// Redacts every secret that the history does not contain, sensitive user variables included, since another user may
+/// ask for the replay.
+fn redactor(frame: &TapeFrame, resolved: &Resolved) -> Result<Redactor, Error> {
+    let mut secrets = tape_documents::sensitive(&frame.documents.user_variables)?;
+    secrets.extend(tape_documents::variables(&frame.documents.config)?.secrets.into_values());
+    secrets.extend(frame.host_secrets.iter().cloned().map(SecretValue::new));
+    secrets.extend(resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values()).cloned());
     Ok(Redaction::of(secrets, true).with(&[]).stored)
 }
 
@@ -242,7 +254,7 @@ fn object(document: &str) -> Result<serde_json::Map<String, Value>, Error> {
     serde_json::from_str(document).map_err(|_| Error::TapeDamaged)
 }
 
-/// The version is that of the code that runs now.
+/// Replaces the version in a `metadata` document.
 fn with_version(metadata: &str, version: &str) -> Result<String, Error> {
     let mut metadata = object(metadata)?;
     metadata.insert("version".into(), version.into());

@@ -1,29 +1,63 @@
-//! What each input of a call passes: the first half of its record, the run, the second half.
+//! The steps of each input of a call: start of its record, execution, end of its record.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use registry::{
-    Finished, Granted, InvocationFinished, InvocationId, InvocationOutcome, InvocationSource, InvocationStarted,
-    Ledger, NewAnswers, NewTape, OperationId,
+    Finished, Granted, InvocationFinished, InvocationId, InvocationMode, InvocationSource, InvocationStarted, Ledger,
+    NewAnswers, NewTape, OperationId, Principal,
 };
 use serde_json::{Value, json};
 
-use super::answers::without_secrets;
-use super::tape::Frame;
-use super::{Invoker, Resolved};
+use super::recorded_responses::{ResponseStore, without_secrets};
+use super::resolve::Resolved;
+use super::services::Services;
+use super::tape::{TapeFrame, TapeStore};
 use crate::admission::Admitted;
-use crate::documents::{Documents, recorded};
-use crate::execution::group_of;
-use crate::host::StatusDocument;
-use crate::host::variables::{self, Metadata};
-use crate::redact::{Redaction, Redactors};
-use crate::{
-    Conversation, Depth, Error, EventSender, Executed, Execution, Gate, Heard, Input, InvocationMode, Outcome, Pass,
-    Ports, RunResult, Simulation, StatusEvent, Taping, metrics, shape,
-};
+use crate::call::{Conversation, EventSender, Input, ResultPersistence, RunResult, StatusEvent};
+use crate::depth::Depth;
+use crate::egress::{EgressRules, EgressSession, RecordedResponse, Simulation};
+use crate::error::Error;
+use crate::executed::Executed;
+use crate::execution::{Execution, RunDocuments, group_of};
+use crate::input_documents::{InputDocuments, recorded};
+use crate::outcome::Outcome;
+use crate::ports::{EventSink, Ports, StatusDocument};
+use crate::redact::{RedactedEnd, Redaction, Redactors};
+use crate::run_documents::{self, Metadata};
+use crate::tape::TapeMode;
+use crate::{metrics, output};
 
-/// What a run said beside its outcome.
-struct Traces {
+/// The runs of one call.
+pub(super) struct Run<'a> {
+    pub services: &'a Services,
+    pub redaction: Redaction,
+    pub resolved: &'a Resolved,
+    pub principal: &'a Principal,
+    pub conversation: Option<&'a Conversation>,
+    pub depth: Depth,
+    pub persistence: ResultPersistence,
+    pub admitted: &'a Admitted,
+    pub events: &'a EventSender,
+}
+
+/// One input whose record has started.
+pub(super) struct PendingRun {
+    pub index: usize,
+    pub id: InvocationId,
+    pub documents: InputDocuments,
+}
+
+/// A run that has ended, with everything that its record needs.
+struct FinishedRun {
+    executed: Executed,
+    redactors: Redactors,
+    frame: Option<TapeFrame>,
+    responses: Vec<RecordedResponse>,
+}
+
+/// The parts of a record besides its outcome.
+struct RecordParts {
     status_events: Vec<Value>,
     logs: String,
     ledger: Ledger,
@@ -31,41 +65,29 @@ struct Traces {
     answers: Option<NewAnswers>,
 }
 
-/// A run that is over, with what becomes of what it said.
-struct Ended {
-    executed: Executed,
+/// Redacts the status events of one run, keeps them for its record and sends them to the listener.
+struct StatusRelay {
+    index: usize,
+    id: InvocationId,
     redactors: Redactors,
-    frame: Option<Frame>,
-    heard: Vec<Heard>,
+    kept: Arc<Mutex<Vec<Value>>>,
+    listener: EventSender,
 }
 
-impl Ended {
-    fn without(executed: Executed) -> Self {
-        Self { executed, redactors: Redactors::default(), frame: None, heard: Vec::new() }
+impl FinishedRun {
+    fn without_execution(executed: Executed) -> Self {
+        Self { executed, redactors: Redactors::default(), frame: None, responses: Vec::new() }
     }
 }
 
-/// One call's runs.
-pub(super) struct Run<'a> {
-    pub(super) invoker: &'a Invoker,
-    pub(super) redaction: Redaction,
-    pub(super) resolved: &'a Resolved,
-    pub(super) principal: &'a registry::Principal,
-    pub(super) conversation: Option<&'a Conversation>,
-    pub(super) depth: Depth,
-    pub(super) persistence: crate::ResultPersistence,
-    pub(super) admitted: &'a Admitted,
-    pub(super) events: &'a EventSender,
-}
-
 impl Run<'_> {
-    pub(super) async fn record_start(
+    pub async fn record_start(
         &self,
         inputs: Vec<Input>,
         source: &InvocationSource,
         operation: Option<OperationId>,
     ) -> Result<Vec<InvocationId>, Error> {
-        let clock = &self.invoker.clock;
+        let clock = &self.services.clock;
         let started: Vec<_> = inputs
             .into_iter()
             .map(|input| InvocationStarted {
@@ -80,116 +102,121 @@ impl Run<'_> {
             })
             .collect();
         let ids = started.iter().map(|one| one.id.clone()).collect();
-        self.invoker.store.start_invocations_of(operation, started).await?;
+        self.services.store.start_invocations_of(operation, started).await?;
         Ok(ids)
     }
 
-    pub(super) async fn one(&self, index: usize, id: InvocationId, documents: Documents) -> Result<RunResult, Error> {
-        let kept = Arc::new(Mutex::new(Vec::new()));
-        let executed = self.execute(index, &id, documents, kept.clone()).await;
-        let Ended { executed, redactors, frame, heard } = executed.unwrap_or_else(|error| {
-            tracing::error!(invocation = %id, %error, "a run failed on the host's side");
-            Ended::without(failed(&error))
+    pub async fn execute_and_record(&self, pending: PendingRun) -> Result<RunResult, Error> {
+        let (id, organization) = (pending.id.clone(), &self.principal.organization);
+        let status_events = Arc::<Mutex<Vec<Value>>>::default();
+        let finished = self.execute(pending, status_events.clone()).await.unwrap_or_else(|error| {
+            tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
+            FinishedRun::without_execution(host_fault(&error))
         });
+        let FinishedRun { executed, redactors, frame, responses } = finished;
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-        let Executed { outcome, is_called, logs, ledger, taped, .. } = executed;
-        let tape = self.invoker.sealed(&self.principal.organization, &id, taped, frame).await;
-        let answers = self.answers(heard).await;
+        let Executed { outcome, is_called, logs, ledger, tape, .. } = executed;
+        let tape = match frame {
+            Some(frame) => TapeStore { store: &self.services.store, organization, run: &id }.seal(tape, frame).await,
+            None => None,
+        };
+        let answers = self.seal_responses(responses).await;
         let mut ledger = Ledger { granted: self.granted(), ..ledger };
         if is_called {
             ledger.hand_over();
         }
-        let outcome = shape::promised(outcome, self.resolved.loaded.output.as_ref()).await?;
-        let (outcome, persisted) = shape::shape(outcome, self.persistence, self.resolved.limits.output_characters);
+        let outcome = self.resolved.output_check(&self.services.schemas, organization).apply(outcome).await;
+        let (outcome, persisted) =
+            output::apply_limits(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
-        let status_events = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
-        let stored = redactors.stored.outcome(outcome.clone());
-        let logs = redactors.stored.text(logs);
-        let result =
-            RunResult { invocation_id: id, outcome: redactors.answered.outcome(outcome), duration_ms, persisted };
-        self.record_end(&result, stored, Traces { status_events, logs, ledger, tape, answers }).await?;
+        let status_events = std::mem::take(&mut *status_events.lock());
+        let RedactedEnd { stored, answered, logs } = redactors.redact_end(outcome, logs).await?;
+        let result = RunResult { invocation_id: id, outcome: answered, duration_ms, persisted };
+        self.record_end(&result, stored, RecordParts { status_events, logs, ledger, tape, answers }).await?;
         Ok(result)
     }
 
     fn granted(&self) -> Granted {
-        let Resolved { limits, variables, outlet, .. } = self.resolved;
+        let Resolved { limits, variables, egress_policy, .. } = self.resolved;
         Granted {
             envvars: variables.envvars.keys().map(ToString::to_string).collect(),
             secrets: variables.secrets.keys().map(ToString::to_string).collect(),
-            host_secrets: outlet.secret_names(),
+            host_secrets: egress_policy.secret_names(),
             wall_ms: limits.wall_ms,
             cpu_ms: limits.cpu_ms,
             memory_bytes: limits.memory_bytes,
         }
     }
 
-    async fn execute(
-        &self,
-        index: usize,
-        id: &InvocationId,
-        documents: Documents,
-        kept: Arc<Mutex<Vec<Value>>>,
-    ) -> Result<Ended, Error> {
-        let _place = self.admitted.place().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let redactors = self.redaction.with(&documents.sensitive);
-        let sink = self.sink(index, id.clone(), kept, redactors.clone());
-        let gate = self.gate(documents.mode);
+    async fn execute(&self, pending: PendingRun, kept: Arc<Mutex<Vec<Value>>>) -> Result<FinishedRun, Error> {
+        let _permit = self.admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
+        let PendingRun { index, id, documents } = pending;
         let sensitive = documents.sensitive.clone();
-        let ports = Ports { events: sink, http: gate.sender() };
-        let execution = self.execution(id, documents)?;
-        let frame = self.resolved.is_taped.then(|| self.frame(&execution));
-        let mut executed = self.invoker.executor.run(execution, ports).await?;
-        let (mut uses, refused) = gate.account();
-        if !uses.is_empty() {
-            // A host is what the tool says it is.
+        let redactors = self.redaction.with(&sensitive);
+        let listener = self.events.clone();
+        let relay = StatusRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
+        let session = self.egress_session(documents.mode);
+        let ports = Ports { events: relay.sink(), http: session.sender() };
+        let execution = self.execution(&id, documents)?;
+        let frame = self.resolved.is_recorded.then(|| self.tape_frame(&execution));
+        let mut executed = self.services.executor.run(execution, ports).await?;
+        let (mut requests, refused) = session.ledger();
+        if !requests.is_empty() {
+            // The tool chooses the host names, so they may contain secrets.
             let hosts = self.redaction.of_hosts(&sensitive);
-            uses.iter_mut().for_each(|one| one.host = hosts.text(std::mem::take(&mut one.host)));
+            requests.iter_mut().for_each(|one| one.host = hosts.text(std::mem::take(&mut one.host)));
         }
-        executed.ledger.used.http = uses;
+        executed.ledger.used.http = requests;
         executed.ledger.refused.http_requests = refused;
-        Ok(Ended { executed, redactors, frame, heard: gate.heard() })
+        Ok(FinishedRun { executed, redactors, frame, responses: session.take_recorded_responses() })
     }
 
-    /// What the run's requests were answered, for simulations.
-    async fn answers(&self, heard: Vec<Heard>) -> Option<NewAnswers> {
-        let tool = self.resolved.answers_of.as_ref().filter(|_| !heard.is_empty())?;
-        let heard = without_secrets(heard, &self.redaction.with(&[]).stored);
-        if heard.is_empty() {
-            return None;
+    /// Encrypts the responses of the run for later simulations.
+    async fn seal_responses(&self, responses: Vec<RecordedResponse>) -> Option<NewAnswers> {
+        let store = self.responses().filter(|_| !responses.is_empty())?;
+        let responses = without_secrets(responses, &self.redaction.with(&[]).stored);
+        if responses.is_empty() { None } else { store.seal(responses).await }
+    }
+
+    /// The recorded responses of the tool, when the tool allows them.
+    fn responses(&self) -> Option<ResponseStore> {
+        let (store, organization) = (self.services.store.clone(), self.principal.organization.clone());
+        self.resolved.responses_of.clone().map(|tool| ResponseStore { store, organization, tool })
+    }
+
+    fn tape_frame(&self, execution: &Execution) -> TapeFrame {
+        let Resolved { limits, component, egress_policy, .. } = self.resolved;
+        TapeFrame {
+            documents: execution.documents.clone(),
+            limits: *limits,
+            persistence: self.persistence,
+            component: *component,
+            host_secrets: egress_policy.secret_values().map(|secret| secret.expose().to_owned()).collect(),
         }
-        self.invoker.sealed_answers(&self.principal.organization, tool, heard).await
     }
 
-    fn frame(&self, execution: &Execution) -> Frame {
-        let Resolved { limits, component, outlet, .. } = self.resolved;
-        let host_secrets = outlet.secret_values().map(|secret| secret.expose().to_owned()).collect();
-        let (limits, component) = (*limits, *component);
-        Frame { given: execution.into(), limits, persistence: self.persistence, component, host_secrets }
-    }
-
-    fn gate(&self, mode: InvocationMode) -> Gate {
-        let Resolved { loaded, limits, outlet, answers_of, is_taped, .. } = self.resolved;
-        let recall = || answers_of.as_ref().map(|tool| self.invoker.recall(&self.principal.organization, tool));
+    fn egress_session(&self, mode: InvocationMode) -> EgressSession {
+        let Resolved { loaded, limits, egress_policy, responses_of, is_recorded, .. } = self.resolved;
         let simulation = match mode {
             InvocationMode::Regular => None,
             InvocationMode::ConversationSimulation => {
-                Some(Simulation { standins: loaded.mocks.clone(), recall: recall(), is_sealed: false })
+                let lookup = self.responses().map(ResponseStore::lookup);
+                Some(Simulation { mocks: loaded.mocks.clone(), lookup, is_sealed: false })
             }
         };
-        self.invoker.egress.gate(Pass {
+        self.services.egress.session(EgressRules {
             organization: self.principal.organization.clone(),
-            declared: outlet.declared.clone(),
-            secrets: outlet.secrets.clone(),
+            policy: egress_policy.clone(),
             limits: *limits,
             depth: self.depth,
-            is_heard: simulation.is_none() && answers_of.is_some() && *is_taped,
+            records_responses: simulation.is_none() && responses_of.is_some() && *is_recorded,
             simulation,
         })
     }
 
-    fn execution(&self, id: &InvocationId, documents: Documents) -> Result<Box<Execution>, Error> {
-        let Documents { mode, tool_input, user_variables, .. } = documents;
+    fn execution(&self, id: &InvocationId, documents: InputDocuments) -> Result<Box<Execution>, Error> {
+        let InputDocuments { mode, tool_input, user_variables, .. } = documents;
         let Resolved { tool_id, tool_name, version, loaded, limits, variables, .. } = self.resolved;
         let wall_ms = i64::try_from(limits.wall_ms).unwrap_or(i64::MAX);
         let metadata = Metadata {
@@ -199,67 +226,58 @@ impl Run<'_> {
             tool_id: tool_id.as_ref().map_or("", |id| id.as_str()),
             tool_name,
             version: version.to_string(),
-            deadline_ms: self.invoker.clock.now().as_milliseconds().saturating_add(wall_ms),
+            deadline_ms: self.services.clock.now().as_milliseconds().saturating_add(wall_ms),
         };
         Ok(Box::new(Execution {
             code: loaded.code.clone()?,
-            tool_input,
-            metadata: variables::metadata(&metadata),
-            config: variables::config(variables),
-            conversation: variables::conversation(self.conversation),
-            user_variables,
+            documents: RunDocuments {
+                tool_input,
+                metadata: run_documents::metadata(&metadata),
+                config: run_documents::config(variables),
+                conversation: run_documents::conversation(self.conversation),
+                user_variables,
+            },
             limits: *limits,
             group: group_of(&self.principal.organization),
-            taping: if self.resolved.is_taped { Taping::On } else { Taping::Off },
+            tape_mode: if self.resolved.is_recorded { TapeMode::Record } else { TapeMode::Off },
         }))
     }
 
-    fn sink(
-        &self,
-        input_index: usize,
-        id: InvocationId,
-        kept: Arc<Mutex<Vec<Value>>>,
-        redactors: Redactors,
-    ) -> crate::EventSink {
-        let events = self.events.clone();
-        Box::new(move |document: StatusDocument| {
-            let StatusDocument { message, progress, total, data } = redactors.stored.document(document.clone());
-            let record = json!({"message": message, "progress": progress, "total": total, "data": data});
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-            let StatusDocument { message, progress, total, data } = redactors.answered.document(document);
-            events.send(StatusEvent { invocation_id: id.clone(), input_index, message, progress, total, data });
-        })
-    }
-
-    async fn record_end(&self, result: &RunResult, outcome: Outcome, traces: Traces) -> Result<(), Error> {
-        let Traces { status_events, logs, ledger, tape, answers } = traces;
+    async fn record_end(&self, result: &RunResult, outcome: Outcome, parts: RecordParts) -> Result<(), Error> {
+        let RecordParts { status_events, logs, ledger, tape, answers } = parts;
         let finished = Finished {
-            at: self.invoker.clock.now(),
+            at: self.services.clock.now(),
             duration_ms: result.duration_ms,
-            outcome: stored(outcome),
+            outcome,
             persisted: result.persisted,
             status_events,
             logs,
             ledger: Some(ledger),
         };
         let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
-        self.invoker.record_end(InvocationFinished { id, organization, finished, tape, answers }).await
+        self.services.retries.record_end(InvocationFinished { id, organization, finished, tape, answers }).await
     }
 }
 
-/// What a run's caller is told of the host's side.
-fn failed(error: &Error) -> Executed {
+impl StatusRelay {
+    fn sink(self) -> EventSink {
+        Box::new(move |document| self.relay(document))
+    }
+
+    fn relay(&self, document: StatusDocument) {
+        let StatusDocument { message, progress, total, data } = self.redactors.stored.document(document.clone());
+        let record = json!({"message": message, "progress": progress, "total": total, "data": data});
+        self.kept.lock().push(record);
+        let StatusDocument { message, progress, total, data } = self.redactors.answered.document(document);
+        let (invocation_id, input_index) = (self.id.clone(), self.index);
+        self.listener.send(StatusEvent { invocation_id, input_index, message, progress, total, data });
+    }
+}
+
+/// The result of a run that failed because of a fault of the host. The caller learns the cause only for damaged code.
+fn host_fault(error: &Error) -> Executed {
     match error {
         Error::Damaged(damage) => Executed::failed(error.code(), &damage.to_string()),
-        _ => Executed::failed("internal", "the run failed on the host's side"),
-    }
-}
-
-pub(super) fn stored(outcome: Outcome) -> InvocationOutcome {
-    match outcome {
-        Outcome::Succeeded { output } => InvocationOutcome::Succeeded { output },
-        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
-            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace }
-        }
+        _ => Executed::failed("internal", "the run failed because of a fault of the server"),
     }
 }

@@ -1,87 +1,96 @@
-//! A runner: the main of `lathe internal run`. Its socket is its standard input.
+//! The main of a runner process, `lathe internal run`. Its socket is its standard input.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use parking_lot::Mutex;
 use registry::Digest;
 use tokio::net::UnixStream;
 use tokio::runtime;
 use tokio::task::AbortHandle;
 use wasmtime::Store;
 
-use super::confinement::{self, Confinement};
-use super::exchanges::Exchanges;
-use super::frames::{FrameError, Mailbox, Reader, send_all};
+use super::confinement;
+use super::http_exchanges::HttpExchanges;
+use super::layer::Confinement;
+use super::mailbox::{MESSAGE_BYTES_MAX, Mailbox, send_all};
 use super::messages::{BundleNumber, FromRunner, RunNumber, ToRunner};
+use crate::frames::{FrameError, FramedSocket};
 use crate::host::Host;
-use crate::sandbox::Guests;
-use crate::slots::Pagemap;
+use crate::memory_reuse::Pagemap;
+use crate::sandbox::GuestRuntime;
+use crate::wiping::wipe_freed_memory;
 use crate::{Error, Executed, Execution, Ports, StatusDocument};
 
-/// The child: runs what it is told to until its server closes the socket.
+/// Name in lists of processes.
+pub(super) const NAME: &CStr = c"lathe-runner";
+
+/// Runs what the server sends until the server closes the socket.
 ///
 /// # Errors
-/// When it cannot confine itself, or what comes is no message.
+/// When the process cannot confine itself, or receives a malformed message.
 pub fn child_run_main() -> io::Result<()> {
+    wipe_freed_memory();
     // SAFETY: this is the beginning of the program, which has opened nothing.
     unsafe { confinement::close_inherited() }?;
     confinement::ignore_stops()?;
-    // A runner writes to no file but such as are memory: the memory that its guests begin with.
+    // The parent may limit file sizes. A runner writes to files in memory only: the images of guests' memories.
     let (_, most) = getrlimit(Resource::RLIMIT_FSIZE)?;
     setrlimit(Resource::RLIMIT_FSIZE, most, most)?;
     let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_nonblocking(true)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    let (confinement, pagemap) = confinement::confine()?;
+    let (confinement, pagemap) = confinement::confine(NAME)?;
     runtime
         .block_on(async { serve(UnixStream::from_std(socket)?, confinement, pagemap).await })
         .map_err(io::Error::other)
 }
 
 async fn serve(socket: UnixStream, confinement: Confinement, pagemap: Option<Pagemap>) -> Result<(), FrameError> {
-    let socket = Arc::new(socket);
+    let mut socket = FramedSocket::accepting_descriptors(socket);
     let (mailbox, queue) = Mailbox::new();
-    let mut reader = Reader::new(socket.clone(), true);
-    let Some(ToRunner::Settings { parallel_runs_max }) = reader.next().await? else {
-        return Ok(()); // the server has changed its mind
+    let Some(ToRunner::Settings { parallel_runs_max }) = socket.receive_message(MESSAGE_BYTES_MAX).await? else {
+        return Ok(()); // the server closed the socket
     };
-    let guests = Guests::new(parallel_runs_max, None, pagemap).map_err(io::Error::other)?;
-    tokio::spawn(async move { send_all(&socket, queue).await });
+    let guests = GuestRuntime::new(parallel_runs_max, None, pagemap).map_err(io::Error::other)?;
+    let stream = socket.stream();
+    tokio::spawn(async move { send_all(&stream, queue).await });
     mailbox.post(&FromRunner::Ready { confinement })?;
     let mut runner = Runner {
         guests: Arc::new(guests),
-        exchanges: Exchanges::new(mailbox.clone()),
+        exchanges: HttpExchanges::new(mailbox.clone()),
         mailbox,
-        remains: Remains::default(),
+        deferred: DeferredDrop::default(),
         bundles: HashMap::new(),
         runs: HashMap::new(),
     };
-    while let Some(message) = reader.next().await? {
-        runner.take(message, &mut reader);
+    while let Some(message) = socket.receive_message(MESSAGE_BYTES_MAX).await? {
+        runner.handle(message, &mut socket);
     }
     Ok(())
 }
 
 struct Runner {
-    guests: Arc<Guests>,
+    guests: Arc<GuestRuntime>,
     mailbox: Mailbox,
-    exchanges: Exchanges,
-    remains: Remains,
+    exchanges: HttpExchanges,
+    deferred: DeferredDrop,
     bundles: HashMap<BundleNumber, Arc<[u8]>>,
     runs: HashMap<RunNumber, AbortHandle>,
 }
 
 impl Runner {
-    fn take(&mut self, message: ToRunner, reader: &mut Reader) {
+    fn handle(&mut self, message: ToRunner, socket: &mut FramedSocket) {
         match message {
-            ToRunner::Settings { .. } => {} // there is one engine in a process
-            ToRunner::Load { component, bytes } => self.load(&component, reader, bytes),
+            ToRunner::Settings { .. } => {} // a process keeps its first settings
+            ToRunner::Load { component, bytes } => self.load(&component, socket, bytes),
             ToRunner::Keep { bundle, bytes } => drop(self.bundles.insert(bundle, bytes.0)),
             ToRunner::Forget => {
                 self.bundles.clear();
@@ -92,18 +101,18 @@ impl Runner {
             ToRunner::Cancel { run } => {
                 if let Some(task) = self.runs.remove(&run) {
                     task.abort();
-                    self.remains.clear(); // perhaps its own
+                    self.deferred.clear(); // may hold the cancelled run's store
                 }
             }
         }
     }
 
-    /// Runs of code that does not load say so themselves; why it does not is for the server's log.
-    fn load(&self, component: &Digest, reader: &mut Reader, bytes: u64) {
-        let loaded = match reader.descriptor() {
-            // SAFETY: the server hands over what it has verified, sealed or in a directory where files never change.
+    /// Loads a component. A failure is logged by the server, and fails each run of the component.
+    fn load(&self, component: &Digest, socket: &mut FramedSocket, bytes: u64) {
+        let loaded = match socket.take_descriptor() {
+            // SAFETY: the server sends code that it has verified, sealed or in a directory where files never change.
             Some(code) => unsafe { self.guests.components.load(component, &File::from(code), bytes) },
-            None => Err(Error::internal("no file came with the message")),
+            None => Err(Error::internal("the message came without a file")),
         };
         if let Err(error) = loaded {
             log(&format!("{component} does not load: {error}"));
@@ -112,47 +121,48 @@ impl Runner {
 
     fn run(&mut self, run: RunNumber, bundle: BundleNumber, mut execution: Box<Execution>) {
         let Some(bytes) = self.bundles.get(&bundle) else {
-            return end(&self.mailbox, run, Err("its bundle is not here".into()));
+            return end(&self.mailbox, run, Err("the server did not send the run's bundle".into()));
         };
         execution.code.bundle = bytes.clone();
-        let (guests, mailbox, remains) = (self.guests.clone(), self.mailbox.clone(), self.remains.clone());
+        let (guests, mailbox, deferred) = (self.guests.clone(), self.mailbox.clone(), self.deferred.clone());
         let ports = Ports { events: events(self.mailbox.clone(), run), http: self.exchanges.of(run) };
         let task = tokio::spawn(async move {
-            // Among many runs each has the memory of the one before, which is at hand.
-            remains.clear();
+            // Returns the memory of the run before, so that this run can reuse it.
+            deferred.clear();
             let executed = AssertUnwindSafe(Box::pin(guests.execute(execution, ports))).catch_unwind().await;
             let panicked = || (Err(Error::internal("the host's side of the run panicked")), None);
-            let (executed, rest) = executed.unwrap_or_else(|_| panicked());
+            let (executed, store) = executed.unwrap_or_else(|_| panicked());
             end(&mailbox, run, executed.map_err(|error| error.to_string()));
-            remains.keep(rest);
-            // What was posted leaves first, unless another run begins.
+            deferred.replace(store);
+            // The answer is sent before the store is dropped, unless another run begins first.
             tokio::task::yield_now().await;
-            remains.clear();
+            deferred.clear();
         });
         self.runs.retain(|_, task| !task.is_finished());
         self.runs.insert(run, task.abort_handle());
     }
 }
 
-/// What the last run has left. Dropping it takes time, and nobody waits for it. Clones are one.
+/// Store of the last run, dropped after the run's answer was sent, since dropping takes time. Clones share the store.
 #[derive(Clone, Default)]
-struct Remains(Arc<Mutex<Option<Store<Host>>>>);
+struct DeferredDrop(Arc<Mutex<Option<Store<Host>>>>);
 
-impl Remains {
-    fn keep(&self, rest: Option<Store<Host>>) {
-        let before = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), rest);
-        // A fault in it is none of whoever runs now.
+impl DeferredDrop {
+    /// Drops the store held so far, and holds another one.
+    fn replace(&self, store: Option<Store<Host>>) {
+        let before = std::mem::replace(&mut *self.0.lock(), store);
+        // A panic while a store is dropped must not fail the run that clears it.
         drop(std::panic::catch_unwind(AssertUnwindSafe(|| drop(before))));
     }
 
     fn clear(&self) {
-        self.keep(None);
+        self.replace(None);
     }
 }
 
 fn events(mailbox: Mailbox, run: RunNumber) -> crate::EventSink {
     Box::new(move |document: StatusDocument| {
-        // It came as JSON, and is small.
+        // The document was parsed from JSON and is small, so neither step fails.
         if let Ok(document) = serde_json::to_string(&document) {
             drop(mailbox.post(&FromRunner::Event { run, document }));
         }
@@ -166,8 +176,8 @@ fn end(mailbox: &Mailbox, run: RunNumber, executed: Result<Executed, String>) {
     }
 }
 
-/// A line for the server's log.
+/// Writes a line for the server's log.
 fn log(line: &str) {
-    // Without a server there is nobody to tell.
+    // Fails only when the server is gone.
     let _ = writeln!(io::stderr(), "{line}");
 }

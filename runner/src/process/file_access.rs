@@ -1,20 +1,20 @@
-//! Landlock: no file may be opened, no port be bound or connected to, nobody outside be signalled.
+//! Landlock: refuses to open files, to bind or connect to ports, and to signal other processes.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use super::confinement::Layer;
+use super::layer::Layer;
 
-/// What there is to refuse, as of Linux 6.15. Of older kernels it is what they know.
+/// Rights known to Linux 6.15. Older kernels refuse those that they know.
 const KNOWN: ABI = ABI::V7;
 
-/// Refuses all that Landlock knows of, and grants nothing.
+/// Refuses all rights that Landlock knows.
 pub fn refuse() -> Layer {
     match try_refuse() {
         Ok(RulesetStatus::FullyEnforced) => Layer::Whole,
         Ok(RulesetStatus::PartiallyEnforced) => Layer::Part("the kernel is older than Linux 6.12".into()),
-        Ok(RulesetStatus::NotEnforced) => Layer::Absent("not in this kernel, or switched off".into()),
+        Ok(RulesetStatus::NotEnforced) => Layer::Absent("this kernel has no Landlock, or it is disabled".into()),
         Err(error) => Layer::Absent(error.to_string()),
     }
 }

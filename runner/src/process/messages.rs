@@ -1,4 +1,4 @@
-//! What the server and a runner tell each other: plain data.
+//! Messages between the server and a runner, as plain data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,35 +7,36 @@ use registry::Digest;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::confinement::Confinement;
+use super::layer::Confinement;
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 use crate::{Executed, Execution};
 
-/// A run, as the two sides call it. No number is used twice.
+/// Number of a run, never reused.
 pub type RunNumber = u64;
-/// Code of an author, as the two sides call it.
+/// Number of an author's bundle, never reused.
 pub type BundleNumber = u64;
-/// An HTTP exchange of a run.
+/// Number of an HTTP exchange within its run.
 pub type ExchangeNumber = u32;
 
-/// From the server to a runner. The first message is `Settings`.
+/// Message from the server to a runner. The first message is `Settings`.
 #[derive(Serialize, Deserialize)]
 pub enum ToRunner {
     Settings {
         parallel_runs_max: u32,
     },
-    /// Compiled code. The file comes along, verified.
+    /// Loads compiled code. The descriptor of the verified file accompanies the message.
     Load {
         component: Digest,
         bytes: u64,
     },
+    /// Keeps an author's bundle for later runs.
     Keep {
         bundle: BundleNumber,
         bytes: Blob,
     },
-    /// Drop all code that no run uses: the server counts what a runner keeps.
+    /// Drops all code that no run uses. The server counts what a runner keeps.
     Forget,
-    /// The execution's own bundle is left out, and named instead.
+    /// Begins a run. The execution is sent without its bundle, which the number names.
     Run {
         run: RunNumber,
         bundle: BundleNumber,
@@ -46,13 +47,13 @@ pub enum ToRunner {
         exchange: ExchangeNumber,
         result: Result<HttpResponse, HttpError>,
     },
-    /// Nobody waits for the run any more.
+    /// Stops a run whose caller is gone.
     Cancel {
         run: RunNumber,
     },
 }
 
-/// From a runner to the server. The first message is `Ready`.
+/// Message from a runner to the server. The first message is `Ready`.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromRunner {
     Ready {
@@ -68,19 +69,19 @@ pub enum FromRunner {
         exchange: ExchangeNumber,
         request: HttpRequest,
     },
-    /// The tool wants no answer any more.
+    /// Cancels an exchange whose tool no longer waits for it.
     GiveUp {
         run: RunNumber,
         exchange: ExchangeNumber,
     },
-    /// The end of a run; a text instead is the host's own failure.
+    /// The end of a run; `Err` is a failure of the host.
     Ended {
         run: RunNumber,
         executed: Box<Result<Executed, String>>,
     },
 }
 
-/// Bytes that go through serde in one piece.
+/// Bytes that serde handles as one piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blob(pub Arc<[u8]>);
 
@@ -118,15 +119,15 @@ mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
-    use crate::{HttpErrorCode, Limits, Outcome};
+    use crate::{HttpErrorCode, Limits, Outcome, Printed};
 
-    fn travelled<T: Serialize + DeserializeOwned>(message: &T) -> T {
+    fn round_trip<T: Serialize + DeserializeOwned>(message: &T) -> T {
         postcard::from_bytes(&postcard::to_allocvec(message).unwrap()).unwrap()
     }
 
-    /// The form of messages takes no part whose presence depends on its value.
+    /// Postcard does not support fields that are skipped depending on their value.
     #[test]
-    fn the_end_of_a_run_arrives_whole() {
+    fn the_end_of_a_run_survives_encoding() {
         let one =
             HttpUse { host: "example.com".into(), status: Some(200), secrets: vec!["A".into()], ..HttpUse::default() };
         let other = HttpUse { error: Some("denied".into()), ..HttpUse::default() };
@@ -142,42 +143,38 @@ mod tests {
             exception_stack_trace: vec![String::new(), "line".into()],
         };
         for outcome in [failed, Outcome::Succeeded { output: "{}".into() }] {
-            let (duration, logs) = (Duration::from_micros(1_234_567), "printed\n".to_owned());
+            let logs = Printed { text: "printed\n".to_owned(), shown: 3, refusals: "1".to_owned() };
+            let duration = Duration::from_micros(1_234_567);
             let executed = Executed { duration, logs, ledger: ledger.clone(), ..Executed::ended(outcome) };
             let expected = format!("{executed:?}");
-            let message = travelled(&FromRunner::Ended { run: 7, executed: Box::new(Ok(executed)) });
+            let message = round_trip(&FromRunner::Ended { run: 7, executed: Box::new(Ok(executed)) });
             let FromRunner::Ended { run: 7, executed } = message else { panic!("an end") };
             assert_eq!(format!("{:?}", executed.unwrap()), expected);
         }
     }
 
     #[test]
-    fn a_run_arrives_without_its_bundle() {
+    fn a_run_is_sent_without_its_bundle() {
+        let documents = crate::RunDocuments { tool_input: "{}".into(), metadata: "m".into(), ..Default::default() };
         let execution = Execution {
             code: crate::Code { component: Digest::of(b"a component"), bundle: Arc::from([1, 2, 3].as_slice()) },
-            tool_input: "{}".into(),
-            metadata: "m".into(),
-            config: "c".into(),
-            conversation: "null".into(),
-            user_variables: "u".into(),
+            documents: documents.clone(),
             limits: Limits::MAX,
             group: 0,
-            taping: crate::Taping::On,
+            tape_mode: crate::TapeMode::Record,
         };
-        let message = travelled(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });
+        let message = round_trip(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });
         let ToRunner::Run { run: 1, bundle: 2, execution } = message else { panic!("a run") };
         assert_eq!((execution.code.component, execution.code.bundle.len()), (Digest::of(b"a component"), 0));
-        let texts = [&execution.tool_input, &execution.metadata, &execution.config, &execution.conversation];
-        assert_eq!(texts, ["{}", "m", "c", "null"]);
-        assert_eq!((execution.user_variables.as_str(), execution.limits), ("u", Limits::MAX));
+        assert_eq!((execution.documents, execution.limits), (documents, Limits::MAX));
     }
 
     #[test]
-    fn bytes_and_refusals_arrive() {
+    fn bytes_and_http_errors_survive_encoding() {
         let blob = Blob(Arc::from((0..=255).collect::<Vec<u8>>()));
-        assert_eq!(travelled(&blob), blob);
+        assert_eq!(round_trip(&blob), blob);
         let result = Err(HttpError::new(HttpErrorCode::Simulated, "why"));
-        let message = travelled(&ToRunner::HttpAnswer { run: 1, exchange: 2, result: result.clone() });
+        let message = round_trip(&ToRunner::HttpAnswer { run: 1, exchange: 2, result: result.clone() });
         let ToRunner::HttpAnswer { result: arrived, .. } = message else { panic!("an answer") };
         assert_eq!(arrived, result);
     }

@@ -1,7 +1,7 @@
-//! Namespaces of its own, in which there is nothing: no network device, no file, nobody's shared memory.
+//! Empty namespaces: without network devices, files or shared memory.
 //!
-//! Processes have no namespace of their own here: the kernel gives such a process no further threads. Seccomp and
-//! Landlock refuse what it would.
+//! There is no separate process namespace: a process that leaves its own namespace cannot create further threads.
+//! Seccomp and Landlock refuse what the namespace would hide.
 
 use std::path::Path;
 
@@ -11,25 +11,27 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{chdir, chroot, pivot_root};
 
-use super::confinement::Layer;
+use super::layer::Layer;
 
-/// A directory that every machine has, to put the empty file system on for a moment.
+/// Directories, of which every machine has one, to mount the empty file system on before it becomes the root.
 const MOUNT_POINTS: [&str; 3] = ["/proc", "/tmp", "/var"];
-/// The version of the structures in which capabilities are given, with two words of each kind.
+/// Version of the structures of `capget` and `capset`, with two words for each set.
 const CAPABILITIES_VERSION: u32 = 0x2008_0522;
 
-/// Leaves the namespaces that others use, as far as the kernel allows it.
+/// Leaves the shared namespaces, as far as the kernel allows it.
 pub fn leave() -> Layer {
     let spaces = CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_NEWCGROUP;
-    // Without user namespaces it takes a privileged user.
+    // Without user namespaces, only a privileged user may leave the others.
     let left = unshare(CloneFlags::CLONE_NEWUSER | spaces).or_else(|_| unshare(spaces));
     let layer = match left {
         Err(error) => Layer::Absent(error.to_string()),
-        Ok(()) => empty_root().map_or_else(|error| Layer::Part(format!("files are there: {error}")), |()| Layer::Whole),
+        Ok(()) => {
+            empty_root().map_or_else(|error| Layer::Part(format!("the file system stays: {error}")), |()| Layer::Whole)
+        }
     };
     match (drop_capabilities(), layer) {
         (Err(error), Layer::Whole) => Layer::Part(format!("capabilities stay: {error}")),
@@ -37,7 +39,7 @@ pub fn leave() -> Layer {
     }
 }
 
-/// Makes an empty file system that cannot be written the root.
+/// Makes an empty, read-only file system the root.
 fn empty_root() -> nix::Result<()> {
     let nothing = None::<&str>;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)?;
@@ -45,8 +47,8 @@ fn empty_root() -> nix::Result<()> {
     let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("tmpfs"), point, Some("tmpfs"), bare, Some("size=4k,nr_inodes=2,mode=0555"))?;
     chdir(point)?;
-    // The old root lies over the new one for a moment, and is taken away. A system that runs from its first memory
-    // disk cannot do this.
+    // The old root is mounted over the new one, and then unmounted. On a system that runs from its initial RAM disk,
+    // `pivot_root` fails.
     match pivot_root(".", ".") {
         Ok(()) => umount2(".", MntFlags::MNT_DETACH)?,
         Err(_) => chroot(".")?,
@@ -55,18 +57,17 @@ fn empty_root() -> nix::Result<()> {
     mount(nothing, "/", nothing, MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | bare, nothing)
 }
 
-/// Does something without the privileges that this process has, which it has again afterwards. Where they cannot be laid
-/// down, it is not done.
+/// Does work without this process's privileges, and restores them. Skips the work when they cannot be dropped.
 pub fn without_privileges<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
     let header = [CAPABILITIES_VERSION, 0];
     let mut held = [0_u32; 6];
-    // SAFETY: the two arrays have the layout and the size that this version says.
+    // SAFETY: the two arrays have the layout and size of this version.
     Errno::result(unsafe { libc::syscall(libc::SYS_capget, header.as_ptr(), held.as_mut_ptr()) }).ok()?;
     let [_, permitted, inheritable, _, more_permitted, more_inheritable] = held;
-    let laid_down = [0, permitted, inheritable, 0, more_permitted, more_inheritable];
-    set_capabilities(&laid_down).ok()?;
+    let dropped = [0, permitted, inheritable, 0, more_permitted, more_inheritable];
+    set_capabilities(&dropped).ok()?;
     let done = work();
-    // What cannot be taken up again is missing when the namespaces are left, which is reported.
+    // A failure shows when the process leaves its namespaces, and is reported there.
     let _ = set_capabilities(&held);
     done
 }
@@ -75,9 +76,9 @@ fn drop_capabilities() -> nix::Result<()> {
     set_capabilities(&[0; 6])
 }
 
-/// Three words each, of the lower capabilities and of the upper ones: effective, permitted, inheritable.
+/// Sets the effective, permitted and inheritable set: three words for the lower capabilities, then three for the upper ones.
 fn set_capabilities(words: &[u32; 6]) -> nix::Result<()> {
     let header = [CAPABILITIES_VERSION, 0];
-    // SAFETY: the two arrays have the layout and the size that this version says.
+    // SAFETY: the two arrays have the layout and size of this version.
     Errno::result(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), words.as_ptr()) }).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The runner processes of a server, and which of them gets a run.
+//! The pool of runner processes, which assigns each run to a runner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,119 +6,120 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use registry::Digest;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::flight::Job;
-use super::keeper::{Common, Keeper, Request, Seat};
+use super::in_flight_run::Job;
 use super::messages::RunNumber;
-use super::starter::Starter;
-use crate::codes::Codes;
+use super::spawner::ProcessSpawner;
+use super::supervisor::{Request, RunnerStatus, RunnerSupervisor, SupervisorContext};
+use crate::code_store::CodeStore;
 use crate::config::Runners;
 use crate::{Config, Error, Executed, Execution, Ports};
 
-/// Runs executions in processes of their own. Clones are one pool.
+/// Runs executions in runner processes. Clones share the processes.
 #[derive(Clone)]
-pub struct Pool(Arc<Shared>);
+pub struct RunnerPool(Arc<Shared>);
 
 struct Shared {
-    places: Vec<Place>,
+    runners: Vec<RunnerHandle>,
     runs: AtomicU64,
     alive: watch::Receiver<usize>,
 }
 
-struct Place {
+struct RunnerHandle {
     requests: mpsc::UnboundedSender<Request>,
-    seat: Arc<Seat>,
+    status: Arc<RunnerStatus>,
 }
 
-impl Pool {
-    /// Starts the keepers, whose runners are ready some milliseconds later, on the runtime of the caller.
+impl RunnerPool {
+    /// Starts the supervisors on the caller's runtime. Their runners are ready some milliseconds later.
     ///
     /// # Errors
-    /// When there is no runtime, or the system has no thread to give.
-    pub fn start(config: &Config, runners: &Runners, codes: Codes) -> Result<Self, Error> {
-        let starter = Starter::new().map_err(|error| Error::internal(format!("starting the runners: {error}")))?;
+    /// When there is no runtime, or the system has no thread.
+    pub fn start(config: &Config, runners: &Runners, codes: CodeStore) -> Result<Self, Error> {
+        let spawner = ProcessSpawner::new("runners");
+        let spawner = spawner.map_err(|error| Error::internal(format!("runners cannot be started: {error}")))?;
         let (alive, is_alive) = watch::channel(0);
-        let common = Arc::new(Common {
-            starter,
+        let context = Arc::new(SupervisorContext {
+            spawner,
             command: runners.command.clone(),
-            // A runner gets all of them while it is the only one.
+            // A single living runner gets all runs.
             parallel_runs_max: u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX),
             codes,
             alive,
-            said: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
         });
-        let places = (0..runners.count.max(1)).map(|_| Place::start(&common)).collect();
-        Ok(Self(Arc::new(Shared { places, runs: AtomicU64::new(0), alive: is_alive })))
+        let runners = (0..runners.count.max(1)).map(|_| RunnerHandle::start(&context)).collect();
+        Ok(Self(Arc::new(Shared { runners, runs: AtomicU64::new(0), alive: is_alive })))
     }
 
-    /// How many runners are alive, now and later.
+    /// Returns the number of living runners, now and later.
     #[must_use]
     pub fn alive(&self) -> watch::Receiver<usize> {
         self.0.alive.clone()
     }
 
-    /// Has every runner load a component, so that its first run need not wait for that.
+    /// Loads a component into every runner, before its first run.
     pub fn load(&self, component: &Digest) {
-        for place in &self.0.places {
-            drop(place.requests.send(Request::Load(*component))); // a keeper that has ended has no runs
+        for runner in &self.0.runners {
+            drop(runner.requests.send(Request::Load(*component))); // a supervisor that has ended has no runs
         }
     }
 
-    /// Runs one input. How it ends is in the answer, also when its runner died; `Err` is the host's fault.
+    /// Runs one input. The result tells how the run ended, also when its runner died; `Err` is a fault of the host.
     ///
     /// # Errors
     /// `Internal` when the code cannot be loaded, or no runner starts.
     pub async fn run(&self, execution: Box<Execution>, ports: Ports) -> Result<Executed, Error> {
         let run = self.0.runs.fetch_add(1, Ordering::Relaxed);
-        let mut taken = Taken::of(self.0.emptiest()?, run);
+        let mut assigned = AssignedRun::new(self.0.least_loaded()?, run);
         let (answer, ended) = oneshot::channel();
         let job = Job { execution, ports, answer };
-        let sent = taken.place.requests.send(Request::Run(run, Box::new(job)));
-        sent.map_err(|_| Error::internal("the runner's keeper has ended"))?;
+        let sent = assigned.runner.requests.send(Request::Run(run, Box::new(job)));
+        sent.map_err(|_| Error::internal("the runner's supervisor has ended"))?;
         let executed = ended.await;
-        taken.is_over = true;
+        assigned.is_over = true;
         executed.map_err(|_| Error::internal("the run was lost"))?
     }
 }
 
 impl Shared {
-    /// The runner with the fewest runs. One that is being replaced gets some only when there is no other.
-    fn emptiest(&self) -> Result<&Place, Error> {
-        let order = |place: &&Place| {
-            let seat = &place.seat;
-            (!seat.is_alive.load(Ordering::Relaxed), seat.runs.load(Ordering::Relaxed))
+    /// Returns the runner with the fewest runs, preferring living ones to those that are being replaced.
+    fn least_loaded(&self) -> Result<&RunnerHandle, Error> {
+        let order = |runner: &&RunnerHandle| {
+            let status = &runner.status;
+            (!status.is_alive.load(Ordering::Relaxed), status.runs.load(Ordering::Relaxed))
         };
-        self.places.iter().min_by_key(order).ok_or_else(|| Error::internal("there is no runner"))
+        self.runners.iter().min_by_key(order).ok_or_else(|| Error::internal("the pool has no runner"))
     }
 }
 
-impl Place {
-    fn start(common: &Arc<Common>) -> Self {
+impl RunnerHandle {
+    fn start(context: &Arc<SupervisorContext>) -> Self {
         let (requests, inbox) = mpsc::unbounded_channel();
-        let seat = Arc::<Seat>::default();
-        Keeper { common: common.clone(), seat: seat.clone(), requests: inbox }.start();
-        Self { requests, seat }
+        let status = Arc::<RunnerStatus>::default();
+        RunnerSupervisor { context: context.clone(), status: status.clone(), requests: inbox }.start();
+        Self { requests, status }
     }
 }
 
-/// A run's share of its runner. Dropping it frees the share, and stops the run if it goes on.
-struct Taken<'p> {
-    place: &'p Place,
+/// A run counted at its runner. Dropping it before the run is over cancels the run.
+struct AssignedRun<'p> {
+    runner: &'p RunnerHandle,
     run: RunNumber,
     is_over: bool,
 }
 
-impl<'p> Taken<'p> {
-    fn of(place: &'p Place, run: RunNumber) -> Self {
-        place.seat.runs.fetch_add(1, Ordering::Relaxed);
-        Self { place, run, is_over: false }
+impl<'p> AssignedRun<'p> {
+    fn new(runner: &'p RunnerHandle, run: RunNumber) -> Self {
+        runner.status.runs.fetch_add(1, Ordering::Relaxed);
+        Self { runner, run, is_over: false }
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for AssignedRun<'_> {
     fn drop(&mut self) {
-        self.place.seat.runs.fetch_sub(1, Ordering::Relaxed);
+        self.runner.status.runs.fetch_sub(1, Ordering::Relaxed);
         if !self.is_over {
-            drop(self.place.requests.send(Request::Cancel(self.run))); // without a keeper there is no run
+            drop(self.runner.requests.send(Request::Cancel(self.run))); // without a supervisor there is no run
         }
     }
 }
@@ -128,33 +129,29 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Code, Compiled, Limits};
+    use crate::{Code, CodeCache, Limits};
 
-    fn pool(command: &[&str]) -> (Pool, tempfile::TempDir) {
+    fn pool(command: &[&str]) -> (RunnerPool, tempfile::TempDir) {
         let cache = tempfile::tempdir().unwrap();
         let config = Config::new(cache.path().into(), [1; 32], "unused");
-        let codes = Codes::new(Compiled::open(&config.cache_dir, config.cache_key).unwrap());
+        let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key).unwrap());
         let command = command.iter().map(|&word| word.to_owned()).collect();
-        (Pool::start(&config, &Runners { command, count: 2 }, codes).unwrap(), cache)
+        (RunnerPool::start(&config, &Runners { command, count: 2 }, codes).unwrap(), cache)
     }
 
     fn execution() -> Execution {
         Execution {
             code: Code { component: Digest::of(b"a component"), bundle: Arc::default() },
-            tool_input: String::new(),
-            metadata: String::new(),
-            config: String::new(),
-            conversation: String::new(),
-            user_variables: String::new(),
+            documents: crate::RunDocuments::default(),
             limits: Limits::DEFAULT,
             group: 0,
-            taping: crate::Taping::Off,
+            tape_mode: crate::TapeMode::Off,
         }
     }
 
-    /// What they say stands where a runner's first message would.
+    /// These programs fail in place of a runner's first message.
     #[tokio::test]
-    async fn programs_that_are_no_runners_fail_runs_and_keep_nobody_waiting() {
+    async fn programs_that_are_not_runners_fail_their_runs() {
         let programs: [&[&str]; 5] = [
             &[],
             &["/nowhere/at/all"],
@@ -164,7 +161,7 @@ mod tests {
         ];
         for program in programs {
             let (pool, _cache) = pool(program);
-            let run = tokio::time::timeout(Duration::from_secs(10), pool.run(Box::new(execution()), Ports::closed()));
+            let run = tokio::time::timeout(Duration::from_secs(300), pool.run(Box::new(execution()), Ports::closed()));
             let error = run.await.unwrap_or_else(|_| panic!("{program:?} kept a run waiting")).unwrap_err();
             assert!(matches!(error, Error::Internal { .. }), "{program:?}: {error}");
             assert_eq!(*pool.alive().borrow(), 0, "{program:?}");
@@ -172,15 +169,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn runs_go_where_there_are_the_fewest() {
+    async fn runs_go_to_the_least_loaded_runner() {
         let (pool, _cache) = pool(&["cat"]);
-        let numbers = |place: &Place| place.seat.runs.load(Ordering::Relaxed);
-        let taken: Vec<_> = (0..5).map(|run| Taken::of(pool.0.emptiest().unwrap(), run)).collect();
-        assert_eq!(pool.0.places.iter().map(numbers).collect::<Vec<_>>(), [3, 2]);
-        // One that is alive comes before one that is not, whatever it has.
-        pool.0.places[0].seat.is_alive.store(true, Ordering::Relaxed);
-        assert!(std::ptr::eq(pool.0.emptiest().unwrap(), &raw const pool.0.places[0]));
-        drop(taken);
-        assert_eq!(pool.0.places.iter().map(numbers).collect::<Vec<_>>(), [0, 0]);
+        let numbers = |runner: &RunnerHandle| runner.status.runs.load(Ordering::Relaxed);
+        let assigned: Vec<_> = (0..5).map(|run| AssignedRun::new(pool.0.least_loaded().unwrap(), run)).collect();
+        assert_eq!(pool.0.runners.iter().map(numbers).collect::<Vec<_>>(), [3, 2]);
+        // A living runner is preferred, however many runs it has.
+        pool.0.runners[0].status.is_alive.store(true, Ordering::Relaxed);
+        assert!(std::ptr::eq(pool.0.least_loaded().unwrap(), &raw const pool.0.runners[0]));
+        drop(assigned);
+        assert_eq!(pool.0.runners.iter().map(numbers).collect::<Vec<_>>(), [0, 0]);
     }
 }

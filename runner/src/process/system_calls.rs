@@ -1,7 +1,7 @@
-//! Seccomp: the system calls that a runner needs, and of some of them only a part. All others fail with `EPERM`.
+//! Seccomp: allows the system calls that a runner needs, some of them with certain arguments only. All others fail with `EPERM`.
 //!
-//! What remains computes, waits, speaks on descriptors that are there, and starts threads. Nothing of it takes a path or
-//! an address, opens a descriptor to something that exists already, or names another process.
+//! The allowed calls compute, wait, use open descriptors, and start threads. None takes a path or an address, opens something
+//! that exists already, or names another process.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-use super::confinement::Layer;
-use crate::slots::{Pagemap, REQUEST};
+use super::layer::Layer;
+use crate::memory_reuse::{PAGEMAP_SCAN, Pagemap};
 
 /// Allowed with any arguments.
 const ALLOWED: &[i64] = &[
-    // Descriptors that are there.
+    // Open descriptors.
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_write,
@@ -30,7 +30,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_epoll_pwait2,
     libc::SYS_eventfd2,
     libc::SYS_ppoll,
-    // Memory. The image of a component's memory lies in a file without a name.
+    // Memory. The image of a component's memory is an unnamed file.
     libc::SYS_brk,
     libc::SYS_madvise,
     libc::SYS_memfd_create,
@@ -48,13 +48,13 @@ const ALLOWED: &[i64] = &[
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
-    // Signals: a guest's trap is one.
+    // Signals: a guest's trap raises one.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_restart_syscall,
-    // Time, chance, the end.
+    // Time, randomness, exit.
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -64,13 +64,13 @@ const ALLOWED: &[i64] = &[
     libc::SYS_exit_group,
 ];
 
-/// Older forms of some of these, which newer architectures do not have.
+/// Older forms of some of these calls, which newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[i64] = &[libc::SYS_epoll_wait, libc::SYS_gettimeofday, libc::SYS_poll, libc::SYS_time];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// Of a descriptor: its flags, copies, seals. `F_SETOWN` would signal other processes.
+/// Allowed commands of `fcntl`: flags, duplicates and seals of a descriptor. `F_SETOWN` would signal other processes.
 const DESCRIPTOR_COMMANDS: [libc::c_int; 8] = [
     libc::F_GETFD,
     libc::F_SETFD,
@@ -82,7 +82,7 @@ const DESCRIPTOR_COMMANDS: [libc::c_int; 8] = [
     libc::F_DUPFD,
 ];
 
-/// Allows what is listed in this file, for this thread and those that it starts.
+/// Allows the calls of this file, for this thread and the threads that it starts.
 pub fn refuse(pagemap: Option<&Pagemap>) -> Layer {
     match try_refuse(pagemap) {
         Ok(()) => Layer::Whole,
@@ -91,12 +91,12 @@ pub fn refuse(pagemap: Option<&Pagemap>) -> Layer {
 }
 
 fn try_refuse(pagemap: Option<&Pagemap>) -> Result<(), seccompiler::Error> {
-    // The last one is asked first, and the strictest answer counts.
+    // The kernel asks the last filter first, and the strictest answer wins.
     apply_filter(&without_clone3()?)?;
     apply_filter(&listed(pagemap)?)
 }
 
-/// Which flags `clone3` has cannot be seen by a filter. Told that it is not there, libraries take `clone`.
+/// Reports `clone3` as missing, since a filter cannot see its flags. Libraries then use `clone`.
 fn without_clone3() -> Result<BpfProgram, BackendError> {
     let missing = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     program(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), SeccompAction::Allow, missing)
@@ -105,22 +105,23 @@ fn without_clone3() -> Result<BpfProgram, BackendError> {
 fn listed(pagemap: Option<&Pagemap>) -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     rules.extend(ALLOWED.iter().chain(OLDER).map(|call| (*call, Vec::new())));
-    // A thread, and no process.
+    // Threads only, no processes.
     let thread = u64::from(libc::CLONE_THREAD.cast_unsigned());
     rules.insert(libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(thread), thread)?]);
-    // An abort is a signal to a thread of its own.
+    // An abort signals a thread of this process.
     rules.insert(libc::SYS_tgkill, one_of(0, &[nix::unistd::getpid().as_raw()])?);
-    // A limit is read, and not set.
+    // Limits may be read, and not set.
     rules.insert(libc::SYS_prlimit64, vec![rule(2, SeccompCmpOp::Eq, 0)?]);
     rules.insert(libc::SYS_fcntl, one_of(1, &DESCRIPTOR_COMMANDS)?);
     rules.insert(libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME, libc::PR_SET_VMA])?);
-    // Which pages of its own memory were written to is all that a file is asked for.
+    // The only `ioctl` asks the page map which pages of this process were written to.
     if let Some(pagemap) = pagemap {
-        let asks = [(0, pagemap.descriptor().cast_unsigned()), (1, REQUEST)];
+        let arguments = [(0, pagemap.descriptor().cast_unsigned()), (1, PAGEMAP_SCAN)];
         let is = |(argument, value)| {
             SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(value))
         };
-        rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(asks.map(is).into_iter().collect::<Result<_, _>>()?)?]);
+        rules
+            .insert(libc::SYS_ioctl, vec![SeccompRule::new(arguments.map(is).into_iter().collect::<Result<_, _>>()?)?]);
     }
     program(rules, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow)
 }

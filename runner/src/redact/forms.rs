@@ -1,89 +1,58 @@
-//! The forms in which a secret may turn up.
-
-use std::fmt::Write;
+//! The byte strings to find for a secret: the secret itself, and the encodings that no [reading] decodes.
+//!
+//! [reading]: super::reading
 
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What `encodeURIComponent` leaves as it is, besides letters and digits.
-const COMPONENT: &AsciiSet = &PYTHON.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
-/// What Python's `quote` leaves as it is.
-const PYTHON: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// And with the slash, which it leaves by default.
-const PYTHON_PATH: &AsciiSet = &PYTHON.remove(b'/');
-
-/// Lines of a secret that are looked for alone; shorter ones may be words of any text.
+/// Shorter secrets are not redacted, since they would match ordinary words.
+pub(super) const SECRET_BYTES_MIN: usize = 8;
+/// Lines of a secret that are searched separately. Shorter ones may be ordinary words.
 const LINE_BYTES_MIN: usize = 16;
+/// Digits that a double keeps exactly. A program that reads a longer number as a double loses its last digits.
+const DOUBLE_DIGITS: usize = 15;
 
+/// All forms of a secret: at most 38, and one for each line.
 pub(super) fn of(secret: &str) -> Vec<String> {
-    let mut forms = written(secret);
-    forms.extend(lines(secret));
-    forms.extend([hex::encode(secret), hex::encode_upper(secret)]);
-    for skipped in 0..3 {
-        forms.push(aligned(secret.as_bytes(), skipped, &STANDARD_NO_PAD));
-        forms.push(aligned(secret.as_bytes(), skipped, &URL_SAFE_NO_PAD));
+    let mut forms = most_likely(secret);
+    forms.extend(with_lines(each_as_character(secret.as_bytes())));
+    forms.extend(encoded(secret.as_bytes()));
+    for bytes in utf16(secret) {
+        forms.extend(encoded(&bytes));
+        forms.extend(lossy(&bytes).into_iter().flat_map(with_lines));
+        forms.extend(with_lines(each_as_character(&bytes)));
     }
-    for kept in [NON_ALPHANUMERIC, COMPONENT, PYTHON, PYTHON_PATH] {
-        let encoded = utf8_percent_encode(secret, kept).to_string();
-        forms.push(encoded.replace("%20", "+"));
-        forms.push(lower(&encoded));
-        forms.push(encoded);
-    }
-    forms.push(secret.chars().flat_map(|character| [character, '\0']).collect());
     forms
 }
 
-/// The forms of long secrets: as they are, in JSON, and line by line.
+/// The forms of a long secret: the whole secret, and each line.
 pub(super) fn most_likely(secret: &str) -> Vec<String> {
-    let mut forms = vec![secret.to_owned(), literal(secret, false, '"', false), literal(secret, true, '"', false)];
-    forms.extend(lines(secret));
+    let lines = secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN);
+    let mut forms: Vec<String> = lines.map(str::to_owned).collect();
+    forms.extend(rounded(secret));
+    forms.extend(with_lines(secret.to_owned()));
     forms
 }
 
-fn lines(secret: &str) -> impl Iterator<Item = String> {
-    secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN).map(str::to_owned)
+/// A form, and the same form with line feeds in place of all characters at which lines of a stack trace end.
+fn with_lines(form: String) -> [String; 2] {
+    let is_end = |character: char| {
+        matches!(character, '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    };
+    let lines = form.replace("\r\n", "\n").replace(is_end, "\n");
+    [form, lines]
 }
 
-/// As a text and as a literal of JSON, JavaScript or Python; as one of JSON within JSON, too.
-fn written(secret: &str) -> Vec<String> {
-    let json = |is_ascii: bool, quote: char, is_upper: bool| literal(secret, is_ascii, quote, is_upper);
-    let (plain, ascii) = (json(false, '"', false), json(true, '"', false));
-    vec![
-        secret.to_owned(),
-        literal(&plain, false, '"', false),
-        literal(&ascii, true, '"', false),
-        plain,
-        ascii,
-        json(false, '\'', false),
-        json(false, '\0', false),
-        json(true, '"', true),
-        json(true, '\'', false),
-    ]
-}
-
-/// What stands between the quotes; control characters as JSON and Python write them, the rest as it is or as `\uXXXX`.
-fn literal(secret: &str, is_ascii: bool, quote: char, is_upper: bool) -> String {
-    let mut text = String::with_capacity(secret.len() + 8);
-    for character in secret.chars() {
-        match character {
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            quoted if quoted == quote => text.extend(['\\', quoted]),
-            plain if !plain.is_control() && (plain.is_ascii() || !is_ascii) => text.push(plain),
-            other => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string cannot fail.
-                    let _ = if is_upper { write!(text, "\\u{unit:04X}") } else { write!(text, "\\u{unit:04x}") };
-                }
-            }
-        }
+/// Bytes in hexadecimal and base64.
+fn encoded(bytes: &[u8]) -> Vec<String> {
+    let mut forms = vec![hex::encode(bytes), hex::encode_upper(bytes)];
+    for skipped in 0..3 {
+        forms.push(aligned(bytes, skipped, &STANDARD_NO_PAD));
+        forms.push(aligned(bytes, skipped, &URL_SAFE_NO_PAD));
     }
-    text
+    forms
 }
 
-/// The characters of base64 that the secret alone decides when `skipped` bytes stand before it in a group of three.
+/// The base64 characters that depend on the secret alone, when `skipped` bytes precede it in a group of three.
 fn aligned(secret: &[u8], skipped: usize, engine: &impl base64::Engine) -> String {
     let bytes = [&[0; 2][..skipped], secret].concat();
     let encoded = engine.encode(&bytes);
@@ -92,15 +61,37 @@ fn aligned(secret: &[u8], skipped: usize, engine: &impl base64::Engine) -> Strin
     encoded.get(first..end).unwrap_or_default().to_owned()
 }
 
-/// With the digits of percent-encoding in lower case, as some write them.
-fn lower(encoded: &str) -> String {
-    let mut parts = encoded.split('%');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
-        text.push('%');
-        text.push_str(&digits.to_ascii_lowercase());
-        text.push_str(rest);
+/// UTF-16 in both byte orders, without the zero at the outer end. For ASCII, both are the same bytes then.
+fn utf16(secret: &str) -> [Vec<u8>; 2] {
+    let mut little: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mut big: Vec<u8> = secret.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    little.pop_if(|byte| *byte == 0);
+    if big.first() == Some(&0) {
+        big.remove(0);
     }
-    text
+    [little, big]
+}
+
+/// Every byte as the character with its number: bytes read as Latin-1, or a byte literal with decoded escapes.
+fn each_as_character(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
+
+/// Bytes read as UTF-8 with replacement characters, unless too few other characters are left.
+fn lossy(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let kept = text.chars().filter(|character| *character != char::REPLACEMENT_CHARACTER).count();
+    (kept >= SECRET_BYTES_MIN).then(|| text.into_owned())
+}
+
+/// A long number as a program writes it after reading it as a double: `1.2345678901234568e+19`, `12345678901234567000`.
+fn rounded(secret: &str) -> Vec<String> {
+    let is_long = secret.len() > DOUBLE_DIGITS && secret.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(value) = secret.parse::<f64>().ok().filter(|value| is_long && value.is_finite()) else {
+        return Vec::new();
+    };
+    let exponential = format!("{value:e}");
+    let digits = exponential.split_once('e').map_or("", |(digits, _)| digits);
+    let forms = [digits.to_owned(), value.to_string()];
+    forms.into_iter().filter(|form| form.len() >= SECRET_BYTES_MIN).collect()
 }

@@ -1,73 +1,77 @@
-//! What differs between a run and its replay.
+//! Differences between a run and its replay.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Counts, Effect, End, Entry, Tape, TapedRequest};
+use super::body::Body;
+use super::contents::{End, Entry, Tape};
+use super::effect::{Counts, Effect};
+use super::exchange::TapedRequest;
 
-/// More of them tell nobody more.
+/// Differences that one comparison returns; more would not help a reader.
 const CHANGES_MAX: usize = 100;
 
-const OF_THE_END: &str = "ended";
-const BY_THE_CLOCK: &str = "was stopped by the clock";
+const ENDED: &str = "ended";
+const TIMED_OUT: &str = "exceeded its time limit";
 
-/// One thing that was one way when it was recorded, and another way now.
+/// One difference between the recorded run and the replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    pub what: What,
-    /// Which effect it is, from zero, where it is about one.
+    pub what: DifferenceKind,
+    /// Index of the effect, from zero, when the difference is about one effect.
     pub position: Option<usize>,
     pub recorded: Option<String>,
     pub replayed: Option<String>,
 }
 
-/// What a difference is about.
+/// The part of a run that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum What {
-    /// The output, or how it failed.
+pub enum DifferenceKind {
+    /// The output or the failure.
     Outcome,
-    /// What it printed.
+    /// Printed text.
     Logs,
-    /// An effect, or what came before one.
+    /// An effect, or the counts before it.
     Effect,
-    /// How often something happened.
+    /// The number of times that something happened.
     Count,
 }
 
 impl Difference {
-    /// Says what the two were.
-    pub(crate) fn say(&mut self, recorded: String, replayed: String) {
+    /// Sets both texts.
+    pub(crate) fn set_texts(&mut self, recorded: String, replayed: String) {
         (self.recorded, self.replayed) = (Some(recorded), Some(replayed));
     }
 
-    /// Says both otherwise.
-    pub(crate) fn change(&mut self, change: impl Fn(String) -> String) {
+    /// Rewrites both texts.
+    pub(crate) fn map_texts(&mut self, change: impl Fn(String) -> String) {
         self.recorded = self.recorded.take().map(&change);
         self.replayed = self.replayed.take().map(&change);
     }
 
     fn at(position: usize, recorded: impl ToString, replayed: impl ToString) -> Self {
         let (recorded, replayed) = (Some(recorded.to_string()), Some(replayed.to_string()));
-        Self { what: What::Effect, position: Some(position), recorded, replayed }
+        Self { what: DifferenceKind::Effect, position: Some(position), recorded, replayed }
     }
 
-    /// One whose texts are elsewhere.
-    const fn of(what: What) -> Self {
+    /// A difference whose texts are set later.
+    const fn of(what: DifferenceKind) -> Self {
         Self { what, position: None, recorded: None, replayed: None }
     }
 }
 
-/// Where a replay of the same code left its tape. A run that its clock stopped is compared up to there.
+/// Returns the first place where a replay of the same code differs from its tape. A run that exceeded its time limit is
+/// compared up to that point.
 pub(crate) fn first_difference(then: &Tape, now: &Tape) -> Option<Difference> {
     let same = then.entries.iter().zip(&now.entries).take_while(|(then, now)| then == now).count();
     match (then.entries.get(same), now.entries.get(same)) {
         (Some(was), Some(is)) => Some(of_entries(same, was, is)),
         (None, Some(_)) if then.end == End::Clock => None,
-        (None, Some(is)) => Some(Difference::at(same, OF_THE_END, &is.effect)),
-        (Some(was), None) => of_end(same, was.before, Some(&was.effect), now),
+        (None, Some(is)) => Some(Difference::at(same, ENDED, &is.effect)),
+        (Some(was), None) => of_end(same, (was.before, Some(&was.effect)), now),
         (None, None) if then.end == End::Clock => None,
-        (None, None) => of_end(same, then.rest, None, now).or_else(|| of_wholes(then, now)),
+        (None, None) => of_end(same, (then.rest, None), now).or_else(|| of_complete_runs(then, now)),
     }
 }
 
@@ -78,37 +82,38 @@ fn of_entries(position: usize, was: &Entry, is: &Entry) -> Difference {
     Difference::at(position, was.before, is.before)
 }
 
-/// The replay has no more effects. Its tape went on with `before`, and then with `next` or the end.
-fn of_end(position: usize, before: Counts, next: Option<&Effect>, now: &Tape) -> Option<Difference> {
+/// Compares the rest of a tape with a replay that has no more effects. The tape continues with `before`, and then with
+/// `next` or the end.
+fn of_end(position: usize, (before, next): (Counts, Option<&Effect>), now: &Tape) -> Option<Difference> {
     match (&now.end, next) {
-        (End::Clock, Some(next)) => Some(Difference::at(position, next, BY_THE_CLOCK)),
-        (End::Clock, None) => Some(Difference::at(position, OF_THE_END, BY_THE_CLOCK)),
+        (End::Clock, Some(next)) => Some(Difference::at(position, next, TIMED_OUT)),
+        (End::Clock, None) => Some(Difference::at(position, ENDED, TIMED_OUT)),
         (End::Whole { .. } | End::Stopped, _) if now.rest != before => Some(Difference::at(position, before, now.rest)),
-        (End::Whole { .. }, Some(next)) => Some(Difference::at(position, next, OF_THE_END)),
+        (End::Whole { .. }, Some(next)) => Some(Difference::at(position, next, ENDED)),
         (End::Whole { .. } | End::Stopped, _) => None,
     }
 }
 
-fn of_wholes(then: &Tape, now: &Tape) -> Option<Difference> {
+fn of_complete_runs(then: &Tape, now: &Tape) -> Option<Difference> {
     match (&then.end, &now.end) {
         (End::Whole { outcome: was, .. }, End::Whole { outcome: is, .. }) if was != is => {
-            Some(Difference::of(What::Outcome))
+            Some(Difference::of(DifferenceKind::Outcome))
         }
         (End::Whole { printed: was, .. }, End::Whole { printed: is, .. }) if was != is => {
-            Some(Difference::of(What::Logs))
+            Some(Difference::of(DifferenceKind::Logs))
         }
         _ => None,
     }
 }
 
-/// What other code did otherwise: how it ended, what it said, what it took.
+/// Returns all differences between a recording and a run of other code: end, effects and counts.
 pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
     let ends = match (&then.end, &now.end) {
         (End::Whole { outcome, printed }, End::Whole { outcome: new_outcome, printed: new_printed }) => [
-            (outcome != new_outcome).then_some(Difference::of(What::Outcome)),
-            (printed != new_printed).then_some(Difference::of(What::Logs)),
+            (outcome != new_outcome).then_some(Difference::of(DifferenceKind::Outcome)),
+            (printed != new_printed).then_some(Difference::of(DifferenceKind::Logs)),
         ],
-        (then, now) => [(then != now).then_some(Difference::of(What::Outcome)), None],
+        (then, now) => [(then != now).then_some(Difference::of(DifferenceKind::Outcome)), None],
     };
     let mut changes: Vec<_> = ends.into_iter().flatten().collect();
     changes.extend(events(then, now));
@@ -118,41 +123,41 @@ pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
     changes
 }
 
-/// Status events by their position among themselves.
+/// Compares status events by their position among status events.
 fn events(then: &Tape, now: &Tape) -> Vec<Difference> {
-    let (was, is) = (told(then), told(now));
+    let (was, is) = (status_events(then), status_events(now));
     let pairs = (0..was.len().max(is.len())).map(|index| (was.get(index), is.get(index)));
     let changed = pairs.enumerate().filter(|(_, (was, is))| was != is);
     let difference = |(index, (was, is)): (usize, (Option<&&Body>, Option<&&Body>))| Difference {
-        what: What::Effect,
+        what: DifferenceKind::Effect,
         position: Some(index),
-        recorded: was.map(|said| format!("sent the status event {said}")),
-        replayed: is.map(|said| format!("sent the status event {said}")),
+        recorded: was.map(|event| format!("sent the status event {event}")),
+        replayed: is.map(|event| format!("sent the status event {event}")),
     };
     changed.map(difference).collect()
 }
 
-/// Requests that only one of the two made, in whichever order.
+/// Finds requests that only one of the two runs made. Their order does not matter.
 fn requests(then: &Tape, now: &Tape) -> Vec<Difference> {
     let mut balance: BTreeMap<&TapedRequest, i64> = BTreeMap::new();
     then.exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() -= 1);
     now.exchanges().into_iter().for_each(|(request, _)| *balance.entry(request).or_default() += 1);
     let difference = |(request, balance): (&TapedRequest, i64)| {
-        let said = Some(format!("requested {request}"));
-        let (recorded, replayed) = if balance < 0 { (said, None) } else { (None, said) };
-        Difference { what: What::Effect, position: None, recorded, replayed }
+        let text = Some(format!("requested {request}"));
+        let (recorded, replayed) = if balance < 0 { (text, None) } else { (None, text) };
+        Difference { what: DifferenceKind::Effect, position: None, recorded, replayed }
     };
     let changed = balance.into_iter().filter(|(_, balance)| *balance != 0);
     changed.map(difference).collect()
 }
 
-fn told(tape: &Tape) -> Vec<&Body> {
+fn status_events(tape: &Tape) -> Vec<&Body> {
     let effects = tape.entries.iter().map(|entry| &entry.effect);
-    let said = effects.filter_map(|effect| match effect {
-        Effect::Told { said, is_taken: true } => Some(said),
+    let sent = effects.filter_map(|effect| match effect {
+        Effect::StatusSent { event, is_accepted: true } => Some(event),
         _ => None,
     });
-    said.collect()
+    sent.collect()
 }
 
 fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
@@ -161,7 +166,7 @@ fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
     let number = |counts: &BTreeMap<&str, u64>, name: &str| counts.get(name).copied().unwrap_or_default();
     let changed = names.into_iter().filter(|name| number(&was, name) != number(&is, name));
     let difference = |name: &str| Difference {
-        what: What::Count,
+        what: DifferenceKind::Count,
         position: None,
         recorded: Some(format!("{name}: {}", number(&was, name))),
         replayed: Some(format!("{name}: {}", number(&is, name))),
@@ -172,8 +177,8 @@ fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
 fn counted(tape: &Tape) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for before in tape.entries.iter().map(|entry| entry.before).chain([tape.rest]) {
-        *counts.entry("looks at the time of day").or_default() += before.wall_reads;
-        *counts.entry("looks at the time since the start").or_default() += before.monotonic_reads;
+        *counts.entry("readings of the wall clock").or_default() += before.wall_reads;
+        *counts.entry("readings of the monotonic clock").or_default() += before.monotonic_reads;
         *counts.entry("random bytes").or_default() += before.random_bytes;
         *counts.entry("bytes printed").or_default() += before.printed_bytes;
     }
@@ -187,27 +192,30 @@ impl Effect {
     const fn kind(&self) -> &'static str {
         match self {
             Self::Polled { .. } | Self::Blocked => "waits",
-            Self::Asked { .. } => "questions whether something has happened",
-            Self::Told { is_taken: true, .. } => "status events",
-            Self::Told { is_taken: false, .. } => "status events refused",
-            Self::Started { .. } => "HTTP requests",
-            Self::Awaited { .. } => "waits for answers",
-            Self::Finished { .. } => "answers",
-            Self::Cancelled { .. } => "HTTP requests given up",
+            Self::ReadinessChecked { .. } => "readiness checks",
+            Self::StatusSent { is_accepted: true, .. } => "status events",
+            Self::StatusSent { is_accepted: false, .. } => "status events refused",
+            Self::RequestStarted { .. } => "HTTP requests",
+            Self::ResponsesAwaited { .. } => "waits for HTTP responses",
+            Self::ResponseTaken { .. } => "HTTP responses",
+            Self::RequestCancelled { .. } => "HTTP requests cancelled",
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::Outcome;
+    use crate::outcome::Outcome;
     use crate::tape::Readings;
+    use crate::tape::contents::tests::tape as any_tape;
 
     fn tape(texts: &[&str], end: End) -> Tape {
         let entry = |text: &&str| Entry {
             before: Counts { wall_reads: 1, ..Counts::default() },
-            effect: Effect::Told { said: Body::whole(text.as_bytes()), is_taken: true },
+            effect: Effect::StatusSent { event: Body::whole(text.as_bytes()), is_accepted: true },
         };
         Tape {
             seed: [0; 32],
@@ -242,16 +250,16 @@ mod tests {
         assert_eq!(texts(&more), (Some(2), "ended", "sent the status event c"));
         let fewer = found(&Tape { rest: Counts { wall_reads: 1, ..Counts::default() }, ..tape(&["a"], whole("x")) });
         assert_eq!(texts(&fewer), (Some(1), "sent the status event b", "ended"));
-        assert_eq!(found(&tape(&["a", "b"], whole("y"))).what, What::Outcome);
+        assert_eq!(found(&tape(&["a", "b"], whole("y"))).what, DifferenceKind::Outcome);
         let slow = found(&tape(&["a", "b"], End::Clock));
-        assert_eq!(texts(&slow), (Some(2), "ended", "was stopped by the clock"));
+        assert_eq!(texts(&slow), (Some(2), "ended", "exceeded its time limit"));
         let mut looks = tape(&["a", "b"], End::Stopped);
         looks.rest.monotonic_reads = 1;
-        assert!(texts(&found(&looks)).2.contains("1 times at the time since the start"));
+        assert!(texts(&found(&looks)).2.contains("the monotonic clock 1 times"));
     }
 
     #[test]
-    fn a_run_that_its_clock_stopped_is_compared_up_to_there() {
+    fn a_run_that_timed_out_is_compared_up_to_that_point() {
         let then = tape(&["a"], End::Clock);
         for now in [tape(&["a"], End::Stopped), tape(&["a"], whole("x")), tape(&["a", "b"], whole("x"))] {
             assert_eq!(first_difference(&then, &now), None);
@@ -267,15 +275,22 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                (What::Outcome, None),
-                (What::Effect, Some(1)),
-                (What::Effect, Some(2)),
-                (What::Count, None),
-                (What::Count, None)
+                (DifferenceKind::Outcome, None),
+                (DifferenceKind::Effect, Some(1)),
+                (DifferenceKind::Effect, Some(2)),
+                (DifferenceKind::Count, None),
+                (DifferenceKind::Count, None)
             ]
         );
-        assert_eq!(texts(&found[3]), (None, "looks at the time of day: 2", "looks at the time of day: 3"));
+        assert_eq!(texts(&found[3]), (None, "readings of the wall clock: 2", "readings of the wall clock: 3"));
         assert!(changes(&tape(&["a"], whole("x")), &tape(&["a"], whole("x"))).is_empty());
         assert_eq!(changes(&tape(&[], End::Clock), &tape(&vec!["x"; 500], whole("x"))).len(), 100);
+    }
+
+    proptest! {
+        #[test]
+        fn a_tape_does_not_differ_from_itself(tape in any_tape()) {
+            prop_assert_eq!(first_difference(&tape, &tape), None);
+        }
     }
 }

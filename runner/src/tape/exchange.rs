@@ -1,4 +1,4 @@
-//! Outbound HTTP on a tape: what a run asked, and what it was answered.
+//! Outbound HTTP on a tape: requests and their answers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Body, Effect, Tape};
-use crate::{HttpAnswer, HttpError, HttpRequest, HttpResponse};
+use super::body::Body;
+use crate::ports::{HttpAnswer, HttpError, HttpRequest, HttpResponse};
 
-/// Smaller bodies stand on the tape itself; the page of a store is about as large.
+/// Bodies from this size on are stored apart from the tape. A database page is about as large.
 const APART_BYTES_MIN: usize = 4 << 10;
-/// Of all answers of a run: what its limits let it receive, and some that were under way together.
+/// Bytes of all responses of a run: as much as its limits allow, with room for responses in flight at the same time.
 const BODIES_BYTES_MAX: usize = 24 << 20;
 
-/// A request as the tool made it: with the names of the secrets that its host put in, not with their values.
+/// A request as the tool made it, with placeholders in place of host secrets.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TapedRequest {
     pub method: String,
@@ -32,7 +32,7 @@ pub struct TapedResponse {
 
 pub type TapedAnswer = Result<TapedResponse, HttpError>;
 
-/// The larger bodies of answers, by their SHA-256.
+/// Larger response bodies by their SHA-256.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bodies(BTreeMap<[u8; 32], Vec<u8>>);
 
@@ -41,27 +41,27 @@ impl Bodies {
         self.0.insert(digest, bytes);
     }
 
-    /// Takes them all out.
+    /// Removes all bodies and returns them.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = ([u8; 32], Vec<u8>)> + use<> {
         std::mem::take(&mut self.0).into_iter()
     }
 
-    /// Whether a tape can still hold them.
+    /// Whether the bodies are within the bound of a tape.
     pub(crate) fn fit(&self) -> bool {
         self.0.values().map(Vec::len).sum::<usize>() <= BODIES_BYTES_MAX
     }
 
-    /// An answer for the tape, whose body is kept here when it is large.
+    /// Converts an answer for the tape, and keeps its body here when it is large.
     pub(crate) fn keep(&mut self, answer: &HttpAnswer) -> TapedAnswer {
         let HttpResponse { status, headers, body } = answer.as_ref().map_err(HttpError::clone)?;
-        let taped = taped(body);
-        if let Body::Digest(digest) = &taped {
+        let stored = taped_body(body);
+        if let Body::Digest(digest) = &stored {
             self.0.entry(digest.0).or_insert_with(|| body.clone());
         }
-        Ok(TapedResponse { status: *status, headers: headers.clone(), body: taped })
+        Ok(TapedResponse { status: *status, headers: headers.clone(), body: stored })
     }
 
-    /// An answer of the tape, unless its body is not here.
+    /// Restores an answer of the tape; `None` when its body is missing or does not match its digest.
     pub(super) fn answer(&self, answer: &TapedAnswer) -> Option<HttpAnswer> {
         let TapedResponse { status, headers, body } = match answer {
             Ok(response) => response,
@@ -78,45 +78,14 @@ impl Bodies {
     }
 }
 
-impl Tape {
-    /// The bodies that its answers have and that do not stand on it.
-    pub(crate) fn wanted_bodies(&self) -> impl Iterator<Item = [u8; 32]> + '_ {
-        self.entries.iter().filter_map(|entry| match &entry.effect {
-            Effect::Finished { answer, .. } => match answer.as_ref() {
-                Ok(TapedResponse { body: Body::Digest(digest), .. }) => Some(digest.0),
-                _ => None,
-            },
-            _ => None,
-        })
-    }
-
-    /// Its requests in their order, each with its answer if the run took one.
-    pub(super) fn exchanges(&self) -> Vec<(&TapedRequest, Option<&TapedAnswer>)> {
-        let mut exchanges = Vec::new();
-        for entry in &self.entries {
-            match &entry.effect {
-                Effect::Started { request } => exchanges.push((request.as_ref(), None)),
-                Effect::Finished { exchange, answer } => {
-                    let begun = usize::try_from(*exchange).ok().and_then(|index| exchanges.get_mut(index));
-                    if let Some(begun) = begun {
-                        begun.1 = Some(answer.as_ref());
-                    }
-                }
-                _ => {}
-            }
-        }
-        exchanges
-    }
-}
-
 impl From<&HttpRequest> for TapedRequest {
     fn from(request: &HttpRequest) -> Self {
         let HttpRequest { method, url, headers, body } = request;
-        Self { method: method.clone(), url: url.clone(), headers: headers.clone(), body: taped(body) }
+        Self { method: method.clone(), url: url.clone(), headers: headers.clone(), body: taped_body(body) }
     }
 }
 
-fn taped(bytes: &[u8]) -> Body {
+fn taped_body(bytes: &[u8]) -> Body {
     if bytes.len() < APART_BYTES_MIN { Body::whole(bytes) } else { Body::digest(bytes) }
 }
 
@@ -138,7 +107,7 @@ fn headers_bytes(headers: &[(String, String)]) -> usize {
     headers.iter().map(|(name, value)| size_of::<(String, String)>() + name.len() + value.len()).sum()
 }
 
-/// Without headers, which may hold anything.
+/// Leaves headers out, since they may hold credentials or large values.
 impl fmt::Display for TapedRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {} with a body of {} bytes", self.method, self.url, self.body.length())
@@ -148,7 +117,7 @@ impl fmt::Display for TapedRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HttpErrorCode;
+    use crate::ports::HttpErrorCode;
 
     fn answer(body: &[u8]) -> HttpAnswer {
         Ok(HttpResponse { status: 200, headers: vec![("a".into(), "b".into())], body: body.into() })
@@ -158,22 +127,22 @@ mod tests {
     fn answers_come_back_whatever_their_size() {
         let mut bodies = Bodies::default();
         for body in [&b""[..], b"small", &[7; 100_000]] {
-            let taped = bodies.keep(&answer(body));
-            assert_eq!(bodies.answer(&taped), Some(answer(body)));
+            let kept = bodies.keep(&answer(body));
+            assert_eq!(bodies.answer(&kept), Some(answer(body)));
         }
         let refused = Err(HttpError::new(HttpErrorCode::Denied, "no"));
-        let taped = bodies.keep(&refused);
-        assert_eq!(bodies.answer(&taped), Some(refused));
+        let kept = bodies.keep(&refused);
+        assert_eq!(bodies.answer(&kept), Some(refused));
         assert_eq!(bodies.0.len(), 1);
     }
 
     #[test]
     fn a_body_that_is_gone_or_another_is_no_answer() {
         let mut bodies = Bodies::default();
-        let taped = bodies.keep(&answer(&[7; 100_000]));
+        let kept = bodies.keep(&answer(&[7; 100_000]));
         let (digest, _) = bodies.take().next().unwrap();
-        assert_eq!(bodies.answer(&taped), None);
+        assert_eq!(bodies.answer(&kept), None);
         bodies.put(digest, vec![8; 100_000]);
-        assert_eq!(bodies.answer(&taped), None);
+        assert_eq!(bodies.answer(&kept), None);
     }
 }

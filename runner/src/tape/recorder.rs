@@ -1,27 +1,31 @@
-//! The making of a tape.
+//! Makes a tape while a run goes on.
 
-use super::{Bodies, Counts, Effect, End, Entry, Readings, Tape, Taped};
+use super::contents::{End, Entry, Tape};
+use super::effect::{Counts, Effect};
+use super::exchange::Bodies;
+use super::mode::TapeResult;
+use super::readings::Readings;
 
-/// Memory of one tape. Ordinary runs take less than a kilobyte; this is some hundred thousand effects, and as many
-/// tapes of this size as there are runs at once fit beside the runs themselves.
+/// Memory of one tape: some hundred thousand effects. Ordinary runs take less than a kilobyte. One tape of this size
+/// for each concurrent run fits into memory beside the runs.
 const TAPE_BYTES_MAX: usize = 8 << 20;
 
-/// Counts what happens, and keeps it when it is told to.
+/// Counts effects, and keeps them when the run is recorded.
 pub(crate) struct Recorder {
     tape: Option<Box<Tape>>,
     is_cut: bool,
     bytes: usize,
     total: Counts,
-    /// What the last entry has told already.
-    told: Counts,
+    /// Counts up to the last entry.
+    counted: Counts,
     wall: u64,
     monotonic: u64,
 }
 
 impl Recorder {
-    /// One that counts, and makes a tape that begins with a seed.
+    /// Counts effects, and makes a tape when a seed is given.
     pub(crate) fn new(seed: Option<[u8; 32]>) -> Self {
-        let begun = |seed| {
+        let empty = |seed| {
             Box::new(Tape {
                 seed,
                 wall: Readings::default(),
@@ -32,16 +36,16 @@ impl Recorder {
                 bodies: Bodies::default(),
             })
         };
-        let (total, told) = (Counts::default(), Counts::default());
-        Self { tape: seed.map(begun), is_cut: false, bytes: 0, total, told, wall: 0, monotonic: 0 }
+        let (total, counted) = (Counts::default(), Counts::default());
+        Self { tape: seed.map(empty), is_cut: false, bytes: 0, total, counted, wall: 0, monotonic: 0 }
     }
 
-    /// Everything up to now, but what was printed.
+    /// Counts up to now, without printed bytes.
     pub(crate) const fn counts(&self) -> Counts {
         self.total
     }
 
-    /// How many effects the tape has.
+    /// Number of effects on the tape.
     pub(crate) fn effects(&self) -> usize {
         self.tape.as_ref().map_or(0, |tape| tape.entries.len())
     }
@@ -68,9 +72,9 @@ impl Recorder {
         self.total.random_bytes += bytes;
     }
 
-    /// Adds an effect, given what was printed up to now.
+    /// Adds an effect, given the number of bytes printed up to now.
     pub(crate) fn push(&mut self, printed_bytes: u64, effect: impl FnOnce(&mut Bodies) -> Effect) {
-        let before = self.since_told(printed_bytes);
+        let before = self.since_last_entry(printed_bytes);
         let Some(tape) = &mut self.tape else { return };
         let effect = effect(&mut tape.bodies);
         let bytes = size_of::<Entry>() + effect.heap_bytes();
@@ -79,25 +83,25 @@ impl Recorder {
         self.grew(if fits { bytes } else { TAPE_BYTES_MAX });
     }
 
-    /// The last entry, for a replay that holds it against its tape.
+    /// The last entry, which a replay compares with its tape.
     pub(crate) fn last(&self) -> Option<&Entry> {
         self.tape.as_ref().and_then(|tape| tape.entries.last())
     }
 
-    /// Ends the tape.
-    pub(crate) fn end(&mut self, printed_bytes: u64, end: impl FnOnce() -> End) -> Taped {
-        let rest = self.since_told(printed_bytes);
+    /// Ends the tape and returns it.
+    pub(crate) fn end(&mut self, printed_bytes: u64, end: impl FnOnce() -> End) -> TapeResult {
+        let rest = self.since_last_entry(printed_bytes);
         match self.tape.take() {
-            Some(tape) => Taped::Whole(Box::new(Tape { rest, end: end(), ..*tape })),
-            None if self.is_cut => Taped::Cut,
-            None => Taped::Nothing,
+            Some(tape) => TapeResult::Recorded(Box::new(Tape { rest, end: end(), ..*tape })),
+            None if self.is_cut => TapeResult::Cut,
+            None => TapeResult::NotRecorded,
         }
     }
 
-    fn since_told(&mut self, printed_bytes: u64) -> Counts {
+    fn since_last_entry(&mut self, printed_bytes: u64) -> Counts {
         self.total.printed_bytes = printed_bytes;
-        let since = self.total.since(self.told);
-        self.told = self.total;
+        let since = self.total.since(self.counted);
+        self.counted = self.total;
         since
     }
 
@@ -113,15 +117,15 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    fn whole(taped: Taped) -> Tape {
-        match taped {
-            Taped::Whole(tape) => *tape,
+    fn whole(result: TapeResult) -> Tape {
+        match result {
+            TapeResult::Recorded(tape) => *tape,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn entries_say_what_came_before_them() {
+    fn entries_count_earlier_effects() {
         let mut recorder = Recorder::new(Some([1; 32]));
         recorder.wall(7);
         recorder.random(3);
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_see_the_same_take_no_room() {
+    fn equal_readings_take_no_memory() {
         let mut recorder = Recorder::new(Some([1; 32]));
         for _ in 0..10_000_000_u32 {
             recorder.wall(7);
@@ -155,15 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn a_tape_that_grows_too_large_is_cut_and_says_so() {
+    fn a_tape_that_grows_too_large_is_cut() {
         let mut recorder = Recorder::new(Some([1; 32]));
         for value in 0..1_000_000 {
             recorder.wall(value);
         }
-        assert_eq!(recorder.end(0, || End::Clock), Taped::Cut);
+        assert_eq!(recorder.end(0, || End::Clock), TapeResult::Cut);
         assert_eq!(recorder.counts().wall_reads, 1_000_000);
         let mut off = Recorder::new(None);
-        off.push(0, |_| panic!("nobody wants it"));
-        assert_eq!(off.end(0, || End::Clock), Taped::Nothing);
+        off.push(0, |_| panic!("the run is not recorded"));
+        assert_eq!(off.end(0, || End::Clock), TapeResult::NotRecorded);
     }
 }

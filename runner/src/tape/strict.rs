@@ -1,65 +1,67 @@
-//! The same code again. Everything must come in the order of the tape; what does not stops the replay.
+//! Replays the same code. Effects must come in the order of the tape; the first that differs stops the replay.
 
+use super::contents::{End, Entry, Tape};
+use super::effect::Effect;
+use super::exchange::Bodies;
 use super::readings::Reader;
-use super::{Bodies, Effect, End, Entry, Tape};
-use crate::HttpAnswer;
+use crate::ports::HttpAnswer;
 
-/// Ends a replay where the tape does not say how it went on.
+/// Ends a replay where the tape has no answer.
 #[derive(Debug, thiserror::Error)]
-#[error("the replay stops here")]
-pub(crate) struct Stopped;
+#[error("the replay stopped, since its tape has no answer here")]
+pub(crate) struct ReplayStopped;
 
-/// Where a replay of the same code is on its tape.
-pub(crate) struct Strict {
+/// The position of a replay of the same code on its tape.
+pub(crate) struct StrictReplay {
     wall: Reader,
     monotonic: Reader,
     entries: std::vec::IntoIter<Entry>,
-    /// The run's time was over when the tape ended.
-    ends_by_clock: bool,
+    /// Whether the recorded run exceeded a time limit.
+    timed_out: bool,
     bodies: Bodies,
 }
 
-impl Strict {
+impl StrictReplay {
     pub(crate) fn new(tape: Tape) -> Self {
         let Tape { wall, monotonic, entries, end, bodies, .. } = tape;
         Self {
             wall: Reader::new(wall),
             monotonic: Reader::new(monotonic),
             entries: entries.into_iter(),
-            ends_by_clock: end == End::Clock,
+            timed_out: end == End::Clock,
             bodies,
         }
     }
 
     pub(crate) fn wall(&mut self) -> Option<u64> {
-        self.wall.look()
+        self.wall.next()
     }
 
     pub(crate) fn monotonic(&mut self) -> Option<u64> {
-        self.monotonic.look()
+        self.monotonic.next()
     }
 
-    /// What the run did next when it was recorded.
+    /// The next effect of the recorded run.
     pub(crate) fn next(&self) -> Option<&Effect> {
         self.entries.as_slice().first().map(|entry| &entry.effect)
     }
 
-    /// The answer that the run took next, if it took this one.
+    /// The answer to a request, if the recorded run took that answer next.
     pub(crate) fn answer(&self, number: u32) -> Option<HttpAnswer> {
         match self.next() {
-            Some(Effect::Finished { exchange, answer }) if *exchange == number => self.bodies.answer(answer),
+            Some(Effect::ResponseTaken { exchange, answer }) if *exchange == number => self.bodies.answer(answer),
             _ => None,
         }
     }
 
-    /// Whether the run came further now than it had time for then.
+    /// Whether the replay has passed the point where the recorded run exceeded its time limit.
     pub(crate) fn is_over(&self) -> bool {
-        self.ends_by_clock && self.entries.as_slice().is_empty()
+        self.timed_out && self.entries.as_slice().is_empty()
     }
 
-    /// Goes on behind the tape's next entry, which must be this one.
-    pub(crate) fn pass(&mut self, now: Option<&Entry>) -> Result<(), Stopped> {
+    /// Advances past the next entry of the tape, which must equal `now`.
+    pub(crate) fn pass(&mut self, now: Option<&Entry>) -> Result<(), ReplayStopped> {
         let then = self.entries.next();
-        if then.is_some() && then.as_ref() == now { Ok(()) } else { Err(Stopped) }
+        if then.is_some() && then.as_ref() == now { Ok(()) } else { Err(ReplayStopped) }
     }
 }

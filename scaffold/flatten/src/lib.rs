@@ -11,6 +11,8 @@
 
 mod component;
 mod constant;
+pub mod heap;
+pub mod immortal;
 mod memory;
 mod merge;
 mod module;
@@ -18,9 +20,15 @@ mod plan;
 mod reach;
 mod renumber;
 mod sources;
+mod word;
 
 use anyhow::{Context, Result};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, decode, embed_component_metadata};
+
+/// The highest level.
+const ZSTD_LEVEL: i32 = 22;
+/// The largest window that a reader takes without being told of it.
+const WINDOW_LOG: u32 = 27;
 
 /// The same component with one core module in place of its linked ones, and with the initial memory that `edit` makes of
 /// its own.
@@ -43,4 +51,15 @@ fn wrap(component: &[u8], mut module: Vec<u8>) -> Result<Vec<u8>> {
     };
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
     ComponentEncoder::default().validate(true).module(&module)?.encode()
+}
+
+/// Compresses an image as small as zstd makes it: it is packed once and lies in the repository.
+///
+/// # Errors
+/// When memory for the compressor is missing.
+pub fn pack(image: &[u8]) -> Result<Vec<u8>> {
+    let mut packed = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+    packed.long_distance_matching(true)?;
+    packed.window_log(WINDOW_LOG)?;
+    Ok(packed.compress(image)?)
 }

@@ -1,6 +1,6 @@
-// {{tool_name}}: greets somebody by name. Replace the body, keep the exports.
+// {{tool_name}}: greets somebody by name. Replace the body and keep the exports.
 
-/** What callers see, and what every input is checked against before it gets here. */
+/** The schema of the input. Callers see it, and every input is validated against it before the run. */
 export const inputSchema = {
   type: 'object',
   description: 'Whom to greet, and how often.',
@@ -16,7 +16,7 @@ export const inputSchema = {
 export async function runTool({ toolInput, metadata, config, sendStatusEvent }) {
   const { name, times = 1 } = toolInput;
   if (times < 1) throw new RangeError(`times must be at least 1, not ${times}`);
-  // The word is visible once it is listed under required_envvars in package.json.
+  // `envvars` contains only the names that required_envvars in package.json lists.
   const word = config.envvars.GREETING ?? 'Hello';
   const greetings = [];
   for (let number = 1; number <= times; number++) {
@@ -27,7 +27,7 @@ export async function runTool({ toolInput, metadata, config, sendStatusEvent }) 
 }
 
 /**
- * Here a real tool would change the world, so a simulated conversation stops short of it.
+ * A real tool has its side effects here, such as sending a message. A simulated conversation must have none.
  * @param {string[]} greetings
  * @param {import('./lathe').Metadata} metadata
  */

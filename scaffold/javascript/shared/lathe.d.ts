@@ -1,19 +1,19 @@
-// What a tool is called with. For the editor and `tsc`; nothing of it is in the published tool.
+// The types of a tool's arguments, for the editor and `tsc`. The published tool does not contain this file.
 
-/** The one argument of `runTool`. `Input` is what your `inputSchema` lets through. */
+/** The argument of `runTool`. `Input` is the type of the values that `inputSchema` accepts. */
 export interface RunToolArguments<Input = Record<string, unknown>> {
-  /** The validated input; with a zod schema as `inputSchema`, what it parses the input to. */
+  /** The validated input. If `inputSchema` is a zod schema, the value that it parses the input to. */
   toolInput: Input;
   metadata: Metadata;
   config: Config;
-  /** `null` when the caller names no conversation. */
+  /** `null` if the caller names no conversation. */
   conversation: Conversation | null;
-  /** Sends at once. `await` is welcome and never waits. */
+  /** Sends a status event to the caller at once. `await` is optional and does not wait. */
   sendStatusEvent: (message: string, event?: StatusEvent) => Promise<void>;
   userVariables: UserVariables;
 }
 
-/** A string is answered as it is, any other value but `null` and `undefined` as compact JSON. */
+/** A returned string becomes the output unchanged, any other value except `null` and `undefined` compact JSON. */
 export type RunTool<Input = Record<string, unknown>> = (arguments_: RunToolArguments<Input>) => unknown;
 
 export interface Metadata {
@@ -23,11 +23,11 @@ export interface Metadata {
   toolName: string;
   version: string;
   organization: string;
-  /** When the run ends at the latest, in milliseconds since 1970. */
+  /** Time at which the run is stopped, in milliseconds since 1970. */
   deadlineMs: number;
 }
 
-/** The names that `package.json` lists under `required_envvars` and `required_secret_envvars`, and no others. */
+/** The variables that `required_envvars` and `required_secret_envvars` in `package.json` list, name to value. */
 export interface Config {
   envvars: Record<string, string>;
   secrets: Record<string, string>;
@@ -40,20 +40,20 @@ export interface Conversation {
 }
 
 export interface StatusEvent {
-  /** How far the work is, of `total`, in any unit. */
+  /** Amount of work done, out of `total`, in any unit. */
   progress?: number;
   total?: number;
   /** Any JSON value. */
   data?: unknown;
 }
 
-/** Name to value. Sensitive values are redacted wherever they are stored. */
+/** Variables of the user, name to value. Sensitive values are redacted in stored records. */
 export interface UserVariables {
   nonsensitive: Record<string, string>;
   sensitive: Record<string, string>;
 }
 
-/** What `fetch` throws when the host does not make a request, or does not pass on its answer. */
+/** The error that `fetch` throws if the host refuses to send a request, or to pass on its response. */
 export interface EgressRefused extends TypeError {
   name: 'EgressRefused';
   code: 'denied' | 'budget' | 'invalid_request' | 'request_too_large' | 'response_too_large' | 'simulated';

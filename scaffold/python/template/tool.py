@@ -1,4 +1,4 @@
-"""{{tool_name}}: greets somebody by name. Replace the body, keep the six parameters."""
+"""{{tool_name}}: greets somebody by name. Replace the body and keep the six parameters."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -26,10 +26,10 @@ async def run_tool(
     send_status_event: SendStatusEvent,
     user_variables: UserVariables,
 ) -> dict[str, object]:
-    """Returns the greetings. A string is answered as it is, any other JSON value as compact JSON."""
+    """Returns the greetings. A string becomes the output unchanged, any other JSON value compact JSON."""
     if tool_input.times < 1:
         raise ValueError(f"times must be at least 1, not {tool_input.times}")
-    # The name is visible once it is listed under required_envvars in pyproject.toml.
+    # `envvars` contains only the names that required_envvars in pyproject.toml lists.
     word = config.envvars.get("GREETING", "Hello")
     greetings = []
     for number in range(1, tool_input.times + 1):
@@ -39,7 +39,7 @@ async def run_tool(
 
 
 def deliver(greetings: list[str], metadata: Metadata) -> bool:
-    """Here a real tool would change the world, so a simulated conversation stops short of it."""
+    """A real tool has its side effects here, such as sending a message. A simulated conversation must have none."""
     if metadata.is_simulation:
         return False
     return len(greetings) > 0

@@ -1,8 +1,11 @@
-//! The Python image: CPython and the shim that runs an author's `run_tool`,
-//! as one WebAssembly component of the `image` world (`scaffold/wit`).
+//! The Python image: CPython and the shim that runs an author's `run_tool`, as one WebAssembly component of the `image`
+//! world (`scaffold/wit`).
+//!
+//! Making it takes a second WebAssembly engine, which building Lathe must not: the component lies beside its recipe, and
+//! `just python-image` makes it anew.
 
-/// About 11 MB; the component itself is about three times as large.
-static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image.wasm.zst"));
+/// The component is about four times as large.
+static PACKED: &[u8] = include_bytes!("../image.wasm.zst");
 
 /// The name of this image in version records and logs.
 pub const NAME: &str = concat!("python-", env!("CARGO_PKG_VERSION"));

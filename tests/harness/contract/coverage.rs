@@ -1,7 +1,7 @@
-//! What was seen of the contract: each parameter in a request that succeeded, each status in an answer.
+//! Coverage of the contract: parameters in successful requests, and statuses of responses.
 //!
-//! Tests run beside each other and in any selection, so nothing is summed over them: one test asks for everything
-//! itself, on its own thread, and only what that thread asks is noted.
+//! Tests run concurrently and in any selection, so coverage is not summed over them. One test sends all requests on
+//! its own thread, and only requests of that thread count.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,13 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::Sent;
-use super::document::{Operation, operations};
+use super::document::{ContractOperation, operations};
 
 thread_local! {
     static NOTED: RefCell<Option<Coverage>> = const { RefCell::new(None) };
 }
 
-/// What was seen, by the names of the operations.
+/// Covered parameters and statuses by operation name.
 #[derive(Default)]
 pub struct Coverage(BTreeMap<&'static str, Seen>);
 
@@ -26,26 +26,26 @@ struct Seen {
     statuses: BTreeSet<u16>,
 }
 
-/// What this thread sees of the contract during `walk`.
+/// Returns the coverage of the requests that this thread sends during `walk`.
 pub fn recorded(walk: impl FnOnce()) -> Coverage {
     NOTED.set(Some(Coverage::default()));
     walk();
     NOTED.take().expect("nobody took it away")
 }
 
-pub fn note(operation: &'static Operation, sent: &Sent, status: u16) {
+pub fn note(operation: &'static ContractOperation, sent: &Sent, status: u16) {
     NOTED.with_borrow_mut(|noted| {
         let Some(Coverage(coverage)) = noted else { return };
         let seen = coverage.entry(operation.name.as_str()).or_default();
         seen.statuses.insert(status);
         if (200..300).contains(&status) {
-            seen.parameters.extend(carried(operation, sent));
+            seen.parameters.extend(parameters_sent(operation, sent));
         }
     });
 }
 
 impl Coverage {
-    /// The parameters and statuses that were never seen, by name.
+    /// Returns the parameters and statuses that did not occur, by operation name.
     pub fn missing(&self) -> BTreeSet<String> {
         let mut missing = BTreeSet::new();
         for operation in operations() {
@@ -56,7 +56,7 @@ impl Coverage {
         missing
     }
 
-    /// One line for each operation.
+    /// Formats one line per operation.
     pub fn table(&self) -> String {
         let mut table = String::from("what was seen of the contract:\n");
         let (mut all, mut unseen) = ([0, 0], [0, 0]);
@@ -73,7 +73,7 @@ impl Coverage {
         table
     }
 
-    fn unseen(&self, operation: &Operation) -> (BTreeSet<String>, BTreeSet<u16>) {
+    fn unseen(&self, operation: &ContractOperation) -> (BTreeSet<String>, BTreeSet<u16>) {
         let nothing = Seen::default();
         let seen = self.0.get(operation.name.as_str()).unwrap_or(&nothing);
         let parameters = operation.parameters.difference(&seen.parameters).cloned().collect();
@@ -81,7 +81,7 @@ impl Coverage {
     }
 }
 
-/// What was seen of parameters and statuses, and what was not.
+/// Formats the covered and missing parameters and statuses of an operation.
 fn line(name: &str, all: [usize; 2], unseen: [usize; 2], open: &[String]) -> String {
     let [parameters, statuses] = [0, 1].map(|index| format!("{}/{}", all[index] - unseen[index], all[index]));
     let mut line = format!("{name:<42} parameters {parameters:>7}  statuses {statuses:>7}");
@@ -91,8 +91,8 @@ fn line(name: &str, all: [usize; 2], unseen: [usize; 2], open: &[String]) -> Str
     line + "\n"
 }
 
-/// The parameters that a request carried.
-fn carried(operation: &Operation, sent: &Sent) -> BTreeSet<String> {
+/// Returns the parameters of a request.
+fn parameters_sent(operation: &ContractOperation, sent: &Sent) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = operation.parameters.iter().filter(|name| is_in_path(name)).cloned().collect();
     let slash = if sent.path.ends_with('/') { "with" } else { "without" };
     found.insert(format!("path {slash} a slash at its end"));

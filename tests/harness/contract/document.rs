@@ -1,4 +1,4 @@
-//! The operations of the contract, from its two files.
+//! The operations of the contract, read from its two files.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,43 +11,44 @@ static PATHS: LazyLock<Value> =
 pub static SCHEMAS: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../contract/tool-schemas.json")).expect("JSON"));
 
-static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(read);
+static OPERATIONS: LazyLock<Vec<ContractOperation>> = LazyLock::new(read);
 
-/// Where all schemas of the contract lie in the document that it is an extract of.
+/// Prefix of references to schemas, as in the complete document of the contract.
 pub const SCHEMAS_AT: &str = "#/components/schemas/";
 
-/// One operation.
-pub struct Operation {
+/// An operation of the contract.
+pub struct ContractOperation {
     /// Method and path.
     pub name: String,
     pub template: String,
     method: String,
-    /// The contract's own name for it.
+    /// The operation id in the contract.
     pub id: String,
     /// The statuses that the contract documents.
     pub statuses: BTreeSet<u16>,
-    /// Ours: statuses that only a client meets that asks for what the contract does not know, or that sends too much
-    /// or too slowly for any operation.
+    /// Additional statuses of our API. Clients get them for parameters that the contract does not have, and for
+    /// requests that are too large or too slow.
     beyond: BTreeSet<u16>,
-    /// What a request may carry, each thing by a name: `query tag`, `query tag twice`, `body bump_type=major`.
+    /// Possible parameters of a request, by name: `query tag`, `query tag twice`, `body bump_type=major`.
     pub parameters: BTreeSet<String>,
     responses: Value,
 }
 
-pub fn operations() -> &'static [Operation] {
+pub fn operations() -> &'static [ContractOperation] {
     &OPERATIONS
 }
 
-/// The operation that a path belongs to; a literal segment wins over a parameter.
-pub fn find(method: &str, path: &str) -> Option<&'static Operation> {
+/// Returns the operation of a path. Literal segments take precedence over parameters.
+pub fn find(method: &str, path: &str) -> Option<&'static ContractOperation> {
     let fitting = operations().iter().filter(|operation| fits(&operation.template, path));
-    let parameters = |operation: &&Operation| operation.template.matches('{').count();
+    let parameters = |operation: &&ContractOperation| operation.template.matches('{').count();
     let fewest = fitting.clone().map(|operation| parameters(&operation)).min()?;
     let mut best = fitting.filter(|operation| parameters(operation) == fewest);
     best.find(|operation| operation.method == method)
 }
 
-/// Both slash forms are meant, and a path in the repository has as many segments as it likes.
+/// Whether a path matches a template. A slash at the end is optional, and a path in the repository has any number of
+/// segments.
 fn fits(template: &str, path: &str) -> bool {
     let mut path = path.trim_end_matches('/').split('/');
     for expected in template.trim_end_matches('/').split('/') {
@@ -62,24 +63,24 @@ fn fits(template: &str, path: &str) -> bool {
     path.next().is_none()
 }
 
-impl Operation {
+impl ContractOperation {
     pub fn may_answer(&self, status: u16) -> bool {
         self.statuses.contains(&status) || self.beyond.contains(&status)
     }
 
-    /// The name of the schema of an answer with this status.
+    /// Returns the name of the response schema for a status.
     pub fn shape(&self, status: u16) -> Option<&str> {
         let schema = &self.responses[status.to_string()]["content"]["application/json"]["schema"];
         schema["$ref"].as_str()?.strip_prefix(SCHEMAS_AT)
     }
 }
 
-fn read() -> Vec<Operation> {
+fn read() -> Vec<ContractOperation> {
     let mut operations = Vec::new();
     for (template, methods) in PATHS.as_object().expect("an object") {
         for (method, operation) in methods.as_object().expect("an object") {
             let method = method.to_uppercase();
-            operations.push(Operation {
+            operations.push(ContractOperation {
                 name: format!("{method} {template}"),
                 id: operation["operationId"].as_str().expect("text").to_owned(),
                 beyond: beyond(template),
@@ -94,7 +95,7 @@ fn read() -> Vec<Operation> {
     operations
 }
 
-/// The documented statuses, and those that the contract's text adds for all operations of a kind.
+/// Returns the documented statuses, and those that the contract's text adds for several operations.
 fn statuses(method: &str, template: &str, operation: &Value) -> BTreeSet<u16> {
     let documented = operation["responses"].as_object().expect("an object").keys();
     let mut statuses: BTreeSet<u16> = documented.map(|status| status.parse().expect("a status")).collect();
@@ -110,10 +111,13 @@ fn statuses(method: &str, template: &str, operation: &Value) -> BTreeSet<u16> {
     statuses
 }
 
-/// Slow bodies, long paths and large headers; and work that goes on after its answer, or that was asked for already.
+/// Statuses for slow bodies, long paths, large headers, asynchronous operations, repeated requests, and encodings of
+/// bodies that git clients do not use.
 fn beyond(template: &str) -> BTreeSet<u16> {
     let work = template.ends_with("/invoke") || template.ends_with("/version");
-    [408, 414, 431].into_iter().chain([202, 409].into_iter().filter(|_| work)).collect()
+    let git = template.contains("/git/");
+    let of_work = [202, 409].into_iter().filter(|_| work);
+    [408, 414, 431].into_iter().chain(of_work).chain([400, 415].into_iter().filter(|_| git)).collect()
 }
 
 fn parameters(template: &str, operation: &Value) -> BTreeSet<String> {
@@ -134,7 +138,7 @@ fn parameters(template: &str, operation: &Value) -> BTreeSet<String> {
     cells
 }
 
-/// The fields of a schema with their places, lists as `name[]`; what maps hold is the caller's.
+/// Adds the paths of a schema's fields, with `name[]` for lists. Keys of maps are left out, since callers choose them.
 fn fields(place: &str, schema: &Value, cells: &mut BTreeSet<String>) {
     let schema = resolved(schema);
     if let Some(item) = schema.get("items") {
@@ -149,7 +153,7 @@ fn fields(place: &str, schema: &Value, cells: &mut BTreeSet<String>) {
     }
 }
 
-/// Each of a few fixed values.
+/// Adds each value of an enumeration.
 fn values(place: &str, schema: &Value, cells: &mut BTreeSet<String>) {
     let schema = schema.get("items").unwrap_or(schema);
     let words = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -160,7 +164,7 @@ fn values(place: &str, schema: &Value, cells: &mut BTreeSet<String>) {
     }
 }
 
-/// The schema that a reference leads to, and the one beside null.
+/// Resolves a reference, and the other alternative of a nullable schema.
 fn resolved(schema: &Value) -> &Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(SCHEMAS_AT)) {
         return resolved(&SCHEMAS[name]);

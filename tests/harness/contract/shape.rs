@@ -1,4 +1,4 @@
-//! Documents against the contract's schemas.
+//! Validates documents against the contract's schemas.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::document::{SCHEMAS, SCHEMAS_AT};
 
-/// The contract's schemas, with the two kinds of source that it does not know.
+/// The contract's schemas, extended by our two additional kinds of source.
 static WITH_OURS: LazyLock<Value> = LazyLock::new(|| {
     let mut schemas = SCHEMAS.clone();
     for (kind, fields) in [("direct", vec!["user_id"]), ("branch-test", vec!["user_id", "commit_branch", "commit"])] {
@@ -21,7 +21,7 @@ static WITH_OURS: LazyLock<Value> = LazyLock::new(|| {
 
 static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
 
-/// Fails the test when a document is not of the schema of this name.
+/// Fails the test when a document does not match the named schema.
 pub fn check(schema: &str, document: &Value) {
     let errors = validator(schema).iter_errors(document);
     let errors: Vec<_> = errors.map(|error| format!("{}: {error}", error.instance_path())).collect();

@@ -1,9 +1,9 @@
-//! What strict clients refuse although the schemas let it pass: ids of another form, times without an offset,
-//! fractions where whole numbers are meant.
+//! Rules of strict clients beyond the schemas: the form of ids, times with an offset, and whole numbers without a
+//! fraction.
 
 use serde_json::Value;
 
-/// Below these, names are an author's or a caller's own.
+/// Fields whose contents are chosen by authors or callers.
 const FREE: [&str; 7] = [
     "inputs",
     "status_events",
@@ -28,7 +28,7 @@ const IDS: [&str; 9] = [
 
 const COUNTS: [&str; 5] = ["duration_ms", "lambda_version", "major", "minor", "patch"];
 
-/// Fails the test when something in a document is not as clients need it.
+/// Fails the test when a document violates a rule.
 pub fn check(document: &Value) {
     match document {
         Value::Array(items) => items.iter().for_each(check),
@@ -49,7 +49,7 @@ fn field(name: &str, value: &Value) -> bool {
     } else if COUNTS.contains(&name) {
         value.is_u64()
     } else if name.ends_with("_at") {
-        // Whether a time may be missing is for the operation's schema to say.
+        // The schema decides whether a time may be null.
         value.is_null() || text.is_some_and(|text| text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok())
     } else if name == "continuation_token" {
         value.is_null() || value.is_u64()

@@ -1,4 +1,4 @@
-;; Uses most of its stack, then the host's.
+;; Uses most of its stack, then calls the host, which needs stack, too.
 (func $deep (param $left i32) (result i32)
   (if (i32.eqz (local.get $left))
     (then

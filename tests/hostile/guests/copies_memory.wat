@@ -1,4 +1,4 @@
-;; Long instructions: copies one half of memory to the other.
+;; Long instructions: copies half of the memory to the other half.
 (func $hostile (param $n i32) (result i32)
   (drop (memory.grow (i32.const 1990)))
   (loop $again

@@ -1,4 +1,4 @@
-;; How many directories are open to it.
+;; Returns the number of preopened directories.
 (func $hostile (param $n i32) (result i32)
   (call $get_directories (i32.const 32))
   (call $ok_number (i32.load (i32.const 36))))

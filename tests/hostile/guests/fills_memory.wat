@@ -1,4 +1,4 @@
-;; Long instructions, which no epoch interrupts: fills almost all memory that it can have, again and again.
+;; Long instructions, which no epoch interrupts: fills almost all possible memory repeatedly.
 (func $hostile (param $n i32) (result i32)
   (drop (memory.grow (i32.const 1990)))
   (loop $again

@@ -1,4 +1,4 @@
-;; Asks for four gigabytes; with the number 1 it takes the refusal badly.
+;; Requests four gigabytes; with the number 1 it traps when they are refused.
 (func $hostile (param $n i32) (result i32)
   (local $got i32)
   (local.set $got (memory.grow (i32.const 65000)))

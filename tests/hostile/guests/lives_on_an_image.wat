@@ -1,7 +1,7 @@
-;; What it does is the last digit of its number, and the rest of it says how far apart: 1: writes a word to every so many
-;; pages of its memory, and of what it grows by. 2: counts such words. 3: sums up its memory. 4: counts the words of fresh
-;; memory that are not zero. 5: reads behind its memory. 6: grows while it can. 7: writes before its memory's start. 8: fails
-;; in the middle of writing.
+;; The last digit of its number is the action, the other digits are a distance. 1: writes a word to pages of its memory
+;; at this distance, also to new pages. 2: counts such words. 3: sums up its memory. 4: counts the words of new memory
+;; that are not zero. 5: reads beyond its memory. 6: grows as far as it can. 7: writes before the start of its memory.
+;; 8: fails in the middle of writing.
 ;;! memory: 64
 ;;! libc: (data (i32.const 131072) "where an image begins") (data (i32.const 1500000) "what is in it")
 ;;! libc: (data (i32.const 2000000) "where it ends")

@@ -1,4 +1,4 @@
-;; 1: writes a canary all over its memory. 2: counts the words of fresh memory that are not zero.
+;; 1: fills its memory with a canary. 2: counts the words of new memory that are not zero.
 (func $hostile (param $n i32) (result i32)
   (local $at i32) (local $found i32)
   (drop (memory.grow (i32.const 64)))

@@ -1,4 +1,4 @@
-;; Never ends once its answer is read.
+;; Never ends after its result was read.
 (global $mine (mut i32) (i32.const 0))
 (func $hostile (param $n i32) (result i32)
   (global.set $mine (i32.const 1))

@@ -1,4 +1,4 @@
-;; So many opening brackets, and as many closing ones.
+;; Returns this many opening brackets, and as many closing ones.
 (func $hostile (param $n i32) (result i32)
   (drop (memory.grow (i32.const 200)))
   (memory.fill (i32.const 65536) (i32.const 91) (local.get $n))

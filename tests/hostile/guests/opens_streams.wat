@@ -1,4 +1,4 @@
-;; A hundred thousand handles of one stream.
+;; Opens a hundred thousand handles of one stream.
 (func $hostile (param $n i32) (result i32)
   (loop $again
     (drop (call $get_stdout))

@@ -1,4 +1,4 @@
-;; A million timers, none of which is let go.
+;; Opens a million timers and drops none.
 (func $hostile (param $n i32) (result i32)
   (loop $again
     (drop (call $subscribe (i64.const 3600000000000)))

@@ -1,4 +1,4 @@
-;; An error whose stack trace is one line of so many bytes.
+;; Fails with a stack trace that is one line of this many bytes.
 (func $hostile (param $n i32) (result i32)
   (drop (memory.grow (i32.const 300)))
   (memory.fill (i32.const 65536) (i32.const 120) (local.get $n))

@@ -1,4 +1,4 @@
-;; The host refuses an event in words, asks for room for them, and is called again from there, and so on.
+;; The host refuses an event with a message and allocates memory for it, and that call sends the next event.
 ;;! realloc: (if (global.get $armed) (then (call_indirect (type $nothing) (i32.const 0))))
 ;;! libc: (global $armed (export "armed") (mut i32) (i32.const 0))
 ;;! import: (import "libc" "armed" (global $armed (mut i32)))

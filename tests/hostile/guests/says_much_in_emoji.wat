@@ -1,4 +1,4 @@
-;; So many characters of four bytes.
+;; Returns this many characters of four bytes.
 (func $hostile (param $n i32) (result i32)
   (local $at i32) (local $end i32)
   (drop (memory.grow (i32.const 200)))

@@ -1,4 +1,4 @@
-;; Sends an event when its answer is read already.
+;; Sends an event after its result was read.
 (data (i32.const 1024) "{\22message\22:\22too late\22}")
 (global $mine (mut i32) (i32.const 0))
 (func $hostile (param $n i32) (result i32)

@@ -1,4 +1,4 @@
-;; A million events.
+;; Sends a million events.
 (data (i32.const 1024) "{\22message\22:\22on it\22}")
 (func $hostile (param $n i32) (result i32)
   (loop $again

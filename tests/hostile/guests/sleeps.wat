@@ -1,4 +1,4 @@
-;; Sleeps so many milliseconds; with none, until the end of the host's time.
+;; Sleeps this many milliseconds, or without a number until the host's deadline.
 (func $hostile (param $n i32) (result i32)
   (local $until i64)
   (local.set $until (i64.mul (i64.extend_i32_u (local.get $n)) (i64.const 1000000)))

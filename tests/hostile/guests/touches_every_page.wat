@@ -1,4 +1,4 @@
-;; All the memory that it may have, really used, twice.
+;; Uses all memory that it may have, twice.
 (func $hostile (param $n i32) (result i32)
   (local $at i32) (local $rounds i32)
   (drop (memory.grow (i32.const 1900)))

@@ -1,4 +1,4 @@
-;; What WebAssembly forbids, one for each number.
+;; Traps, in a different way for each number.
 (type $other (func (param i64)))
 (table $wrong 2 funcref)
 (elem (table $wrong) (i32.const 0) func $hostile)

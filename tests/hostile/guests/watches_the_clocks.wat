@@ -1,4 +1,4 @@
-;; How often a clock was finer than a millisecond, or went backwards.
+;; Counts how often a clock was finer than a millisecond, or went backwards.
 (func $hostile (param $n i32) (result i32)
   (local $before i64) (local $now i64) (local $wrong i32)
   (loop $again

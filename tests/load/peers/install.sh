@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what `just bench-peers` measures beside Lathe into FOLDER/bin. What is there already stays.
+# Installs the programs that `just bench-peers` compares with Lathe into FOLDER/bin. Installed programs are kept.
 set -euo pipefail
 
 readonly WASMTIME=48.0.8 WORKERD=1.20261117.1
-# What `wasmtime serve` needs, with what makes it fast. Its other features are other commands and proposals.
+# The features of `wasmtime serve` and its optimisations. The others are for other commands and proposals.
 readonly FEATURES=run,serve,cranelift,component-model,component-model-async,pooling-allocator,parallel-compilation,cache
 
 folder=${1:?usage: install.sh FOLDER}
@@ -16,7 +16,7 @@ fi
 
 npm="$folder/workerd-$WORKERD"
 if ! compgen -G "$npm/node_modules/@cloudflare/workerd-*/bin/workerd" > /dev/null; then
-    # Its script would only put the program where `.bin` has it.
+    # The package's script would only copy the program to `.bin`.
     npm install --prefix "$npm" --ignore-scripts --no-audit --no-fund "workerd@$WORKERD"
 fi
 programs=("$npm"/node_modules/@cloudflare/workerd-*/bin/workerd)

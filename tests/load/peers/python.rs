@@ -1,4 +1,4 @@
-//! The equal of the echo tool as a process for each call.
+//! The same echo tool as one CPython process per call.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Python {
 }
 
 impl Python {
-    /// The interpreter itself: what stands on the path may be a script around it.
+    /// The interpreter itself, since the program in `PATH` may be a wrapper script.
     pub fn find() -> Self {
         let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
         let said = String::from_utf8(asked.expect("python3 is on the path").stdout).expect("a path in UTF-8");

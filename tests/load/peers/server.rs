@@ -1,4 +1,4 @@
-//! Servers of others, each with the equal of the echo tool.
+//! Servers of other projects that run the same echo tool.
 
 use std::io::{BufRead, BufReader, PipeReader};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,31 +8,32 @@ use std::process::{Command, Stdio};
 use super::sources;
 use crate::harness::{Process, clean_environment};
 
-/// One that listens on a free port of loopback, until it is dropped.
+/// A server on a free port of loopback, stopped when dropped.
 pub struct PeerServer {
     pub address: SocketAddr,
     _process: Process,
-    /// Kept open, since it may write to it.
+    /// Kept open, since the server may write to it.
     _output: BufReader<PipeReader>,
 }
 
 impl PeerServer {
-    /// As it comes: memory from a pool, and a fresh instance for each request. Nothing is cached in the home directory;
-    /// that would only shorten its start. The tool is made with Rust's standard library, which wants all of `wasi:cli`.
+    /// `wasmtime serve` with its defaults: pooled memory, and a new instance per request. The cache in the home
+    /// directory is off, which only affects the start. The tool uses Rust's standard library, which needs all of
+    /// `wasi:cli`.
     pub fn wasmtime(folder: &Path) -> Self {
         let mut command = Command::new(folder.join("bin/wasmtime"));
         command.args(["serve", "-Scli", "-Ccache=n", "--addr", "127.0.0.1:0"]).arg(sources().join("serve.wasm"));
         Self::start(command, "Serving HTTP on http://127.0.0.1:")
     }
 
-    /// As it comes: one isolate, which all requests share.
+    /// workerd with its defaults: all requests share one isolate.
     pub fn workerd(folder: &Path) -> Self {
         let mut command = Command::new(folder.join("bin/workerd"));
         command.args(["serve", "--control-fd=1"]).arg(sources().join("worker.capnp"));
         Self::start(command, "\"port\":")
     }
 
-    /// `announced` stands before the port, in what it prints when it is ready.
+    /// Starts a server. `announced` is the text before the port in its output.
     fn start(mut command: Command, announced: &str) -> Self {
         clean_environment(&mut command);
         let (output, input) = std::io::pipe().expect("a pipe");

@@ -1,4 +1,4 @@
-"""The equal of the echo tool as a process of its own: one word in upper case."""
+"""The same echo tool as a separate process: one word in upper case."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// The equal of the echo tool: one word in upper case.
+// The same echo tool: one word in upper case.
 export default {
   async fetch(request) {
     const { text } = await request.json();

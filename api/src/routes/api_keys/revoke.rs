@@ -1,27 +1,28 @@
-//! `DELETE /v1/{organization}/api_key/{api_key_id}`: the key of any user ends, and its tokens with it.
+//! `DELETE /v1/{organization}/api_key/{api_key_id}`: revokes the key of any user and its tokens.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::ApiKeyId;
+use registry::{ApiKeyId, Store};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("revoke-api-key", Tag::Identity, "Revoke a key")
-        .says("The key of any user ends, and its tokens with it: here at once, elsewhere within a second.")
-        .answers_nothing(204, "Revoked.")
-        .refuses(409, &["last_administrator"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("revoke-api-key", Tag::Identity, "Revoke a key")
+        .description(
+            "Revokes the key of any user and its tokens: on this server at once, on other servers within a second.",
+        )
+        .returns_nothing(204, "Revoked.")
+        .errors(409, &["last_administrator"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(key): InPath<ApiKeyId>,
 ) -> Result<StatusCode, Error> {
-    app.store().revoke_api_key(&principal.organization, None, &key).await?;
+    store.revoke_api_key(&principal.organization, None, &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,35 +1,31 @@
-//! `GET /v1/{organization}/tool/invocation`: the history by filter, newest first unless sorted otherwise.
+//! `GET /v1/{organization}/tool/invocation`: lists runs, filtered and in pages, newest first by default.
 
 use axum::extract::State;
-use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice};
+use registry::{Constraint, InvocationFilter, InvocationSort, Page, Slice, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::wire::{self, ToolInvocationInstance};
 use super::{filter, page};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Field, FromQuery, Parameters, Query};
-use crate::openapi::{Operation, Tag};
-use crate::routes::names::constraint_form;
-use crate::routes::sorting::{sort_form, sort_key};
+use crate::extract::{FromQuery, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::sorting::SortKey;
+use crate::routes::text_types::CONSTRAINT;
+use crate::wire::{ToolInvocation, run_example};
 use crate::work::Answer;
 
-const SORT_FIELDS: [(&str, InvocationSort); 3] = [
+const SORT_BY: SortKey<InvocationSort> = SortKey(&[
     ("created_at", InvocationSort::CreatedAt),
     ("duration_ms", InvocationSort::DurationMs),
     ("invocation_status.succeeded", InvocationSort::Succeeded),
-];
+]);
 
-const VERSION: Field = Field::new(
-    "version",
-    "A PEP 440 constraint for the tool at the same position of `tool_id`; as many as tools, or none.",
-    constraint_form,
-);
-const SORT_BY: Field =
-    Field::new("sort_by", "`-duration_ms`, `+created_at` and so on, the first one first.", || sort_form(&SORT_FIELDS));
+const SORT_DESCRIPTION: &str = "`-duration_ms`, `+created_at` and so on; the first key takes precedence.";
+
+const VERSION_DESCRIPTION: &str = "A PEP 440 constraint for the tool at the same position of `tool_id`. There must be as \
+    many constraints as tools, or none.";
 
 pub(crate) struct Request {
     filter: InvocationFilter,
@@ -40,39 +36,43 @@ pub(crate) struct Request {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "InvocationList")]
 pub(crate) struct Response {
-    tool_invocations: Vec<ToolInvocationInstance>,
+    tool_invocations: Vec<ToolInvocation>,
     has_more: bool,
     continuation_token: Option<u64>,
 }
 
-pub(crate) fn operation() -> Operation {
-    let example = json!({"tool_invocations": [wire::example()], "has_more": false, "continuation_token": null});
-    Operation::new("get-tool-invocations", Tag::History, "List runs")
-        .says(
-            "Runs that have ended, the newest first unless `sort_by` says otherwise. A page of large records ends \
+pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
+    OperationDoc::new("get-tool-invocations", Tag::History, "List runs")
+        .description(
+            "Lists runs that have ended, newest first unless `sort_by` gives another order. A page of large records ends \
             after 8 MiB, whatever the limit.",
         )
-        .answers::<Response>(200, "One page of the list.", example)
-        .refuses(400, &["version_without_tool"])
-        .refuses(503, &["query_too_slow"])
+        .returns::<Response>(200, "One page of the list.", example)
+        .errors(400, &["version_without_tool"])
+        .errors(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { mut filter, versions, page }): Query<Request>,
 ) -> Result<Answer, Error> {
     filter::pair(&mut filter, versions)?;
-    let Slice { items, next } = app.store().list_invocations(&principal.organization, &filter, page).await?;
-    let around =
+    let Slice { items, next } = store.list_invocations(&principal.organization, &filter, page).await?;
+    let response =
         move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
-    page::answer(items, around).await
+    page::answer(items, response).await
 }
 
 impl FromQuery for Request {
-    fn from_query(query: &mut Parameters) -> Self {
+    fn from_query(query: &mut QueryParameters) -> Self {
         let mut filter = filter::read(query);
-        filter.sort = query.many(&SORT_BY, |text| sort_key(text, &SORT_FIELDS));
-        Self { filter, versions: query.many(&VERSION, Constraint::parse), page: query.page(0..=100, 100) }
+        filter.sort = query.many("sort_by", SORT_DESCRIPTION, &SORT_BY);
+        Self {
+            filter,
+            versions: query.many("version", VERSION_DESCRIPTION, &CONSTRAINT),
+            page: query.page(0..=100, 100),
+        }
     }
 }

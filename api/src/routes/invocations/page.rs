@@ -1,19 +1,19 @@
-//! Answers with many records.
+//! Responses with many records.
 
 use registry::Invocation;
 use serde::Serialize;
 
-use super::wire::ToolInvocationInstance;
 use crate::error::Error;
+use crate::wire::ToolInvocation;
 use crate::work::Answer;
 
-/// The answer around records. It can have megabytes, so it is written where it holds up no other request.
+/// Renders a response with records. It can have megabytes, so it is rendered on a blocking thread.
 pub(super) async fn answer<T: Serialize>(
     records: Vec<Invocation>,
-    around: impl FnOnce(Vec<ToolInvocationInstance>) -> T + Send + 'static,
+    response: impl FnOnce(Vec<ToolInvocation>) -> T + Send + 'static,
 ) -> Result<Answer, Error> {
-    let written = tokio::task::spawn_blocking(move || {
-        Answer::ok(&around(records.into_iter().map(ToolInvocationInstance::from).collect()))
+    let rendered = tokio::task::spawn_blocking(move || {
+        Answer::ok(&response(records.into_iter().map(ToolInvocation::from).collect()))
     });
-    written.await.map_err(|error| Error::Internal { detail: error.to_string() })?
+    rendered.await.map_err(|error| Error::Internal { detail: error.to_string() })?
 }

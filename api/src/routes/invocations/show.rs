@@ -1,39 +1,24 @@
-//! `GET /v1/{organization}/tool/invocation/{invocation_id}`: one record, also of a run that goes on.
+//! `GET /v1/{organization}/tool/invocation/{invocation_id}`: one record, also of a run that has not ended.
 
 use axum::Json;
 use axum::extract::State;
-use registry::{Invocation, InvocationId, Ledger};
-
-use schemars::JsonSchema;
-use serde::Serialize;
+use registry::{InvocationId, Store};
 use serde_json::{Value, json};
 
-use super::wire::{self, ToolInvocationInstance};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{AccountedToolInvocation, run_example};
 
-/// A record with its account.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AccountedToolInvocation")]
-pub(crate) struct Response {
-    #[serde(flatten)]
-    record: ToolInvocationInstance,
-    /// What the run was granted, used, was refused and cost. Null while it goes on, when its server stopped under it,
-    /// and for runs of earlier releases.
-    ledger: Option<Ledger>,
-}
-
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-tool-invocation", Tag::History, "Show a run")
-        .says("One record with its account, also of a run that goes on.")
-        .answers::<Response>(200, "The record.", example())
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-tool-invocation", Tag::History, "Show a run")
+        .description("One record with its ledger, also of a run that has not ended.")
+        .returns::<AccountedToolInvocation>(200, "The record.", example())
 }
 
 fn example() -> Value {
-    let mut example = wire::example();
+    let mut example = run_example();
     example["ledger"] = json!({
         "granted": {
             "envvars": ["REGION"], "secrets": ["API_TOKEN"], "host_secrets": [], "wall_ms": 30_000,
@@ -54,18 +39,11 @@ fn example() -> Value {
     example
 }
 
-impl From<Invocation> for Response {
-    fn from(mut run: Invocation) -> Self {
-        let ledger = run.finished.as_mut().and_then(|finished| finished.ledger.take());
-        Self { record: run.into(), ledger }
-    }
-}
-
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(invocation): InPath<InvocationId>,
-) -> Result<Json<Response>, Error> {
-    let found = app.store().get_invocation(&principal.organization, &invocation).await?;
+) -> Result<Json<AccountedToolInvocation>, Error> {
+    let found = store.get_invocation(&principal.organization, &invocation).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))
 }

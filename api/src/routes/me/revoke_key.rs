@@ -1,27 +1,26 @@
-//! `DELETE /v1/{organization}/user/me/api_key/{api_key_id}`: one of the caller's own keys ends, with its tokens.
+//! `DELETE /v1/{organization}/user/me/api_key/{api_key_id}`: revokes one of the caller's keys and its tokens.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::ApiKeyId;
+use registry::{ApiKeyId, Store};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("revoke-own-api-key", Tag::Identity, "Revoke a key of one's own")
-        .says("One of the caller's own keys ends, and its tokens with it, also the one that asks.")
-        .answers_nothing(204, "Revoked.")
-        .refuses(409, &["last_administrator"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("revoke-own-api-key", Tag::Identity, "Revoke a key of the caller")
+        .description("Revokes one of the caller's keys and its tokens, including the token of this request.")
+        .returns_nothing(204, "Revoked.")
+        .errors(409, &["last_administrator"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(key): InPath<ApiKeyId>,
 ) -> Result<StatusCode, Error> {
-    app.store().revoke_api_key(&principal.organization, Some(&principal.user), &key).await?;
+    store.revoke_api_key(&principal.organization, Some(&principal.user), &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }

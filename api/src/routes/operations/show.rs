@@ -1,46 +1,46 @@
-//! `GET /v1/{organization}/operation/{operation_id}`: whether it runs, and how it ended.
+//! `GET /v1/{organization}/operation/{operation_id}`: the state and the response of an operation.
 //!
-//! Whoever began it may look at it, and so may whoever sees the same elsewhere: runs in the history, versions with
-//! their tool. To all others it does not exist.
+//! The user who started the operation may see it. So may users who see its result elsewhere: runs in the history,
+//! versions with their tool. For all others it does not exist.
 
 use axum::Json;
 use axum::extract::State;
-use registry::{OperationId, OperationKind, Permission, Principal, TrackedOperation};
+use registry::{OperationId, OperationKind, Permission, Principal, Store, TrackedOperation};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 use crate::request_id::RequestId;
-use crate::work::OperationInstance;
+use crate::work::{OperationInstance, OperationReader};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-operation", Tag::Runs, "Show an operation")
-        .says(
-            "Whether work runs that was to be answered later, or under an idempotency key, and how it ended. Whoever \
-            began it may see it, and so may, of its tool, those with `Tool:GetInvocation` when it is a call, and those \
-            with `Tool:GetTool` when it is a publication; to all others it does not exist. It is remembered for a day, \
-            unless the server's operator chose another time.",
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-operation", Tag::Runs, "Show an operation")
+        .description(
+            "The state of an asynchronous operation or of a request with an idempotency key, and its response after its \
+            end. The user who started the operation may see it. So may users with `Tool:GetInvocation` for the tool of an \
+            invocation, and users with `Tool:GetTool` for the tool of a publication. For all others it does not exist. The \
+            server keeps it for a day, unless the operator configured another time.",
         )
-        .answers::<OperationInstance>(200, "The operation.", OperationInstance::example())
+        .returns::<OperationInstance>(200, "The operation.", OperationInstance::example())
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     request: RequestId,
     InPath(operation): InPath<OperationId>,
 ) -> Result<Json<OperationInstance>, Error> {
     let organization = &principal.organization;
-    let found = app.store().get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
-    if !may_see(&app, &principal, &found).await? {
+    let found = store.get_operation(organization, &operation).await?.ok_or(Error::NotFound)?;
+    if !may_see(&store, &principal, &found).await? {
         return Err(Error::NotFound);
     }
-    Ok(Json(OperationInstance::of(&app, organization, found, &request).await?))
+    let reader = OperationReader { store: &store, organization, request: &request };
+    Ok(Json(reader.instance(found).await?))
 }
 
-async fn may_see(app: &App, principal: &Principal, operation: &TrackedOperation) -> Result<bool, Error> {
+async fn may_see(store: &Store, principal: &Principal, operation: &TrackedOperation) -> Result<bool, Error> {
     if operation.user == principal.user {
         return Ok(true);
     }
@@ -48,11 +48,11 @@ async fn may_see(app: &App, principal: &Principal, operation: &TrackedOperation)
     if !principal.may_for_some(permission) {
         return Ok(false);
     }
-    let tool = app.store().get_tool(&principal.organization, &operation.tool).await?;
+    let tool = store.get_tool(&principal.organization, &operation.tool).await?;
     Ok(tool.map_or_else(|| principal.may(permission), |tool| principal.may_for(permission, &tool)))
 }
 
-/// What the route asks for that shows the same.
+/// The permission of the route that shows the same result.
 const fn permission(kind: OperationKind) -> Permission {
     match kind {
         OperationKind::Invoke => Permission::GetInvocation,

@@ -1,4 +1,4 @@
-//! `GET /docs/{asset}`: what the pages load. Swagger UI comes from the crate `swagger-ui-dist`, as it was released.
+//! `GET /docs/{asset}`: scripts and styles of the pages. The crate `swagger-ui-dist` has the released files of Swagger UI.
 
 use std::sync::LazyLock;
 
@@ -15,15 +15,15 @@ use tower::ServiceExt;
 use super::headers;
 use crate::error::Error;
 use crate::extract;
-use crate::openapi::{Inputs, Operation, Parameter, Reads, Tag, form};
+use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, Tag, schemas};
 
-/// An asset runs or frames nothing by itself.
+/// An asset needs no other source and no frame.
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
-/// The crate has its files as routes; they are asked here, and never served as they are.
+/// The crate has its files as routes. This server requests them itself and does not serve the routes.
 static SWAGGER_UI: LazyLock<Router> = LazyLock::new(|| {
     generate_routes(ApiDefinition { uri_prefix: "/ui", api_definition: OpenApiSource::Uri(""), title: None })
 });
@@ -31,12 +31,12 @@ static SWAGGER_UI: LazyLock<Router> = LazyLock::new(|| {
 /// The name of an asset.
 pub(crate) struct Asset(String);
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-reference-asset", Tag::Service, "A file that a page of the reference loads")
-        .says("Scripts and styles of the pages below `/docs`.")
-        .reads(Parameter::path("asset", "The file's name.", form::text()))
-        .answers_bytes(200, "The file.", &["text/javascript", "text/css"])
-        .refuses(404, &["not_found"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-reference-asset", Tag::Service, "Get a file of the reference")
+        .description("Scripts and styles of the pages below `/docs`.")
+        .parameter(Parameter::path("asset", "The file's name.", schemas::text()))
+        .returns_bytes(200, "The file.", &["text/javascript", "text/css"])
+        .errors(404, &["not_found"])
 }
 
 pub(crate) async fn handle(Asset(name): Asset) -> Result<Response, Error> {
@@ -68,7 +68,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asset {
     }
 }
 
-/// Described in words: a name that is none is not found, rather than wrong in form.
-impl Reads for Asset {
-    fn reads(_: &mut Inputs) {}
+/// The operation describes the parameter: an unknown name is not found, not invalid.
+impl DocumentedInput for Asset {
+    fn describe(_: &mut Inputs) {}
 }

@@ -1,17 +1,17 @@
-//! `GET /docs/errors`: what every error code means, with an anchor for each.
+//! `GET /docs/errors`: the error reference, with an anchor for each code.
 
 use std::sync::LazyLock;
 
 use axum::response::IntoResponse;
 
 use super::{headers, markdown};
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The same text that stands in the repository.
-const TEXT: &str = include_str!("../../../../docs/errors.md");
+/// The file of the repository.
+const TEXT: &str = include_str!("../../../../docs/reference/errors.md");
 
 static PAGE: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -23,10 +23,10 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-error-reference", Tag::Service, "The page of error codes")
-        .says("What every `code` means and what to do about it; `/docs/errors#<code>` leads to one.")
-        .answers_bytes(200, "The page.", &["text/html"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-error-reference", Tag::Service, "The error reference")
+        .description("The meaning of every error code, and what to do about it. `/docs/errors#<code>` shows one code.")
+        .returns_bytes(200, "The page.", &["text/html"])
 }
 
 pub(crate) async fn handle() -> impl IntoResponse {

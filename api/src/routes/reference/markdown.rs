@@ -1,7 +1,7 @@
-//! Markdown as HTML, with an anchor for each heading: its code, where it is one, otherwise its words. Links to other
-//! files of the repository lead nowhere on a server, so only their words stay.
+//! Renders Markdown as HTML, with an anchor for each heading: its error codes, or else its words. Links to other files of
+//! the repository become plain text, since the server does not have these files.
 //!
-//! The text is the project's own, so that nothing in it has to be kept out.
+//! The text is part of the repository, so it is not sanitised.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) fn rendered(text: &str) -> String {
     page
 }
 
-/// Links do not stand in links, so that an end belongs to the last beginning.
+/// Removes links to files. Links do not nest, so the end of a link belongs to the last start.
 fn without_files<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let mut is_kept = true;
     let kept = events.filter(|event| match event {
@@ -28,7 +28,7 @@ fn without_files<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> 
     kept.collect()
 }
 
-/// Gives every heading an id; one of several codes gets an anchor for each.
+/// Adds an id to every heading. A heading with several codes gets an anchor for each code.
 fn with_anchors(events: Vec<Event>) -> Vec<Event> {
     let mut anchored = Vec::with_capacity(events.len());
     let mut taken = HashMap::new();
@@ -79,7 +79,7 @@ fn with_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
     }
 }
 
-/// The codes in a heading, or its words.
+/// The ids of a heading: its codes, or its words.
 fn ids(inner: &[Event]) -> Vec<String> {
     let codes = inner.iter().filter_map(|event| match event {
         Event::Code(code) => Some(code.to_string()),
@@ -89,7 +89,7 @@ fn ids(inner: &[Event]) -> Vec<String> {
     if codes.is_empty() { vec![slug(inner)] } else { codes }
 }
 
-/// Lower case, with hyphens between words.
+/// The words of a heading in lower case, with hyphens between them.
 fn slug(inner: &[Event]) -> String {
     let text = inner.iter().filter_map(|event| if let Event::Text(text) = event { Some(text.as_ref()) } else { None });
     let text = text.collect::<String>().to_lowercase();
@@ -97,7 +97,7 @@ fn slug(inner: &[Event]) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The first one has the plain name.
+/// Adds a number to the second and later uses of an id.
 fn unique(id: String, taken: &mut HashMap<String, usize>) -> String {
     let count = taken.entry(id.clone()).or_default();
     *count += 1;

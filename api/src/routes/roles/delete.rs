@@ -1,28 +1,27 @@
-//! `DELETE /v1/{organization}/role/{role_name}`: a role of the organisation's own that no user has.
+//! `DELETE /v1/{organization}/role/{role_name}`: deletes a custom role that no user has.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::RoleName;
+use registry::{RoleName, Store};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("delete-role", Tag::Identity, "Delete a role")
-        .says("A role of the organisation's own that no user has.")
-        .answers_nothing(204, "Deleted.")
-        .refuses(400, &["role_built_in"])
-        .refuses(409, &["role_in_use"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("delete-role", Tag::Identity, "Delete a role")
+        .description("Deletes a custom role that no user has.")
+        .returns_nothing(204, "Deleted.")
+        .errors(400, &["role_built_in"])
+        .errors(409, &["role_in_use"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(role): InPath<RoleName>,
 ) -> Result<StatusCode, Error> {
-    app.store().delete_role(&principal.organization, &role).await?;
+    store.delete_role(&principal.organization, &role).await?;
     Ok(StatusCode::NO_CONTENT)
 }

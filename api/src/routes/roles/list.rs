@@ -1,31 +1,31 @@
-//! `GET /v1/{organization}/role`: the roles that are built in, then the organisation's own by name.
+//! `GET /v1/{organization}/role`: the built-in roles, then the custom roles by name.
 
 use axum::Json;
 use axum::extract::State;
+use registry::Store;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::wire::{self, RoleInstance};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{Role, role_example};
 
-/// All of them: there are at most some hundred.
+/// All roles, at most a few hundred.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RoleList")]
 pub(crate) struct Response {
-    roles: Vec<RoleInstance>,
+    roles: Vec<Role>,
 }
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-roles", Tag::Identity, "List roles")
-        .says("The roles that are built in, then the organisation's own by name.")
-        .answers::<Response>(200, "All of them.", json!({"roles": [wire::example()]}))
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-roles", Tag::Identity, "List roles")
+        .description("The built-in roles, then the custom roles by name.")
+        .returns::<Response>(200, "All roles.", json!({"roles": [role_example()]}))
 }
 
-pub(crate) async fn handle(State(app): State<App>, Caller(principal): Caller) -> Result<Json<Response>, Error> {
-    let roles = app.store().list_roles(&principal.organization).await?;
-    Ok(Json(Response { roles: roles.into_iter().map(RoleInstance::from).collect() }))
+pub(crate) async fn handle(State(store): State<Store>, Caller(principal): Caller) -> Result<Json<Response>, Error> {
+    let roles = store.list_roles(&principal.organization).await?;
+    Ok(Json(Response { roles: roles.into_iter().map(Role::from).collect() }))
 }

@@ -2,28 +2,25 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::RoleName;
+use registry::{RoleName, Store};
 
-use super::wire::{self, RoleInstance};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{Role, role_example};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-role", Tag::Identity, "Show a role").says("One role with its grants.").answers::<RoleInstance>(
-        200,
-        "The role.",
-        wire::example(),
-    )
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-role", Tag::Identity, "Show a role")
+        .description("One role with its grants.")
+        .returns::<Role>(200, "The role.", role_example())
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(role): InPath<RoleName>,
-) -> Result<Json<RoleInstance>, Error> {
-    let found = app.store().get_role(&principal.organization, &role).await?;
+) -> Result<Json<Role>, Error> {
+    let found = store.get_role(&principal.organization, &role).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))
 }

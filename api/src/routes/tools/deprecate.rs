@@ -1,27 +1,26 @@
-//! `DELETE /v1/{organization}/tool/{tool_id}`: the tool and its versions go out of use; the history stays.
+//! `DELETE /v1/{organization}/tool/{tool_id}`: deprecates a tool and its versions; the history stays.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::ToolId;
+use registry::{Store, ToolId};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("deprecate-tool", Tag::Tools, "Deprecate a tool")
-        .says("The tool and its versions go out of use at once. The history stays, and the name is free again.")
-        .answers_nothing(204, "Deprecated.")
-        .refuses(409, &["operation_in_progress"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("deprecate-tool", Tag::Tools, "Deprecate a tool")
+        .description("Deprecates the tool and its versions at once. The history stays, and the name can be used again.")
+        .returns_nothing(204, "Deprecated.")
+        .errors(409, &["operation_in_progress"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
 ) -> Result<StatusCode, Error> {
-    app.store().deprecate_tool(&principal, &tool).await?;
+    store.deprecate_tool(&principal, &tool).await?;
     Ok(StatusCode::NO_CONTENT)
 }

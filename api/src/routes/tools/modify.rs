@@ -1,56 +1,47 @@
-//! `POST /v1/{organization}/tool/{tool_id}`: another description, other tags. A tool keeps its name.
+//! `POST /v1/{organization}/tool/{tool_id}`: changes the description and the tags of a tool.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{Description, ToolChanges, ToolId};
+use registry::{Store, ToolChanges, ToolId};
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, FromBody, InPath, Node};
-use crate::openapi::{Operation, Tag, form};
-use crate::routes::names::{description_form, stripped, tags, tags_form};
+use crate::extract::{Body, Fields, FromBody, InPath};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::{DESCRIPTION, TagsDecoder};
 
 pub(crate) struct Request(ToolChanges);
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("modify-tool", Tag::Tools, "Change description and tags")
-        .says("What is absent or null stays as it is; `tags` replaces all tags. A tool keeps its name.")
-        .answers_nothing(204, "Changed.")
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("modify-tool", Tag::Tools, "Change description and tags")
+        .description(
+            "A field that is absent or null stays unchanged; `tags` replaces all tags. The name of a tool cannot \
+            change.",
+        )
+        .returns_nothing(204, "Changed.")
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     Body(Request(changes)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    app.store().modify_tool(&principal, &tool, changes).await?;
+    store.modify_tool(&principal, &tool, changes).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "ModifyTool";
 
-    fn form() -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "description": form::or_null(description_form()),
-                "tags": form::or_null(tags_form()),
-            },
-        })
-    }
-
     fn example() -> Value {
         json!({"description": "Says it much louder.", "tags": {"team": "demo"}})
     }
 
-    fn from_body(body: &Node) -> Option<Self> {
-        body.object()?;
-        let description = body.optional("description").and_then(|node| node.parsed(stripped::<Description>));
-        let tags = body.optional("tags").and_then(|node| tags(&node));
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let description = fields.optional("description", DESCRIPTION);
+        let tags = fields.optional("tags", TagsDecoder);
         Some(Self(ToolChanges { description, tags }))
     }
 }

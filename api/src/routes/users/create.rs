@@ -1,20 +1,18 @@
-//! `POST /v1/{organization}/user`: a new user with a role. They get in once they have a key.
+//! `POST /v1/{organization}/user`: adds a user with a role. The user can sign in after an API key is created for them.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{NewUser, UserId};
+use registry::{NewUser, Store, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::wire::role;
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, FromBody, Node};
-use crate::openapi::{Operation, Tag};
-use crate::routes::names::{role_name_form, user_id_form};
+use crate::extract::{Body, Decoder, Fields, FromBody, Node};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::{ROLE_NAME, USER_ID};
 
 pub(crate) struct Request(NewUser);
 
@@ -24,55 +22,58 @@ pub(crate) struct Response {
     user_id: String,
 }
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("create-user", Tag::Identity, "Add a user")
-        .says("A new user with a role. They get in once they have a key.")
-        .answers::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
-        .refuses(400, &["role_unknown", "too_many"])
-        .refuses(409, &["already_exists"])
-        .leads_to("get-user", "user_id", "/user_id")
-        .leads_to("modify-user", "user_id", "/user_id")
-        .leads_to("remove-user", "user_id", "/user_id")
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("create-user", Tag::Identity, "Add a user")
+        .description("Adds a user with a role. The user can sign in after an API key is created for them.")
+        .returns::<Response>(201, "The user's id.", json!({"user_id": "bob"}))
+        .errors(400, &["role_unknown", "too_many"])
+        .errors(409, &["already_exists"])
+        .links_to("get-user", "user_id", "/user_id")
+        .links_to("modify-user", "user_id", "/user_id")
+        .links_to("remove-user", "user_id", "/user_id")
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     Body(Request(user)): Body<Request>,
 ) -> Result<(StatusCode, Json<Response>), Error> {
     let user_id = user.id.to_string();
-    app.store().create_user(&principal.organization, user).await?;
+    store.create_user(&principal.organization, user).await?;
     Ok((StatusCode::CREATED, Json(Response { user_id })))
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "CreateUser";
 
-    fn form() -> Value {
-        let mut id = user_id_form();
-        id["not"] = json!({"enum": UserId::RESERVED});
-        json!({
-            "type": "object",
-            "required": ["user_id", "role"],
-            "properties": {"user_id": id, "role": role_name_form()},
-        })
-    }
-
     fn example() -> Value {
         json!({"user_id": "bob", "role": "searcher"})
     }
 
-    fn from_body(body: &Node) -> Option<Self> {
-        let id = body.required("user_id").and_then(|node| id(&node));
-        let role = role(body);
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let id = fields.required("user_id", NewUserId);
+        let role = fields.required("role", ROLE_NAME);
         Some(Self(NewUser { id: id?, role: role? }))
     }
 }
 
-fn id(node: &Node) -> Option<UserId> {
-    let id = node.parsed(UserId::parse)?;
-    if UserId::RESERVED.contains(&id.as_str()) {
-        return node.note("value_error", "user id must not be one of: me, signin_with_api_key, ., ..");
+/// The id of a new user. Some ids would read as other paths.
+struct NewUserId;
+
+impl Decoder for NewUserId {
+    type Value = UserId;
+
+    fn schema(&self) -> Value {
+        let mut schema = USER_ID.schema();
+        schema["not"] = json!({"enum": UserId::RESERVED});
+        schema
     }
-    Some(id)
+
+    fn decode(&self, node: &Node) -> Option<UserId> {
+        let id = USER_ID.decode(node)?;
+        if UserId::RESERVED.contains(&id.as_str()) {
+            return node.note("value_error", "user id must not be one of: me, signin_with_api_key, ., ..");
+        }
+        Some(id)
+    }
 }

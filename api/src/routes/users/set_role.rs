@@ -1,50 +1,44 @@
-//! `POST /v1/{organization}/user/{user_id}`: another role, from the next request of the user on.
+//! `POST /v1/{organization}/user/{user_id}`: changes the role of a user, from their next request on.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{RoleName, UserId};
+use registry::{RoleName, Store, UserId};
 use serde_json::{Value, json};
 
-use super::wire::role;
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, FromBody, InPath, Node};
-use crate::openapi::{Operation, Tag};
-use crate::routes::names::role_name_form;
+use crate::extract::{Body, Fields, FromBody, InPath};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::ROLE_NAME;
 
 pub(crate) struct Request(RoleName);
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("modify-user", Tag::Identity, "Give a user another role")
-        .says("It counts from the next request of the user on.")
-        .answers_nothing(204, "Changed.")
-        .refuses(400, &["role_unknown"])
-        .refuses(409, &["last_administrator"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("modify-user", Tag::Identity, "Change the role of a user")
+        .description("The new role applies from the next request of the user on.")
+        .returns_nothing(204, "Changed.")
+        .errors(400, &["role_unknown"])
+        .errors(409, &["last_administrator"])
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(user): InPath<UserId>,
     Body(Request(role)): Body<Request>,
 ) -> Result<StatusCode, Error> {
-    app.store().set_user_role(&principal.organization, &user, role).await?;
+    store.set_user_role(&principal.organization, &user, role).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "ModifyUser";
 
-    fn form() -> Value {
-        json!({"type": "object", "required": ["role"], "properties": {"role": role_name_form()}})
-    }
-
     fn example() -> Value {
         json!({"role": "author"})
     }
 
-    fn from_body(body: &Node) -> Option<Self> {
-        role(body).map(Self)
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.required("role", ROLE_NAME).map(Self)
     }
 }

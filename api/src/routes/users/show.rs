@@ -2,28 +2,25 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::UserId;
+use registry::{Store, UserId};
 
-use super::wire::{self, UserInstance};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::User;
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-user", Tag::Identity, "Show a user").says("One user with their role.").answers::<UserInstance>(
-        200,
-        "The user.",
-        wire::example(),
-    )
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-user", Tag::Identity, "Show a user")
+        .description("One user with their role.")
+        .returns::<User>(200, "The user.", super::user_example())
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(user): InPath<UserId>,
-) -> Result<Json<UserInstance>, Error> {
-    let found = app.store().get_user(&principal.organization, &user).await?.ok_or(Error::NotFound)?;
-    Ok(Json(UserInstance::new(&principal.organization, found)))
+) -> Result<Json<User>, Error> {
+    let found = store.get_user(&principal.organization, &user).await?.ok_or(Error::NotFound)?;
+    Ok(Json(User::new(&principal.organization, found)))
 }

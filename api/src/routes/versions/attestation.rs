@@ -1,19 +1,18 @@
-//! `GET …/version/{version}/provenance` and `…/sbom`: what was said about a version when it was made, byte for byte.
+//! `GET …/version/{version}/provenance` and `…/sbom`: the attestations of a version, byte for byte as they were made.
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use registry::{Attestation, Principal, ToolId};
+use registry::{Attestation, OrganizationId, Store, ToolId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::detail::ExactVersion;
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
 /// A DSSE envelope around an in-toto statement.
 #[derive(Serialize, JsonSchema)]
@@ -29,13 +28,13 @@ struct Envelope {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ProvenanceSignature")]
 struct Signature {
-    /// As in the organisation's list of keys.
+    /// The `kid` of a key of the organisation.
     keyid: String,
-    /// In base64.
+    /// The signature, in base64.
     sig: String,
 }
 
-/// The parts of a bill of materials that every one has; the `CycloneDX` specification describes all.
+/// The common parts of a bill of materials; the `CycloneDX` specification describes all parts.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BillOfMaterials")]
 #[serde(rename_all = "camelCase")]
@@ -49,64 +48,64 @@ struct Bill {
 pub(crate) mod provenance {
     use super::*;
 
-    pub(crate) fn operation() -> Operation {
+    pub(crate) fn operation() -> OperationDoc {
         let example = json!({
             "payloadType": "application/vnd.in-toto+json", "payload": "eyJfdHlwZSI6…",
             "signatures": [{"keyid": "5".repeat(64), "sig": "bWVudA=="}],
         });
-        Operation::new("get-tool-version-provenance", Tag::Versions, "Show how a version was made")
-            .says(
-                "The SLSA provenance (version 1) of a version in a signed DSSE envelope: commit, branch, image, packages and \
-                build. Any verifier of DSSE envelopes checks it with a key of the organisation's list, without the server. \
-                Versions of early releases have none.",
+        OperationDoc::new("get-tool-version-provenance", Tag::Versions, "Show the provenance of a version")
+            .description(
+                "The SLSA provenance (version 1) of a version in a signed DSSE envelope: commit, branch, image, packages \
+                and build. Any verifier of DSSE envelopes can check it with a public key of the organisation, without the \
+                server. Versions of early releases have no provenance.",
             )
-            .answers::<Envelope>(200, "The envelope, as it was signed.", example)
+            .returns::<Envelope>(200, "The envelope, as it was signed.", example)
     }
 
     pub(crate) async fn handle(
-        State(app): State<App>,
+        State(store): State<Store>,
         Caller(principal): Caller,
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&app, &principal, &tool, version).await?.provenance))
+        Ok(document(find(&store, (&principal.organization, &tool), version).await?.provenance))
     }
 }
 
 pub(crate) mod sbom {
     use super::*;
 
-    pub(crate) fn operation() -> Operation {
+    pub(crate) fn operation() -> OperationDoc {
         let example = json!({"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {}, "components": []});
-        Operation::new("get-tool-version-sbom", Tag::Versions, "Show what a version is made of")
-            .says(
-                "The bill of materials of a version as a CycloneDX document (version 1.6): the interpreter and every package of \
-                the lock file, each with its hash. The provenance names its SHA-256. Versions of early releases have none.",
+        OperationDoc::new("get-tool-version-sbom", Tag::Versions, "Show the bill of materials of a version")
+            .description(
+                "The bill of materials of a version as a CycloneDX document (version 1.6): the interpreter and every \
+                package of the lock file, each with its hash. The provenance has its SHA-256. Versions of early releases \
+                have no bill of materials.",
             )
-            .answers::<Bill>(200, "The document.", example)
+            .returns::<Bill>(200, "The document.", example)
     }
 
     pub(crate) async fn handle(
-        State(app): State<App>,
+        State(store): State<Store>,
         Caller(principal): Caller,
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&app, &principal, &tool, version).await?.sbom))
+        Ok(document(find(&store, (&principal.organization, &tool), version).await?.sbom))
     }
 }
 
 async fn find(
-    app: &App,
-    principal: &Principal,
-    tool: &ToolId,
+    store: &Store,
+    (organization, tool): (&OrganizationId, &ToolId),
     ExactVersion(version): ExactVersion,
 ) -> Result<Attestation, Error> {
-    let found = app.store().get_version(&principal.organization, tool, &version).await?.ok_or(Error::NotFound)?;
-    app.store().attestation(&found).await?.ok_or(Error::NotFound)
+    let found = store.get_version(organization, tool, &version).await?.ok_or(Error::NotFound)?;
+    store.attestation(&found).await?.ok_or(Error::NotFound)
 }
 
-/// As it lies there, so that digests of it hold.
+/// The stored text, unchanged, so that its digest stays valid.
 fn document(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }

@@ -1,33 +1,31 @@
-//! The source that the caller of an invoke may claim: a conversation, or a simulation of one.
+//! The source that the caller of an invocation may claim: a conversation, or a simulation of a conversation.
 
-use registry::InvocationSource;
+use registry::{InvocationMetadata, InvocationSource};
 use serde_json::{Value, json};
 
-use crate::extract::{Node, with_whole_numbers};
-use crate::openapi::form;
-use crate::routes::names::object_id;
+use crate::extract::{Decoder, Fields, Pair, Tagged, Text, WholeNumber, any_text};
+use crate::routes::text_types::FOREIGN_ID;
 
-pub(super) fn form() -> Value {
-    let conversation = source_form(
-        "regular-conversation",
-        &["user_id"],
-        json!({"user_id": form::text(), "conversation_id": id_form(), "interaction_id": id_form()}),
-    );
-    let simulation = source_form(
-        "simulation-conversation",
-        &[],
-        json!({
-            "simulation_unit_test_set_run_id": id_form(), "unit_test_id": id_form(),
-            "run_index": form::or_null(whole_form()),
-        }),
-    );
-    json!({
-        "description": "On whose account the run happens; it becomes part of the record. Absent or null means the \
-            caller's own, `direct`.",
-        "anyOf": [conversation, simulation, {"type": "null"}],
-    })
+const WHOLE_NUMBER: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
+
+const SOURCES: Tagged<InvocationSource> =
+    Tagged(&[("regular-conversation", conversation), ("simulation-conversation", simulation)]);
+
+const METADATA: Tagged<InvocationMetadata> = Tagged(&[
+    ("state-transition", state_transition),
+    ("engage-user", engage_user),
+    ("tool-call-state", tool_call_state),
+]);
+
+/// Decoder of `invocation_source`.
+pub(super) fn decoder() -> impl Decoder<Value = InvocationSource> {
+    SOURCES.described(
+        "The conversation or the simulation that the run belongs to; it becomes part of the record. Absent or null means \
+        `direct`, a call by the caller.",
+    )
 }
 
+/// An example of `invocation_source`.
 pub(super) fn example() -> Value {
     json!({
         "type": "regular-conversation", "user_id": "customer-7",
@@ -38,68 +36,70 @@ pub(super) fn example() -> Value {
     })
 }
 
-fn source_form(kind: &str, required: &[&str], mut properties: Value) -> Value {
-    properties["type"] = json!({"const": kind});
-    properties["invocation_metadata"] = metadata_form();
-    let required = [&["type", "invocation_metadata"], required].concat();
-    json!({"type": "object", "required": required, "properties": properties})
-}
-
-fn metadata_form() -> Value {
-    let metadata = |kind: &str, mut properties: Value| {
-        let pair = json!({"type": "array", "prefixItems": [form::text(), whole_form()], "minItems": 2, "maxItems": 2});
-        properties["type"] = json!({"const": kind});
-        properties["current_state_machine_and_version"] = pair;
-        let required: Vec<&String> = properties.as_object().into_iter().flat_map(|map| map.keys()).collect();
-        json!({"type": "object", "required": required, "properties": properties})
-    };
-    let (name, index) = (form::text(), whole_form());
-    json!({
-        "description": "Where in an agent's state machine the call came from.",
-        "anyOf": [
-            metadata(
-                "state-transition",
-                json!({"state_name": name, "state_transition_index": index, "tool_call_round_index": index}),
-            ),
-            metadata("engage-user", json!({"tool_call_round_index": index})),
-            metadata("tool-call-state", json!({"state_name": name})),
-        ],
+fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
+    let invocation_metadata = metadata(fields);
+    let user_id = fields.required("user_id", any_text());
+    let conversation_id = fields.optional("conversation_id", FOREIGN_ID);
+    let interaction_id = fields.optional("interaction_id", FOREIGN_ID);
+    Some(InvocationSource::RegularConversation {
+        user_id: user_id?,
+        conversation_id,
+        interaction_id,
+        invocation_metadata: invocation_metadata?,
     })
 }
 
-fn id_form() -> Value {
-    form::or_null(form::object_id())
+fn simulation(fields: &mut Fields) -> Option<InvocationSource> {
+    let invocation_metadata = metadata(fields);
+    let simulation_unit_test_set_run_id = fields.optional("simulation_unit_test_set_run_id", FOREIGN_ID);
+    let unit_test_id = fields.optional("unit_test_id", FOREIGN_ID);
+    let run_index = fields.optional("run_index", WHOLE_NUMBER);
+    Some(InvocationSource::SimulationConversation {
+        simulation_unit_test_set_run_id,
+        unit_test_id,
+        run_index,
+        invocation_metadata: invocation_metadata?,
+    })
 }
 
-fn whole_form() -> Value {
-    json!({"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX})
+fn metadata(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let description = "The place in an agent's state machine from which the call came.";
+    fields.required("invocation_metadata", METADATA.described(description))
 }
 
-pub(super) fn read(node: &Node) -> Option<InvocationSource> {
-    node.object()?;
-    // Serde would also take the position of a kind for its name.
-    let metadata = node.optional("invocation_metadata");
-    for kind in [node.optional("type"), metadata.and_then(|metadata| metadata.optional("type"))].iter().flatten() {
-        kind.text()?;
-    }
-    let source = match serde_json::from_value(with_whole_numbers(node.value().clone())) {
-        Ok(source) => source,
-        Err(error) => return node.note("value_error", &error.to_string()),
-    };
-    let ids = match &source {
-        InvocationSource::RegularConversation { conversation_id, interaction_id, .. } => {
-            [conversation_id, interaction_id]
-        }
-        InvocationSource::SimulationConversation { simulation_unit_test_set_run_id, unit_test_id, .. } => {
-            [simulation_unit_test_set_run_id, unit_test_id]
-        }
-        InvocationSource::Direct { .. } | InvocationSource::BranchTest { .. } => {
-            return node.note("enum", "type should be regular-conversation or simulation-conversation");
-        }
-    };
-    let checked = ids.into_iter().flatten().try_for_each(|id| object_id(id).map(drop));
-    match checked {
-        Ok(()) => Some(source),
-        Err(error) => node.note("value_error", &format!("an id {error}")),
-    }
+fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let current_state_machine_and_version = machine(fields);
+    let state_name = fields.required("state_name", any_text());
+    let state_transition_index = fields.required("state_transition_index", WHOLE_NUMBER);
+    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+    Some(InvocationMetadata::StateTransition {
+        current_state_machine_and_version: current_state_machine_and_version?,
+        state_name: state_name?,
+        state_transition_index: state_transition_index?,
+        tool_call_round_index: tool_call_round_index?,
+    })
+}
+
+fn engage_user(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let current_state_machine_and_version = machine(fields);
+    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+    Some(InvocationMetadata::EngageUser {
+        current_state_machine_and_version: current_state_machine_and_version?,
+        tool_call_round_index: tool_call_round_index?,
+    })
+}
+
+fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let current_state_machine_and_version = machine(fields);
+    let state_name = fields.required("state_name", any_text());
+    Some(InvocationMetadata::ToolCallState {
+        current_state_machine_and_version: current_state_machine_and_version?,
+        state_name: state_name?,
+    })
+}
+
+/// Name and version of the state machine.
+fn machine(fields: &mut Fields) -> Option<(String, i64)> {
+    const NAME: Text<String> = any_text();
+    fields.required("current_state_machine_and_version", Pair(NAME, WHOLE_NUMBER))
 }

@@ -1,30 +1,32 @@
-//! `DELETE /v1/{organization}/tool/{tool_id}/version/{constraint}`: the matching versions go out of use.
+//! `DELETE /v1/{organization}/tool/{tool_id}/version/{constraint}`: deprecates the matching versions.
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{Constraint, ToolId};
+use registry::{Constraint, Store, ToolId};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::InPath;
-use crate::openapi::{Operation, Tag};
+use crate::openapi::{OperationDoc, Tag};
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("deprecate-tool-version", Tag::Versions, "Deprecate versions")
-        .says("All live versions that the constraint admits go out of use at once. When there are none, 404.")
-        .answers_nothing(204, "Deprecated.")
-        .refuses(409, &["operation_in_progress"])
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("deprecate-tool-version", Tag::Versions, "Deprecate versions")
+        .description(
+            "Deprecates all live versions that the constraint admits, at once. The response is 404 when there are \
+            none.",
+        )
+        .returns_nothing(204, "Deprecated.")
+        .errors(409, &["operation_in_progress"])
 }
 
-/// No match is not found, so that a mistyped constraint does not look like success.
+/// A constraint without a match is not found, so that a typing error does not look like a success.
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     InPath(constraint): InPath<Constraint>,
 ) -> Result<StatusCode, Error> {
-    match app.store().deprecate_versions(&principal, &tool, &constraint).await? {
+    match store.deprecate_versions(&principal, &tool, &constraint).await? {
         0 => Err(Error::NotFound),
         _ => Ok(StatusCode::NO_CONTENT),
     }

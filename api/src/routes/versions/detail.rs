@@ -1,46 +1,47 @@
-//! `GET /v1/{organization}/tool/{tool_id}/version/{version}`: one version with its digests, settings and build log.
+//! `GET /v1/{organization}/tool/{tool_id}/version/{version}`: one version with its digests, its settings and its build log.
 
 use axum::Json;
 use axum::extract::State;
-use registry::{BuildReference, InvalidValue, ToolId, ToolVersion, Version, VersionSettings};
+use registry::{BuildReference, Store, ToolId, Version, VersionSettings};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::wire::{self, ToolVersionInstance};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{InPath, PathParameter};
-use crate::openapi::{Operation, Tag};
+use crate::extract::{InPath, PathParameter, Text};
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::schemas;
+use crate::wire::{ToolVersion, version_example};
 
-/// A version with what it was made from and how it runs.
+/// A version with its sources, its digests and its settings.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ToolVersionDetail")]
 pub(crate) struct Response {
     #[serde(flatten)]
-    version: ToolVersionInstance,
+    version: ToolVersion,
     commit_branch: String,
     image_digest: String,
     bundle_digest: Option<String>,
-    /// SHA-256 of the component that runs: the image with the bundle in a custom section.
+    /// The SHA-256 of the component that runs: the image with the bundle in a custom section.
     component_digest: String,
+    #[schemars(with = "schemas::VersionSettings")]
     settings: VersionSettings,
     /// At most 100 KiB.
     build_log: Option<String>,
 }
 
-/// One version, spelled out.
+/// The number of one version.
 pub(crate) struct ExactVersion(pub(super) Version);
 
-pub(crate) fn operation() -> Operation {
-    Operation::new("get-tool-version", Tag::Versions, "Show a version")
-        .says("One version, live or not, with its digests, its settings and the log of its build.")
-        .answers::<Response>(200, "The version.", example())
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-tool-version", Tag::Versions, "Show a version")
+        .description("One version, live or deprecated, with its digests, its settings and the log of its build.")
+        .returns::<Response>(200, "The version.", example())
 }
 
 fn example() -> Value {
-    let mut example = wire::example();
+    let mut example = version_example();
     let digest = |digit: &str| digit.repeat(64);
     example["commit_branch"] = json!("releases/acme");
     example["image_digest"] = json!(digest("1"));
@@ -60,19 +61,19 @@ fn example() -> Value {
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     InPath(ExactVersion(version)): InPath<ExactVersion>,
 ) -> Result<Json<Response>, Error> {
     let organization = &principal.organization;
-    let found = app.store().get_version(organization, &tool, &version).await?.ok_or(Error::NotFound)?;
-    let build = app.store().get_build(organization, &BuildReference::Version(found.id.clone())).await?;
+    let found = store.get_version(organization, &tool, &version).await?.ok_or(Error::NotFound)?;
+    let build = store.get_build(organization, &BuildReference::Version(found.id.clone())).await?;
     Ok(Json(Response::new(found, build.map(|build| build.log))))
 }
 
 impl Response {
-    fn new(version: ToolVersion, build_log: Option<String>) -> Self {
+    fn new(version: registry::ToolVersion, build_log: Option<String>) -> Self {
         Self {
             commit_branch: version.commit_branch.to_string(),
             image_digest: version.image_digest.to_string(),
@@ -87,15 +88,15 @@ impl Response {
 
 impl PathParameter for ExactVersion {
     const NAME: &'static str = "version";
-    const SAYS: &'static str = "A version such as `1.2.0`.";
-    type Invalid = InvalidValue;
+    const DESCRIPTION: &'static str = "A version such as `1.2.0`.";
 
-    fn form() -> Value {
-        let number = "(0|[1-9][0-9]{0,17})";
-        json!({"type": "string", "pattern": format!(r"^{number}\.{number}\.{number}$")})
-    }
-
-    fn parse_parameter(text: &str) -> Result<Self, InvalidValue> {
-        Version::parse(text).map(Self)
+    fn decoder() -> Text<Self> {
+        Text::new(
+            || {
+                let number = "(0|[1-9][0-9]{0,17})";
+                json!({"type": "string", "pattern": format!(r"^{number}\.{number}\.{number}$")})
+            },
+            |text| Version::parse(text).map(Self).map_err(|error| error.to_string()),
+        )
     }
 }

@@ -1,91 +1,74 @@
-//! `POST /v1/{organization}/tool/{tool_id}/version/{version}/invoke`: one to ten inputs run in parallel.
+//! `POST /v1/{organization}/tool/{tool_id}/version/{version}/invoke`: runs a version on one to ten inputs in parallel.
 
 use axum::extract::State;
 use axum::response;
 use registry::{Constraint, InvocationSource, OperationKind, ToolId};
-use runner::{Call, Conversation, Input, ResultPersistence, Subject};
+use runner::{Call, Conversation, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{CallDepth, FromBody, InPath, Node, Repeatable};
-use crate::openapi::{Operation, Tag, form};
-use crate::routes::input::{inputs, inputs_example, inputs_form};
-use crate::routes::results;
+use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::inputs::{inputs, inputs_example};
+use crate::routes::results::run;
 use crate::routes::versions::claimed_source;
-use crate::work::{Job, Reply, Task, remembered};
+use crate::wire::{InvocationResults, results_example};
+use crate::work::{OperationRequest, Reply, WorkContext, with_operation_responses};
 
-const PERSISTENCES: [(&str, ResultPersistence); 3] = [
+const PERSISTENCES: OneOf<ResultPersistence> = OneOf(&[
     ("ephemeral", ResultPersistence::Ephemeral),
     ("persisted-preferred", ResultPersistence::PersistedPreferred),
     ("persisted", ResultPersistence::Persisted),
-];
+]);
 
-/// `inputs` are the contract's, the rest is ours.
+/// The contract has `inputs` alone.
 pub(crate) struct Request {
     inputs: Vec<Input>,
     result_persistence: ResultPersistence,
     source: Option<InvocationSource>,
 }
 
-pub(crate) fn operation() -> Operation {
-    let operation = Operation::new("invoke-tool-version", Tag::Runs, "Invoke a version")
-        .says(
-            "Runs the highest live version that the constraint admits on one to ten inputs in parallel. Every input is \
-            checked against the version's schema before any of them runs. Each run has a fresh instance, and its \
-            record is written before it starts and before it is answered.",
+pub(crate) fn operation() -> OperationDoc {
+    let operation = OperationDoc::new("invoke-tool-version", Tag::Runs, "Invoke a version")
+        .description(
+            "Runs the highest live version that the constraint admits, on one to ten inputs in parallel. The server checks \
+            every input against the version's schema before the first run starts. Each run has a new instance. Its \
+            record is written before the run starts, and again before the response.",
         )
-        .answers::<results::Response>(200, "How the runs ended; one that failed is a result, too.", results::example())
-        .refuses(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
-        .refuses(429, &["too_many_runs"])
-        .refuses(503, &["overloaded"])
-        .leads_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
-    remembered(operation)
+        .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
+        .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
+        .errors(429, &["too_many_runs"])
+        .errors(503, &["overloaded"])
+        .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
+    with_operation_responses(operation)
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(invoker): State<Invoker>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     InPath(constraint): InPath<Constraint>,
     CallDepth(depth): CallDepth,
     reply: Reply,
-    Repeatable { request, once }: Repeatable<Request>,
+    Idempotent { request, once }: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
     let Request { inputs, result_persistence, source } = request;
     let conversation = source.as_ref().and_then(conversation);
     let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
-    let task = Task { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
+    let operation =
+        OperationRequest { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
     let subject = Subject::Version { tool, constraint };
     let call = Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
-    let invoker = app.clone();
-    let invoke = move |job: Job| async move {
-        let call = Call { operation: job.operation, ..call };
-        results::run(invoker.invoker(), call, &job.events).await
+    let invoke = move |context: WorkContext| async move {
+        let call = Call { operation: context.operation, ..call };
+        run(&invoker, call, &context.events).await
     };
-    reply.tracked(&app, task, invoke).await
+    reply.respond_as_operation(operation, invoke).await
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "InvokeTool";
-
-    fn form() -> Value {
-        let persistence = form::said(
-            form::default(form::or_null(form::one_of(&PERSISTENCES)), &json!("persisted-preferred")),
-            "An output of more than 5,000 characters is kept out of the conversation's log under \
-            `persisted-preferred`, and fails its input under `persisted`.",
-        );
-        json!({
-            "type": "object",
-            "required": ["inputs"],
-            "properties": {
-                "inputs": inputs_form(),
-                "result_persistence": persistence,
-                "invocation_source": claimed_source::form(),
-            },
-        })
-    }
 
     fn example() -> Value {
         json!({
@@ -95,15 +78,23 @@ impl FromBody for Request {
         })
     }
 
-    fn from_body(body: &Node) -> Option<Self> {
-        let inputs = inputs(body);
-        let persistence = body.optional("result_persistence").and_then(|node| node.one_of(&PERSISTENCES));
-        let source = body.optional("invocation_source").and_then(|node| claimed_source::read(&node));
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let inputs = fields.required("inputs", inputs());
+        let persistence = fields.optional(
+            "result_persistence",
+            PERSISTENCES
+                .described(
+                    "The handling of an output of more than 5,000 characters: `persisted-preferred` keeps it out of the \
+                    conversation's log, and `persisted` fails its run.",
+                )
+                .with_default("persisted-preferred"),
+        );
+        let source = fields.optional("invocation_source", claimed_source::decoder());
         Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source })
     }
 }
 
-/// What the tool is told of the conversation that the source names.
+/// The conversation of the source, as the tool receives it.
 fn conversation(source: &InvocationSource) -> Option<Conversation> {
     match source {
         InvocationSource::RegularConversation { user_id, conversation_id, interaction_id, .. } => Some(Conversation {

@@ -1,50 +1,43 @@
-//! `POST /v1/{organization}/tool/{tool_id}/version`: the branch's tip becomes the next version.
+//! `POST /v1/{organization}/tool/{tool_id}/version`: publishes the tip of a branch as the next version.
 
 use axum::extract::State;
 use axum::response;
-use builder::PublishRequest;
-use registry::{BranchName, BumpKind, OperationKind, ProjectPath, ToolId, Version};
-use schemars::JsonSchema;
-use serde::Serialize;
+use builder::{Builder, PublishRequest};
+use registry::{BumpKind, OperationKind, Store, ToolId};
 use serde_json::{Value, json};
 
-use crate::app::App;
-use crate::auth::{Caller, require_for_tool};
+use crate::auth::{Caller, Requirement};
 use crate::error::Error;
-use crate::extract::{FromBody, InPath, Node, Repeatable};
-use crate::openapi::{OF_BUILDS, Operation, Tag, form};
-use crate::routes::gate::{GATE_TAKES, gate, gate_form};
-use crate::routes::names::{branch_name_form, project_path_form};
-use crate::routes::progress::reported;
-use crate::work::{Answer, Job, Reply, Task, remembered};
+use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
+use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
+use crate::routes::progress::report;
+use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
+use crate::routes::text_types::{BRANCH_NAME, PROJECT_PATH};
+use crate::wire::PublishedVersion;
+use crate::work::{Answer, OperationRequest, Reply, WorkContext, with_operation_responses};
 
-/// `auto` is ours.
-const BUMPS: [(&str, Option<BumpKind>); 4] = [
+/// The contract does not have `auto`.
+const BUMPS: OneOf<Option<BumpKind>> = OneOf(&[
     ("major", Some(BumpKind::Major)),
     ("minor", Some(BumpKind::Minor)),
     ("patch", Some(BumpKind::Patch)),
     ("auto", None),
-];
+]);
 
 pub(crate) struct Request(PublishRequest);
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PublishedVersion")]
-struct Response {
-    new_version: String,
-}
-
-pub(crate) fn operation() -> Operation {
-    let operation = Operation::new("publish-tool-version", Tag::Versions, "Publish a version")
-        .says(
-            "Builds the tip of a branch, runs its project's checks, and makes it the tool's next version; the first one is `1.0.0` whatever the \
-            bump. The highest version before it is compared: whoever calls it must be able to go on after a minor or \
-            patch bump, or `build_failed` says why and which bump would do. A commit that the last version already contains is refused, and so is a version whose variables the \
-            tool lacks. While another operation on the tool runs, 409 comes at once, and so it does without an \
-            idempotency key when the same commit was published the same way less than ten minutes ago.",
+pub(crate) fn operation() -> OperationDoc {
+    let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
+        .description(
+            "Builds the tip of a branch, runs the checks of its project, and publishes it as the tool's next version. The \
+            first version is `1.0.0`, whatever the bump. After a minor or patch bump, callers of the highest earlier \
+            version must be able to call the new version unchanged; otherwise `build_failed` gives the reason and the bump \
+            that is needed. The server refuses a commit that the last version already contains, and a version whose \
+            variables the tool lacks. The response is 409 while another operation on the tool runs. It is also 409 when a \
+            request without an idempotency key publishes the same commit the same way within ten minutes.",
         )
-        .answers::<Response>(201, "The new version.", json!({"new_version": "1.0.0"}))
-        .refuses(
+        .returns::<PublishedVersion>(201, "The new version.", json!({"new_version": "1.0.0"}))
+        .errors(
             400,
             &[
                 "build_failed",
@@ -57,74 +50,62 @@ pub(crate) fn operation() -> Operation {
                 "component_rejected",
             ],
         )
-        .refuses(409, &["operation_in_progress", "lease_lost", "already_published"])
-        .refuses(429, &["too_many_builds"])
-        .refuses(503, OF_BUILDS)
-        .leads_to("get-tool-version", "version", "/new_version")
-        .leads_to("invoke-tool-version", "version", "/new_version");
-    remembered(operation)
+        .errors(409, &["operation_in_progress", "lease_lost", "already_published"])
+        .errors(429, &["too_many_builds"])
+        .errors(503, BUILD_CODES)
+        .links_to("get-tool-version", "version", "/new_version")
+        .links_to("invoke-tool-version", "version", "/new_version");
+    with_operation_responses(operation)
 }
 
 pub(crate) async fn handle(
-    State(app): State<App>,
+    State(store): State<Store>,
+    State(builder): State<Builder>,
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     reply: Reply,
-    Repeatable { request: Request(request), once }: Repeatable<Request>,
+    Idempotent { request: Request(request), once }: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
     if request.gate.is_some() {
-        for permission in GATE_TAKES {
-            require_for_tool(&app, &principal, permission, &tool).await?;
+        for permission in GATE_PERMISSIONS {
+            Requirement { principal: &principal, permission }.for_tool(&store, &tool).await?;
         }
     }
-    let builder = app.builder().clone();
     let is_deliberate = once.is_some();
-    let task = Task { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
-    let publish = move |job: Job| async move {
-        let request = PublishRequest { operation: job.operation, is_deliberate, ..request };
-        let build = |progress| builder.publish(&principal, tool, request, progress);
-        published(reported(&job.events, build).await?)
+    let operation =
+        OperationRequest { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
+    let publish = move |context: WorkContext| async move {
+        let request = PublishRequest { operation: context.operation, is_deliberate, ..request };
+        let build = |progress| builder.publish(&principal, (tool, request), progress);
+        let version = report(&context.events, build).await?;
+        Answer::created(&PublishedVersion { new_version: version.to_string() })
     };
-    reply.tracked(&app, task, publish).await
-}
-
-/// The answer to a publication that made this version.
-pub(crate) fn published(version: Version) -> Result<Answer, Error> {
-    Answer::created(&Response { new_version: version.to_string() })
+    reply.respond_as_operation(operation, publish).await
 }
 
 impl FromBody for Request {
     const NAME: &'static str = "PublishToolVersion";
 
-    fn form() -> Value {
-        let branch =
-            form::said(form::or_null(branch_name_form()), "Without it the team's branch, `releases/<organization>`.");
-        json!({
-            "type": "object",
-            "required": ["project_path", "bump_type"],
-            "properties": {
-                "project_path": project_path_form(),
-                "bump_type": form::said(form::one_of(&BUMPS),
-                    "Which part of the version to raise. A bump smaller than the changes need is refused; `auto` takes the \
-                    least that they need.",
-                ),
-                "commit_branch": branch,
-                "gate": gate_form(),
-            },
-        })
-    }
-
     fn example() -> Value {
         json!({"project_path": "tools/shout", "bump_type": "minor", "commit_branch": "releases/acme"})
     }
 
-    /// `commit_branch` is ours; without it the team's branch is meant.
-    fn from_body(body: &Node) -> Option<Self> {
-        let project_path = body.required("project_path").and_then(|node| node.parsed(ProjectPath::parse));
-        let bump = body.required("bump_type").and_then(|node| node.one_of(&BUMPS));
-        let commit_branch = body.optional("commit_branch").and_then(|node| node.parsed(BranchName::parse));
-        let gate = gate(body);
-        let (project_path, bump, gate) = (project_path?, bump?, gate?);
+    /// The contract does not have `commit_branch`.
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let project_path = fields.required("project_path", PROJECT_PATH);
+        let bump = fields.required(
+            "bump_type",
+            BUMPS.described(
+                "The part of the version to increment. The server refuses a bump that is smaller than the changes need; \
+                `auto` takes the smallest bump that they need.",
+            ),
+        );
+        let commit_branch = fields.optional(
+            "commit_branch",
+            BRANCH_NAME.described("The branch to publish. When absent, the team's branch `releases/<organization>`."),
+        );
+        let gate = fields.optional("gate", replay_gate());
+        let (project_path, bump) = (project_path?, bump?);
         Some(Self(PublishRequest { project_path, bump, gate, commit_branch, operation: None, is_deliberate: false }))
     }
 }

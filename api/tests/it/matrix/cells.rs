@@ -1,14 +1,14 @@
-//! The dimensions that do not depend on the route: who comes, to whose organisation, for whose object.
+//! The dimensions of the matrix that do not depend on the route: credentials, organisation, object.
 
 use axum::body::Bytes;
 use axum::http::{HeaderName, HeaderValue};
 
-/// The organisation of `ada`, that of `eve`, and one that does not exist.
+/// The organisation of `ada`, the organisation of `eve`, and one that does not exist.
 pub const ACME: &str = "acme";
 pub const OTHER: &str = "other";
 pub const NOWHERE: &str = "nowhere";
 
-/// What a request brings along.
+/// The credentials of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
     Nothing,
@@ -18,19 +18,19 @@ pub enum Credential {
     BasicWrongName,
     BearerNamingOwn,
     BearerNamingOther,
-    /// A stranger who says that they belong here.
+    /// Valid credentials of another organisation that name this one.
     StrangerNamingAcme,
     TwoHeaders,
 }
 
-/// Whose token, in which state.
+/// The owner or the state of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
     Ada,
     Eve,
     Expired,
     Revoked,
-    /// Of the right form, and never issued.
+    /// A well-formed token that was never issued.
     Invented,
 }
 
@@ -51,7 +51,7 @@ impl Credential {
         Self::TwoHeaders,
     ];
 
-    /// The organisation whose administrator this is, with the one that is named beside, if there is one.
+    /// Returns the organisation that the credentials belong to, and the organisation that they name.
     fn valid_in(self) -> Option<(&'static str, Option<&'static str>)> {
         match self {
             Self::Bearer(Identity::Ada) | Self::Basic(Identity::Ada) => Some((ACME, None)),
@@ -64,12 +64,12 @@ impl Credential {
     }
 }
 
-/// Whose object the path names.
+/// The owner of the object that the path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Id {
     OfAcme,
     OfOther,
-    /// All of the organisation in the path but the last.
+    /// All ids belong to the organisation in the path, except the last one.
     ForeignEnd,
     Unknown,
     Malformed,
@@ -88,12 +88,12 @@ pub struct Cell {
     pub id: Id,
 }
 
-/// How a caller stands to the organisation in the path.
+/// The relation of a caller to the organisation in the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// No valid credentials.
     Nobody,
-    /// Valid ones, of another organisation or naming another.
+    /// Valid credentials of another organisation, or that name another one.
     Stranger,
     Administrator,
 }
@@ -109,7 +109,7 @@ impl Cell {
         }
     }
 
-    /// Whether the object lies in the organisation of the path.
+    /// Whether the object belongs to the organisation in the path.
     pub fn is_theirs(&self) -> bool {
         matches!((self.organization, self.id), (ACME, Id::OfAcme) | (OTHER, Id::OfOther))
     }

@@ -1,4 +1,4 @@
-//! The paths of the table, how they are filled, and how they can be written.
+//! The paths of the route table, their parameters, and their encodings.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::cells::{ACME, Cell, Id, NOWHERE, OTHER};
 use super::world::World;
 
-/// How a path is written.
+/// The encoding of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Plain,
     TrailingSlash,
-    /// A character of the organisation as an escape with lower-case digits.
+    /// One character of the organisation is percent-encoded in lower case.
     Escaped,
-    /// The same with upper-case digits.
+    /// One character of the organisation is percent-encoded in upper case.
     EscapedUpperCase,
-    /// The first character of the last segment as an escape.
+    /// The first character of the last segment is percent-encoded.
     EscapedEnd,
     DoubleSlash,
     DotSegment,
@@ -37,7 +37,7 @@ impl Encoding {
         Self::ParentSegment,
     ];
 
-    /// Whether the path means the same as the plain one.
+    /// Whether the path is equivalent to the plain one.
     pub fn is_faithful(self) -> bool {
         matches!(self, Self::Plain | Self::TrailingSlash | Self::Escaped | Self::EscapedUpperCase)
     }
@@ -60,12 +60,12 @@ impl Encoding {
     }
 }
 
-/// One path of the table in one way of writing.
+/// A path of the route table in one encoding.
 #[derive(Debug)]
 pub struct PathForm {
     pub template: &'static str,
     pub encoding: Encoding,
-    /// Methods with what they ask for.
+    /// Methods with their permissions.
     routes: Vec<(&'static str, Option<Permission>)>,
 }
 
@@ -79,7 +79,7 @@ pub fn forms() -> Vec<PathForm> {
 }
 
 impl PathForm {
-    /// What the route with this method asks for, if there is such a route.
+    /// Returns the permission of the route with this method, if there is such a route.
     pub fn permission(&self, method: &str) -> Option<Option<Permission>> {
         self.routes.iter().find(|(known, _)| *known == method).map(|(_, permission)| *permission)
     }
@@ -97,13 +97,13 @@ impl PathForm {
         self.template.matches('{').count() > 1
     }
 
-    /// Whether the path names an object that the organisation in it does not have. The repository is everybody's own.
+    /// Whether the path names an object that its organisation does not have. Every organisation has a repository.
     pub fn is_absent(&self, cell: &Cell) -> bool {
         let is_foreign = !cell.is_theirs() && matches!(cell.id, Id::OfAcme | Id::OfOther | Id::ForeignEnd);
         cell.id == Id::Unknown || (is_foreign && !self.is_git())
     }
 
-    /// Whether a path with an object that is there leads to it. Git's own paths have one form.
+    /// Whether a path with an existing object is found. Git's own paths have one form.
     pub fn is_there(&self) -> bool {
         !self.is_git() || self.encoding != Encoding::TrailingSlash
     }
@@ -128,7 +128,7 @@ impl PathForm {
         }
     }
 
-    /// What the operation cannot do without.
+    /// The required query of the operation.
     fn query(&self) -> &'static str {
         match self.template {
             "/v1/{organization}/tool/invocation/search" => "?query=x&query_against=invocation_status.output",
@@ -137,7 +137,7 @@ impl PathForm {
         }
     }
 
-    /// A body that is right in form, so that the answer is about the object and not about the body.
+    /// A valid body, so that the response depends on the object only.
     pub fn body(&self) -> String {
         let grants = json!([{"permission": "Tool:GetTool"}]);
         let project = json!({"project_path": "tools/x", "bump_type": "minor", "commit_branch": "releases/acme"});
@@ -168,8 +168,8 @@ fn input() -> Value {
     })
 }
 
-/// The path with one character of its organisation (of its first segment, where there is none) as an escape: the first
-/// whose code has a letter among its digits.
+/// Percent-encodes one character of the organisation, or of the first segment without one: the first character whose
+/// code has a letter among its hexadecimal digits.
 fn with_organization(path: &str, escape: impl Fn(u8) -> String) -> String {
     let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
     let segment = &mut segments[if path.starts_with("/v1/") { 2 } else { 1 }];

@@ -1,10 +1,10 @@
-//! What must hold of the cells of one path and one method, seen together.
+//! The rules for the responses to one path and one method.
 
 use super::cells::{Cell, Seen, Standing};
 use super::paths::PathForm;
 use super::world::World;
 
-/// Checks everything but HEAD.
+/// Checks all methods except HEAD.
 pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]) {
     let place = |cell: &Cell| format!("{method} {}: {cell:?}", form.uri(world, cell));
     for (cell, answer) in seen {
@@ -19,7 +19,8 @@ pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]
         assert_eq!(refused.status, 401, "{method} {}", form.template);
     }
     if refused.status != 401 {
-        // No such route. It is so for everybody, and says nothing about organisations and objects.
+        // The route does not exist. The response is the same for every caller, and does not depend on organisations
+        // and objects.
         assert!(matches!(refused.status, 404 | 405), "{method} {form:?}: {refused:?}");
         for (cell, answer) in seen {
             assert_eq!(answer, refused, "{}", place(cell));
@@ -44,7 +45,7 @@ pub fn head_follows_get(form: &PathForm, got: &[(Cell, Seen)], seen: &[(Cell, Se
     }
 }
 
-/// Whoever is nobody gets one answer for all organisations and all objects, with whatever they came.
+/// Callers without valid credentials get one response for all organisations and all objects.
 fn nobody_gets_one_answer<'a>(seen: &'a [(Cell, Seen)], place: &dyn Fn(&Cell) -> String) -> &'a Seen {
     let mut nobody = seen.iter().filter(|(cell, _)| cell.standing() == Standing::Nobody);
     let (_, first) = nobody.next().unwrap();
@@ -54,7 +55,7 @@ fn nobody_gets_one_answer<'a>(seen: &'a [(Cell, Seen)], place: &dyn Fn(&Cell) ->
     first
 }
 
-/// Administrators get through to what is theirs; what is another's is as absent as what nobody has.
+/// Administrators reach their own organisation's objects. Objects of others look like objects that do not exist.
 fn administrators_see_their_own(
     world: &World,
     form: &PathForm,
@@ -70,14 +71,14 @@ fn administrators_see_their_own(
         if form.is_absent(cell) {
             assert_eq!(answer, &world.not_found, "{}", place(cell));
         }
-        // Nothing is deleted yet when things are read, so that what is there is seen.
+        // Nothing is deleted before the reads, so that existing objects are found.
         if method == "GET" && cell.is_theirs() && form.is_there() {
             assert_eq!(answer.status, 200, "{}", place(cell));
         }
     }
 }
 
-/// Bearer, Basic and a named organisation open the same.
+/// Bearer, Basic and a named organisation give the same access.
 fn forms_of_credentials_are_equal(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -> String) {
     let own = || seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator);
     for (cell, answer) in own() {
@@ -88,7 +89,7 @@ fn forms_of_credentials_are_equal(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -
     }
 }
 
-/// What is public does not look at credentials.
+/// Public routes ignore credentials.
 fn public_answers_tell_nothing_of_the_caller(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -> String) {
     for (cell, answer) in seen {
         let same = |other: &Cell| (other.organization, other.id) == (cell.organization, cell.id);

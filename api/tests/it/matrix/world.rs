@@ -1,4 +1,4 @@
-//! Two organisations with something of everything, and tokens in every state.
+//! Two organisations with an object of each kind, and tokens in each state.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::harness::TestApp;
 
 pub struct World {
     pub router: Router,
-    /// The one answer for what is not there.
+    /// The response for objects that do not exist.
     pub not_found: Seen,
     acme: Objects,
     other: Objects,
@@ -25,17 +25,17 @@ pub struct World {
     _app: TestApp,
 }
 
-/// What an organisation has, by the id in a path.
+/// The ids of an organisation's objects.
 struct Objects {
     tool: String,
-    /// Nothing was published under it, so that nothing can run.
+    /// A tool without versions, so that nothing can run.
     empty_tool: String,
     build: String,
     invocation: String,
     operation: String,
     user: &'static str,
     role: &'static str,
-    /// Of the user, and of the administrator; nobody signs in with them.
+    /// Keys of the user and of the administrator, with which nobody signs in.
     user_key: String,
     own_key: String,
 }
@@ -83,7 +83,7 @@ impl World {
         }
     }
 
-    /// What stands in the path for a parameter.
+    /// Returns the value of a path parameter.
     pub fn id(&self, template: &str, parameter: &str, cell: &Cell) -> String {
         match cell.id {
             Id::OfAcme => self.acme.id(template, parameter),
@@ -133,7 +133,7 @@ impl Objects {
     fn id(&self, template: &str, parameter: &str) -> String {
         let is_own = template.contains("/me/");
         match parameter {
-            // A run would want a compiler.
+            // A run would need a compiler.
             "tool_id" if template.ends_with("/invoke") => self.empty_tool.clone(),
             "tool_id" => self.tool.clone(),
             "build_id" => self.build.clone(),
@@ -149,7 +149,7 @@ impl Objects {
     }
 }
 
-/// Whether this is the last object in the path; a version is none.
+/// Whether this parameter names the last object in the path; a version does not count.
 fn is_end(template: &str, parameter: &str) -> bool {
     let mut objects = template.split('/').filter(|segment| segment.starts_with('{') && *segment != "{version}");
     objects.next_back() == Some(&format!("{{{parameter}}}"))

@@ -1,7 +1,7 @@
-//! The document against the published contract: whatever the contract says, the document says, too.
+//! Compares the document with the published contract: everything in the contract is in the document.
 //!
-//! Names of path parameters and of schemas do not travel, so they are free. What the document has beyond the contract
-//! is ours. The few places where the document says something else are listed here, each with its reason.
+//! Names of path parameters and of schemas are not sent, so they may differ. The document may have more than the contract.
+//! The few differences are listed here, each with its reason.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,9 +16,9 @@ static SCHEMAS: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../../tests/contract/tool-schemas.json")).unwrap());
 static OURS: LazyLock<Value> = LazyLock::new(api::openapi_document);
 
-/// Patterns that are written otherwise: the contract's, ours, why.
+/// Patterns that differ: the contract's pattern, our pattern, the reason.
 const PATTERNS: [(&str, &str, &str); 2] = [
-    ("[A-Z_]+", "^[A-Z_]+$", "without anchors it means nothing"),
+    ("[A-Z_]+", "^[A-Z_]+$", "without anchors the pattern admits every text with one such character"),
     ("^[-\\w\\d_/]+$", "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?$", "a path that leads somewhere"),
 ];
 
@@ -34,7 +34,7 @@ fn without_names(path: &str) -> String {
     segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect::<Vec<_>>().join("/")
 }
 
-/// Our operation at the same place.
+/// Our operation with the same method and path.
 fn ours(method: &str, path: &str) -> (String, Value) {
     let found = operations(&OURS)
         .into_iter()
@@ -125,7 +125,7 @@ fn every_status_is_there_with_its_shape() {
     output_is(&json!({"$ref": "#/components/schemas/InvalidRequest"}), &SCHEMAS["HTTPValidationError"], "422");
 }
 
-/// What the contract's clients may send, we read: each keyword of theirs stands in ours, with the same value.
+/// The server reads what the contract's clients may send: our schema has each of their keywords, with the same value.
 fn input_includes(ours: &Value, theirs: &Value, what: &str) {
     let (ours, theirs) = (without_null(resolved(ours)), without_null(resolved(theirs)));
     for (keyword, value) in theirs.as_object().unwrap() {
@@ -147,7 +147,7 @@ fn input_includes(ours: &Value, theirs: &Value, what: &str) {
     }
 }
 
-/// What we answer, the contract's clients can read: their fields with their types, none missing.
+/// The contract's clients can read our responses: all their fields are there, with the same types.
 fn output_is(ours: &Value, theirs: &Value, what: &str) {
     let (ours, theirs) = (resolved(ours), resolved(theirs));
     if let Some(alternatives) = theirs["oneOf"].as_array().or(theirs["anyOf"].as_array()) {
@@ -171,7 +171,7 @@ fn output_is(ours: &Value, theirs: &Value, what: &str) {
                 }
             }
             "required" => assert!(set(value).is_subset(&set(&ours[keyword])), "{what}"),
-            // A default says what a client may assume of an absent field; ours are never absent.
+            // A default applies to an absent field; our fields are never absent.
             "default" => {}
             "additionalProperties" if *value == json!(true) => assert_ne!(ours[keyword], json!(false), "{what}"),
             _ => assert_eq!(&ours[keyword], value, "{what}"),
@@ -179,7 +179,8 @@ fn output_is(ours: &Value, theirs: &Value, what: &str) {
     }
 }
 
-/// Each alternative of theirs is one of ours; a record of a run that goes on has no status, which lists never show.
+/// Each of their alternatives is one of ours. Only the record of a run that has not ended has no status; lists never show
+/// it.
 fn one_of_them(ours: &Value, theirs: &[Value], what: &str) {
     let alternatives = alternatives(ours);
     for their in theirs.iter().map(resolved).filter(|their| !their.as_object().unwrap().is_empty()) {
@@ -188,7 +189,7 @@ fn one_of_them(ours: &Value, theirs: &[Value], what: &str) {
     }
 }
 
-/// The alternatives of a schema, with what stands beside them drawn in.
+/// The alternatives of a schema, merged with the keywords beside them.
 fn alternatives(schema: &Value) -> Vec<Value> {
     let schema = resolved(schema);
     if let Some(types) = schema["type"].as_array() {
@@ -212,7 +213,7 @@ fn merged(outer: &Value, inner: &Value) -> Value {
     Value::Object(merged)
 }
 
-/// A value that may be null, when it is not.
+/// The schema without null.
 fn without_null(schema: Value) -> Value {
     if let [form, null] = schema["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default()
         && *null == json!({"type": "null"})

@@ -1,4 +1,4 @@
-//! Bodies made from the document and spoilt: whatever it refuses the reader refuses, and the other way round.
+//! Bodies generated from the document, some with an error: the reader refuses a body exactly when the document does.
 
 use axum::http::StatusCode;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use crate::harness::{Answer, TestApp};
 /// Bodies of each operation.
 const CASES: u64 = 400;
 
-/// Bodies of each operation of which one part after the other becomes null.
+/// Bodies of each operation in which one value after the other becomes null.
 const NULLED: u64 = 20;
 
-/// The path with ids that nothing has.
+/// The path with ids that do not exist.
 pub fn path(template: &str) -> String {
     let path = template.replace("{organization}", "acme").replace("{version}", "1.0.0");
     let path = path.replace("{api_key_id}", "aaaaaaaaaaaa");
@@ -36,7 +36,7 @@ fn bodies() -> Vec<(String, Value)> {
     found
 }
 
-/// Wrong in form, or beyond a bound of the form that is refused as one of meaning.
+/// Whether the form is invalid. A name that is too long has a status and a code of its own.
 fn is_refused(answer: &Answer) -> bool {
     answer.status == StatusCode::UNPROCESSABLE_ENTITY
         || answer.status == StatusCode::BAD_REQUEST && answer.refusal().1 == "name_too_long"
@@ -71,13 +71,13 @@ async fn document_and_reader_agree_on_every_body() {
             }
             admitted += u64::from(compare(&app, &template, &schema, &body).await);
         }
-        // Neither verdict alone would show anything.
+        // Both verdicts must occur.
         assert!((CASES / 20..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
     }
 }
 
-/// JSON pointers to all that is inside a value.
-fn inside(value: &Value) -> Vec<String> {
+/// JSON pointers to all values inside a value.
+fn pointers(value: &Value) -> Vec<String> {
     let parts: Vec<(String, &Value)> = match value {
         Value::Object(map) => {
             map.iter().map(|(key, value)| (key.replace('~', "~0").replace('/', "~1"), value)).collect()
@@ -86,20 +86,20 @@ fn inside(value: &Value) -> Vec<String> {
         _ => Vec::new(),
     };
     let of = |(key, value): &(String, &Value)| {
-        let below = inside(value).into_iter().map(|pointer| format!("/{key}{pointer}"));
+        let below = pointers(value).into_iter().map(|pointer| format!("/{key}{pointer}"));
         std::iter::once(format!("/{key}")).chain(below).collect::<Vec<_>>()
     };
     parts.iter().flat_map(of).collect()
 }
 
 #[tokio::test]
-async fn they_agree_on_null_wherever_it_may_stand() {
+async fn document_and_reader_agree_on_null_at_every_position() {
     let app = TestApp::start().await;
     let mut tried = 0;
     for (template, schema) in bodies() {
         for seed in 0..NULLED {
             let body = Generator::new(seed).of(&schema);
-            for pointer in inside(&body) {
+            for pointer in pointers(&body) {
                 let mut spoilt = body.clone();
                 *spoilt.pointer_mut(&pointer).unwrap() = Value::Null;
                 compare(&app, &template, &schema, &spoilt).await;

@@ -1,4 +1,4 @@
-//! Values made from schemas, and values that are spoilt in one place. Reproducible by their seed.
+//! Generates values from schemas, and changes them at one position. The seed makes them reproducible.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document;
 
-/// Texts near the borders of what the API reads.
+/// Texts near the bounds of what the API accepts.
 #[rustfmt::skip]
 const TEXTS: &[&str] = &[
     "", " ", "a", "A", "_", "1", "ab", "A_B", "ab_1", "1a", " ab ", "\tAB\n", "é", "日本", "a b", "a-b", "a/b", "a//b",
@@ -44,7 +44,7 @@ impl Generator {
         }
     }
 
-    /// Around the bounds that texts have.
+    /// A length near the bounds of texts.
     fn length(&mut self) -> usize {
         let bound = [64_usize, 128, 200, 256, 512, 4096].choose(&mut self.random).copied().unwrap();
         bound.saturating_sub(3) + self.random.random_range(0..6)
@@ -55,7 +55,7 @@ impl Generator {
         numbers.choose(&mut self.random).cloned().unwrap()
     }
 
-    /// Anything at all.
+    /// Any JSON value.
     pub fn anything(&mut self) -> Value {
         match self.random.random_range(0..10) {
             0 => Value::Null,
@@ -70,7 +70,7 @@ impl Generator {
         }
     }
 
-    /// A value that the schema likely admits.
+    /// A value that the schema admits, in most cases.
     pub fn of(&mut self, schema: &Value) -> Value {
         if let Some(alternatives) = schema["anyOf"].as_array() {
             let one = alternatives.choose(&mut self.random).cloned().unwrap();
@@ -117,7 +117,7 @@ impl Generator {
         (0..count).map(|_| self.of(&schema["items"])).collect()
     }
 
-    /// One of the texts that the schema admits, if there is any.
+    /// A text that the schema admits, if one is found.
     fn fitting_text(&mut self, schema: &Value) -> Value {
         let drawn = (0..40).map(|_| json!(self.text())).chain(schema["enum"].as_array().cloned().unwrap_or_default());
         let drawn: Vec<Value> = drawn.filter(Value::is_string).collect();
@@ -125,7 +125,7 @@ impl Generator {
         fitting.choose(&mut self.random).map_or_else(|| json!("x"), |text| (*text).clone())
     }
 
-    /// Changes one place: drops, adds, repeats or replaces a value.
+    /// Changes one position: drops, adds, repeats or replaces a value.
     pub fn spoil(&mut self, value: &mut Value) {
         match value {
             Value::Object(map) if !map.is_empty() && !self.chance(6) => {
@@ -151,7 +151,7 @@ impl Generator {
         }
     }
 
-    /// Fills an object up to about one of the bounds on their number of entries.
+    /// Fills an object to about one of the bounds of entries.
     fn crowd(&mut self, map: &mut Map<String, Value>) {
         let bound = [20_u8, 100].choose(&mut self.random).copied().unwrap();
         let count = self.random.random_range(bound - 1..bound + 2);

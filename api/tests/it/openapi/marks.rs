@@ -1,17 +1,18 @@
-//! What a schema admits, with the document's own marks: `x-stripped`, `x-bytes-max`, `x-unicode` and `x-parsed`.
+//! Checks values against schemas, with the document's own keywords: `x-stripped`, `x-bytes-max`, `x-unicode` and
+//! `x-parsed`.
 
 use registry::{Condition, Constraint, SearchText};
 use serde_json::{Map, Value};
 
 use crate::document;
 
-/// Whether the document says that a value is right.
+/// Whether a schema admits a value.
 pub fn admits(schema: &Value, value: &Value) -> bool {
     let value = stripped(schema, value);
     document::errors(&spelled_out(schema), &value).is_empty() && marks_hold(schema, &value)
 }
 
-/// The schema with patterns that say by themselves what `x-unicode` makes them mean.
+/// The schema with the character classes of `x-unicode` written out in its patterns.
 fn spelled_out(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -29,7 +30,7 @@ fn spelled_out(schema: &Value) -> Value {
     }
 }
 
-/// The value without the white space that the schema says is dropped.
+/// The value without the white space that `x-stripped` removes.
 fn stripped(schema: &Value, value: &Value) -> Value {
     match value {
         Value::String(text) if schema["x-stripped"] == true => Value::String(text.trim().to_owned()),
@@ -40,7 +41,7 @@ fn stripped(schema: &Value, value: &Value) -> Value {
                 let value = stripped(of_property(schema, name), value);
                 let is_stripped = schema["propertyNames"]["x-stripped"] == true;
                 let mut name = if is_stripped { name.trim().to_owned() } else { name.clone() };
-                // Of two names that become one both are looked at.
+                // Two names may become equal; both are checked.
                 while found.contains_key(&name) {
                     name.push('_');
                 }
@@ -74,7 +75,7 @@ fn text_holds(schema: &Value, text: &str) -> bool {
     fits && is_parsed(schema["x-parsed"].as_str(), text)
 }
 
-/// What no schema says well is asked of the parser itself.
+/// Asks the parser that the mark names.
 fn is_parsed(mark: Option<&str>, text: &str) -> bool {
     match mark {
         None => true,

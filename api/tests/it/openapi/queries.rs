@@ -1,4 +1,4 @@
-//! Queries and paths made from the document: whatever it refuses the reader refuses, and the other way round.
+//! Queries and paths generated from the document: the reader refuses them exactly when the document does.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -12,27 +12,27 @@ use crate::harness::TestApp;
 /// Queries of each operation.
 const CASES: u64 = 600;
 
-/// Below the bound of the server, which is not the document's matter.
+/// Below the server's bound, which is not part of the document.
 const URI_BYTES_MAX: usize = 8_000;
 
-/// A parameter's values as they stand in a query.
-type Given<'a> = (&'a Value, Vec<String>);
+/// A parameter and its values in a query.
+type ParameterValues<'a> = (&'a Value, Vec<String>);
 
-/// The document with its references to parameters followed.
-fn parameters(document: &Value, operation: &Value, place: &str) -> Vec<Value> {
+/// The parameters of an operation, with references resolved.
+fn parameters(document: &Value, operation: &Value, location: &str) -> Vec<Value> {
     let all = operation["parameters"].as_array().unwrap().iter();
     let followed = all.map(|parameter| match parameter["$ref"].as_str() {
         Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
         None => parameter.clone(),
     });
-    followed.filter(|parameter| parameter["in"] == place).collect()
+    followed.filter(|parameter| parameter["in"] == location).collect()
 }
 
 fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// One text as its parameter's schema sees it.
+/// Whether the schema of a parameter admits a text.
 fn is_right(schema: &Value, text: &str) -> bool {
     match schema["type"].as_str() {
         Some("integer") => text.trim().parse::<i64>().is_ok_and(|number| admits(schema, &json!(number))),
@@ -42,7 +42,7 @@ fn is_right(schema: &Value, text: &str) -> bool {
     }
 }
 
-fn is_admitted(given: &[Given]) -> bool {
+fn is_admitted(given: &[ParameterValues]) -> bool {
     given.iter().all(|(parameter, texts)| {
         let required = parameter["required"] == true;
         let present = !texts.is_empty();
@@ -50,7 +50,7 @@ fn is_admitted(given: &[Given]) -> bool {
     })
 }
 
-fn draw<'a>(generator: &mut Generator, parameters: &'a [Value]) -> Vec<Given<'a>> {
+fn draw<'a>(generator: &mut Generator, parameters: &'a [Value]) -> Vec<ParameterValues<'a>> {
     let mut given = Vec::new();
     for parameter in parameters {
         let is_required = parameter["required"] == true && !generator.chance(10);
@@ -64,9 +64,9 @@ fn draw<'a>(generator: &mut Generator, parameters: &'a [Value]) -> Vec<Given<'a>
     given
 }
 
-/// Mostly one that fits.
+/// A value that the schema admits, in most cases.
 fn value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
-    // Of tokens only the first one is known here.
+    // Only the first continuation token is known here.
     if name == "continuation_token" {
         return if generator.chance(3) { "-1" } else { "0" }.to_owned();
     }

@@ -1,4 +1,4 @@
-//! The document as a whole: its snapshot, and that nothing in it is missing or points nowhere.
+//! The document as a whole: its snapshot, its completeness and its references.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
     paths.iter().flat_map(of_path).collect()
 }
 
-/// After a change that is meant: `INSTA_UPDATE=always cargo test -p api openapi`.
+/// `INSTA_UPDATE=always cargo test -p api openapi` updates the snapshot after an intended change.
 #[test]
-fn the_document_is_as_it_was() {
+fn the_document_matches_its_snapshot() {
     let mut document = api::openapi_document();
     document["info"]["version"] = "[version]".into();
     insta::with_settings!({prepend_module_to_snapshot => false, snapshot_path => "../snapshots"}, {
@@ -29,7 +29,7 @@ fn the_document_is_as_it_was() {
 }
 
 #[tokio::test]
-async fn it_is_served_to_everybody() {
+async fn the_document_is_public() {
     let app = TestApp::start().await;
     for path in ["/v1/openapi.json", "/v1/openapi.json/"] {
         let answer = app.request("GET", path).send().await;
@@ -51,7 +51,7 @@ fn every_route_is_in_it() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_resolves() {
     let document = api::openapi_document();
     let mut references = Vec::new();
     collect_references(&document, &mut references);
@@ -74,7 +74,7 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_example_is_of_its_schema() {
+fn every_schema_admits_its_example() {
     let document = api::openapi_document();
     let mut checked = 0;
     for (method, path, operation) in operations(&document) {
@@ -92,7 +92,7 @@ fn every_example_is_of_its_schema() {
 }
 
 #[test]
-fn links_lead_to_parameters_of_operations() {
+fn links_name_parameters_of_operations() {
     let document = api::openapi_document();
     let operations = operations(&document);
     let mut checked = 0;
@@ -110,10 +110,10 @@ fn links_lead_to_parameters_of_operations() {
     assert!(checked > 5, "only {checked} links were found");
 }
 
-/// The page of errors has a heading for each code.
+/// The error reference has a heading for each code.
 #[test]
 fn every_code_is_explained() {
-    let explained = include_str!("../../../../docs/errors.md");
+    let explained = include_str!("../../../../docs/reference/errors.md");
     let headings: BTreeSet<&str> =
         explained.lines().filter(|line| line.starts_with("####")).flat_map(|line| line.split('`')).collect();
     let document = api::openapi_document();
@@ -121,7 +121,7 @@ fn every_code_is_explained() {
     collect_codes(&document, &mut codes);
     assert!(codes.len() > 30, "only {codes:?}");
     let silent: Vec<_> = codes.iter().filter(|code| !headings.contains(code.as_str())).collect();
-    assert!(silent.is_empty(), "docs/errors.md says nothing about {silent:?}");
+    assert!(silent.is_empty(), "docs/reference/errors.md says nothing about {silent:?}");
 }
 
 fn collect_codes(value: &Value, found: &mut BTreeSet<String>) {

@@ -1,59 +1,66 @@
 //! Smart HTTP: one request of a git client becomes one run of `git http-backend`.
 //!
-//! Knows no web framework: a [`GitRequest`] and a reader come in, a [`GitResponse`] with a reader goes out, and bodies
-//! stream both ways. Four shapes of request are served and everything else is [`SourceError::NotServed`], so that
-//! neither the dumb protocol nor a path of the client's reaches the disk. Authentication and permission are the
-//! caller's; this module is told the outcome.
+//! This module depends on no web framework: it takes a [`GitRequest`] and a reader, and returns a [`GitResponse`] with a
+//! reader. Bodies stream in both directions. Four kinds of requests are served; others are [`SourceError::NotServed`], so
+//! that neither the dumb protocol nor a client's path reaches the disk. The caller authenticates and authorises requests.
+//!
+//! Requests wait for a permit ([`access`]), which bounds all git processes; organisations take turns. Compressed bodies
+//! are inflated here ([`feed`]), so that git never receives more than the bound.
 
+mod access;
+mod feed;
+mod inflate;
 mod process;
 mod request;
 mod response;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
 use nix::unistd::{AccessFlags, access};
-use registry::OrganizationId;
+use runner::Admission;
 use tokio::io::AsyncRead;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
-use super::leftovers::{remove_locks, remove_quarantines};
-use super::{GitProgram, Repositories, Repository, SourceError};
-use process::Backend;
-use request::Service;
+use super::collection::{Collector, drop_held_refs};
+use super::error::SourceError;
+use super::git_command::GitCommands;
+use super::git_program::GitProgram;
+use super::leftovers::{remove_locks, remove_quarantines, remove_stopped_packs};
+use super::limits::GitLimits;
+use super::repositories::Repositories;
+use access::{HeldResources, OperationPermit, Push};
+use process::{Backend, Call};
+use request::{PUSH_BODY_BYTES_MAX, Service};
 
 pub use request::GitRequest;
 pub use response::{GitBody, GitResponse};
 
-/// git processes of one organisation at a time: each may use a core and some hundred MiB, and a team's continuous
-/// integration fetches in bursts.
-const PROCESSES_PER_ORGANIZATION_MAX: u8 = 4;
-/// How long a request waits for its turn; git clients do not try again by themselves, and give up later than this.
-const TURN_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// Serves the repositories of all organisations. Cheap to clone.
+/// Serves the repositories of all organisations. Clones are cheap.
 #[derive(Debug, Clone)]
 pub struct GitServer {
     repositories: Repositories,
-    git: GitProgram,
-    turns: Arc<Mutex<HashMap<OrganizationId, Arc<Semaphore>>>>,
+    commands: GitCommands,
+    operations: Admission,
+    collector: Collector,
 }
 
 impl GitServer {
-    /// A server that runs `git` for these repositories; the only one, since it removes what an earlier one left behind.
-    pub fn new(repositories: Repositories, git: GitProgram) -> Result<Self, SourceError> {
+    /// A server for these repositories. No other server may use them, since this removes the leftovers of an earlier one.
+    pub fn new(repositories: Repositories, git: GitProgram, limits: GitLimits) -> Result<Self, SourceError> {
         for path in repositories.paths().map_err(SourceError::io("list the repositories"))? {
             remove_quarantines(&path);
+            remove_stopped_packs(&path);
             remove_locks(&path);
+            // One damaged repository must not prevent the start.
+            if let Err(error) = drop_held_refs(&path) {
+                tracing::error!(repository = %path.display(), %error, "refs of a stopped garbage collection cannot be removed");
+            }
         }
-        Ok(Self { repositories, git, turns: Arc::default() })
+        let commands = GitCommands::new(git, repositories.root());
+        let collector = Collector::new(commands.clone(), limits.repository_bytes_max);
+        Ok(Self { repositories, commands, operations: Admission::new("git", limits.operations), collector })
     }
 
-    /// Answers one request; dropping the future, or the body it returns, stops git and all that git started.
+    /// Answers one request. Dropping the future, or the returned body, stops git and all its processes.
     ///
-    /// A refused push is a success here: its reason travels inside git's own protocol.
+    /// A push that the hook refuses is a success here: git's protocol carries the reason.
     pub async fn serve(
         &self,
         request: GitRequest,
@@ -61,11 +68,30 @@ impl GitServer {
     ) -> Result<GitResponse, SourceError> {
         let service = Service::of(&request).ok_or(SourceError::NotServed)?;
         let repository = self.repositories.find(&request.organization).ok_or(SourceError::UnknownRepository)?;
+        let form = request.body_form(service)?;
         self.check(&request, service)?;
-        let turn = self.turn(&repository).await?;
-        let command = process::command(&self.git, &self.repositories, &repository, &request, service);
-        let backend = Backend::start(command, repository, turn)?;
-        backend.answer(body, service.body_bytes_max()).await
+        let permit = OperationPermit::wait(&self.operations, &request.organization).await?;
+        let push = match service {
+            Service::Push => {
+                self.collector.collect_before_push(repository.tracked(), PUSH_BODY_BYTES_MAX).await;
+                Some(Push::begin(repository.tracked().clone()).await?)
+            }
+            _ => None,
+        };
+        let call = Call { request: &request, service, form, repository_bytes_max: self.collector.bytes_max() };
+        let command = call.command(&self.commands, &repository);
+        Backend::start(command, repository, HeldResources { permit, push })?.answer(body, form).await
+    }
+
+    /// Collects garbage in every repository that is worth it and has no push under way.
+    pub async fn collect_garbage(&self) {
+        match self.repositories.paths() {
+            Ok(paths) => {
+                let repositories = paths.into_iter().map(|path| self.repositories.track(path)).collect();
+                self.collector.sweep(repositories).await;
+            }
+            Err(error) => tracing::error!(%error, "the repositories cannot be listed, so that no garbage is collected"),
+        }
     }
 
     fn check(&self, request: &GitRequest, service: Service) -> Result<(), SourceError> {
@@ -79,20 +105,8 @@ impl GitServer {
         if !request.may_push {
             return Err(SourceError::PushForbidden);
         }
-        // git takes a hook that it may not execute for none at all, and would let the push through.
+        // git ignores a hook that it cannot execute, and would accept the push.
         let path = self.repositories.hook();
         access(&path, AccessFlags::X_OK).map_err(|_| SourceError::HookMissing { path })
-    }
-
-    async fn turn(&self, repository: &Repository) -> Result<OwnedSemaphorePermit, SourceError> {
-        let busy = || SourceError::Busy { processes_max: PROCESSES_PER_ORGANIZATION_MAX };
-        let semaphore = {
-            // A panic while the lock was held cannot have left the map half written.
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(Semaphore::new(PROCESSES_PER_ORGANIZATION_MAX.into()));
-            Arc::clone(turns.entry(repository.organization().clone()).or_insert_with(new))
-        };
-        let acquired = timeout(TURN_WAIT_MAX, semaphore.acquire_owned()).await;
-        acquired.map_err(|_| busy())?.map_err(|_| busy())
     }
 }

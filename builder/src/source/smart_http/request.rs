@@ -1,26 +1,29 @@
-//! The request of a git client, and which of the four shapes it has.
+//! Requests of git clients: the service, and the form of the body.
 
 use registry::OrganizationId;
 
-/// The body of a push: the pack's own bound, which git reports to the pusher in words, plus the commands before it.
-const PUSH_BODY_BYTES_MAX: u64 = 104 * 1024 * 1024;
-/// The body of a fetch, compressed or not: several times the largest negotiation that a git client sends at once.
+use crate::source::error::SourceError;
+
+/// Bytes of a push's body, compressed and inflated: the bound of the pack, which git itself reports to the client, plus the
+/// commands before it.
+pub(super) const PUSH_BODY_BYTES_MAX: u64 = 104 * 1024 * 1024;
+/// Bytes of a fetch's body, compressed and inflated: several times the largest negotiation of a git client.
 const FETCH_BODY_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// `Git-Protocol` holds `version=2`; a longer list of keys is no version of the protocol that exists.
+/// Bytes of `Git-Protocol`, such as `version=2`. No existing version of the protocol needs more.
 const PROTOCOL_BYTES_MAX: usize = 64;
 
-/// One request, already authenticated and permitted.
+/// One authenticated and authorised request.
 #[derive(Debug, Clone)]
 pub struct GitRequest {
     /// `GET` or `POST`.
     pub method: String,
-    /// What follows `tools.git/`, percent-encoding and all.
+    /// The path after `tools.git/`, still percent-encoded.
     pub path: String,
     /// The query string without `?`.
     pub query: String,
     /// `Content-Type`.
     pub content_type: Option<String>,
-    /// `Content-Encoding`.
+    /// All values of `Content-Encoding`, separated by commas.
     pub content_encoding: Option<String>,
     /// `Content-Length`; absent for a chunked body.
     pub content_length: Option<u64>,
@@ -29,11 +32,11 @@ pub struct GitRequest {
     /// The user's id.
     pub remote_user: String,
     pub organization: OrganizationId,
-    /// Whether the user may push to this organisation's repository at all.
+    /// Whether the user may push to this organisation's repository.
     pub may_push: bool,
 }
 
-/// The shapes of smart HTTP.
+/// The kinds of smart HTTP requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Service {
     FetchReferences,
@@ -43,7 +46,7 @@ pub(super) enum Service {
 }
 
 impl Service {
-    /// The request's shape; nothing when it has none of them.
+    /// The service of a request. `None` for any other request.
     pub(super) fn of(request: &GitRequest) -> Option<Self> {
         match (request.method.as_str(), request.path.as_str(), request.query.as_str()) {
             ("GET", "info/refs", "service=git-upload-pack") => Some(Self::FetchReferences),
@@ -56,6 +59,10 @@ impl Service {
 
     pub(super) fn is_push(self) -> bool {
         matches!(self, Self::PushReferences | Self::Push)
+    }
+
+    fn has_body(self) -> bool {
+        matches!(self, Self::Fetch | Self::Push)
     }
 
     pub(super) fn path(self) -> &'static str {
@@ -76,38 +83,58 @@ impl Service {
 }
 
 impl GitRequest {
-    /// The protocol version asked for, if it has the form of one.
+    /// The requested protocol version, if it is well-formed.
     pub(super) fn protocol(&self) -> Option<&str> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'=' | b':' | b'-');
         self.git_protocol.as_deref().filter(|text| text.len() <= PROTOCOL_BYTES_MAX && text.bytes().all(allowed))
     }
 
-    /// Whether git has to inflate the body; it knows no other encoding.
-    pub(super) fn is_gzip(&self) -> bool {
-        matches!(self.content_encoding.as_deref(), Some("gzip" | "x-gzip"))
+    /// The form of the body. git clients send plain bodies or gzip.
+    ///
+    /// # Errors
+    /// [`SourceError::UnknownEncoding`] for other encodings.
+    pub(super) fn body_form(&self, service: Service) -> Result<BodyForm, SourceError> {
+        let encoding = self.content_encoding.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
+        let is_gzip = match encoding.as_str() {
+            "" | "identity" => false,
+            "gzip" | "x-gzip" => true,
+            _ => return Err(SourceError::UnknownEncoding),
+        };
+        Ok(BodyForm { is_gzip: is_gzip && service.has_body(), bytes_max: service.body_bytes_max() })
     }
+}
+
+/// The encoding and the bound of a request's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BodyForm {
+    pub is_gzip: bool,
+    /// The bound of the bytes that git receives, and of the bytes that the client sends.
+    pub bytes_max: u64,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn request(method: &str, path: &str, query: &str) -> GitRequest {
+        GitRequest {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            content_type: None,
+            content_encoding: None,
+            content_length: None,
+            git_protocol: None,
+            remote_user: "ada".to_owned(),
+            organization: OrganizationId::parse("acme").expect("an id"),
+            may_push: true,
+        }
+    }
+
     #[test]
-    fn only_the_four_shapes_are_served() {
+    fn only_four_kinds_of_requests_are_served() {
         let check = |method: &str, path: &str, query: &str, expect: Option<Service>| {
-            let request = GitRequest {
-                method: method.to_owned(),
-                path: path.to_owned(),
-                query: query.to_owned(),
-                content_type: None,
-                content_encoding: None,
-                content_length: None,
-                git_protocol: None,
-                remote_user: "ada".to_owned(),
-                organization: OrganizationId::parse("acme").expect("an id"),
-                may_push: true,
-            };
-            assert_eq!(Service::of(&request), expect, "{method} {path}?{query}");
+            assert_eq!(Service::of(&request(method, path, query)), expect, "{method} {path}?{query}");
         };
         check("GET", "info/refs", "service=git-upload-pack", Some(Service::FetchReferences));
         check("GET", "info/refs", "service=git-receive-pack", Some(Service::PushReferences));
@@ -124,5 +151,29 @@ mod tests {
         check("POST", "info/refs", "service=git-upload-pack", None);
         check("GET", "git-upload-pack", "", None);
         check("POST", "git-upload-archive", "", None);
+    }
+    #[test]
+    fn a_body_is_plain_or_in_gzip() {
+        let check = |encoding: Option<&str>, expect: Option<bool>| {
+            let request =
+                GitRequest { content_encoding: encoding.map(str::to_owned), ..request("POST", "git-receive-pack", "") };
+            let found = request.body_form(Service::Push).ok().map(|form| form.is_gzip);
+            assert_eq!(found, expect, "{encoding:?}");
+        };
+        check(None, Some(false));
+        check(Some(""), Some(false));
+        check(Some("identity"), Some(false));
+        check(Some("gzip"), Some(true));
+        check(Some("X-Gzip"), Some(true));
+        for other in ["deflate", "br", "zstd", "gzip, gzip", "gzip, identity", "gzip;q=1", "\u{fffd}"] {
+            check(Some(other), None);
+        }
+    }
+
+    #[test]
+    fn a_fetch_has_a_much_lower_bound_than_a_push() {
+        let bytes_max = |service| request("POST", "", "").body_form(service).expect("a form").bytes_max;
+        assert!(bytes_max(Service::Fetch) * 10 < bytes_max(Service::Push));
+        assert_eq!(bytes_max(Service::PushReferences), 0);
     }
 }

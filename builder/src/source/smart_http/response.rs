@@ -1,4 +1,4 @@
-//! What `git http-backend` answers: CGI headers, then a body that streams.
+//! The response of `git http-backend`: CGI headers, then a streamed body.
 
 use std::io;
 use std::pin::Pin;
@@ -10,9 +10,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
 use tokio::process::ChildStdout;
 use tokio::sync::oneshot;
 
-use super::SourceError;
+use crate::source::error::SourceError;
 
-/// All header lines of one answer; git sends five short ones.
+/// Bytes of all header lines; git sends five short ones.
 const HEADER_BYTES_MAX: usize = 8 * 1024;
 
 /// The answer to one request.
@@ -20,20 +20,21 @@ const HEADER_BYTES_MAX: usize = 8 * 1024;
 pub struct GitResponse {
     /// The HTTP status.
     pub status: u16,
-    /// Header names and values as git gave them.
+    /// Header names and values as git sent them.
     pub headers: Vec<(String, String)>,
     pub body: GitBody,
 }
 
-/// The body, read while git makes it. Dropping it before its end stops git.
+/// The streamed body. Dropping it before its end stops git.
 #[derive(Debug)]
 pub struct GitBody {
     output: BufReader<ChildStdout>,
-    /// Dropped together with the body; the other end then stops git.
+    /// Dropped with the body; the supervising task then stops git.
     client: Option<oneshot::Sender<()>>,
     stopped: Arc<AtomicBool>,
 }
 
+/// The status and the headers of a response.
 pub(super) struct Head {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -44,12 +45,12 @@ impl GitBody {
         Self { output, client: Some(client), stopped }
     }
 
-    /// An end that comes because git was stopped must not look like the end of the answer.
+    /// Ends the body. If git was stopped, that is an error, so that the client does not take a part for the whole.
     fn finish(&mut self) -> io::Result<()> {
         if self.stopped.load(Ordering::SeqCst) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "git was stopped before it had answered"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "git was stopped before the end of its answer"));
         }
-        // Tells the supervisor that git may end by itself.
+        // Tells the supervising task that git may end by itself.
         if let Some(client) = self.client.take() {
             client.send(()).unwrap_or_default();
         }
@@ -94,7 +95,7 @@ async fn read_line(output: &mut BufReader<ChildStdout>, bytes_max: usize) -> Res
     let mut limited = tokio::io::AsyncReadExt::take(output, bytes_max as u64);
     limited.read_until(b'\n', &mut line).await.map_err(SourceError::io("read git's answer"))?;
     if line.last() != Some(&b'\n') {
-        return Err(SourceError::BackendReply { detail: "its headers end too early or are too long" });
+        return Err(SourceError::BackendReply { detail: "its headers are incomplete or too long" });
     }
     String::from_utf8(line).map_err(|_| SourceError::BackendReply { detail: "a header is not UTF-8" })
 }

@@ -1,74 +1,71 @@
-//! A tool's packages, imported once in an instance of the image, and then the memory of that instance.
+//! Imports a tool's packages once in an instance of the image, and captures the memory of that instance.
 //!
-//! A package that cannot be imported ahead of a run, or would not be the same in all runs then, is left out: it is there to
-//! be imported, and each run does so.
+//! A package that cannot be imported ahead of a run, or would then differ between runs, is not imported. Its files are
+//! in memory, and each run imports it.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use registry::Language;
-use runner::{CompileFailure, Interpreter, Limits, NativeCode, Project, SourceFile};
+use runner::{CompileFailure, Interpreter, Limits, Project, SourceFile};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
-use super::{LIMITS, Request, say, with_loaded};
-use crate::error::Error;
+use super::interpreter::{LIMITS, with_loaded};
 
-/// One attempt; several, and what comes before them, have to fit into the child's time. Large packages take a second.
+/// Limits of one attempt. Several attempts and their preparation must fit into the child's time. Large packages take a
+/// second.
 const ATTEMPT: Limits = Limits { wall_ms: 10_000, cpu_ms: 10_000, ..LIMITS };
-/// For finding out which packages are to be left out, when some are. What has had no turn by then is left out, too.
+/// Time for finding the packages to leave out, if there are any. Packages that have not been tried by then are left
+/// out, too.
 const TRIALS_MAX: Duration = Duration::from_secs(10);
 
-/// What these modules are called. An author whose own have such names gets no snapshot.
+/// The names of the modules that this step adds. A project with modules of the same names gets no snapshot.
 pub const PYTHON_MODULES: [&str; 2] = ["lathe_packages", "lathe_preload"];
-/// What an entry point has to be.
+/// The required entry point.
 const PYTHON_ENTRY: &str =
     "def run_tool(tool_input, metadata, config, conversation, send_status_event, user_variables): ...\n";
-/// What esbuild's two files are called.
+/// The names of esbuild's two output files.
 const SCRIPT: &str = "bundle.js";
 const MAP: &str = "bundle.js.map";
 const NO_MAP: &str = r#"{"version":3,"sources":[],"mappings":""}"#;
 const JAVASCRIPT_ENTRY: &str = "\nexports.runTool = () => '';\n";
 
-/// What is to be in memory.
+/// The packages to load into memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Packages {
     pub language: Language,
-    /// All files of all packages; in JavaScript one script that loads what it is asked for.
+    /// All files of all packages. In JavaScript, one script that loads packages on demand.
     pub files: Vec<SourceFile>,
-    /// What is imported of them, by the names that a tool imports it by.
+    /// The modules to import, by the names that the tool uses.
     pub imports: Vec<String>,
 }
 
-/// What came of it.
+/// The result of loading packages into memory.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Loaded {
-    /// What each run imports itself, and why.
+    /// The modules that each run imports itself, with the reasons.
     pub left_out: Vec<(String, String)>,
+    /// Whether an import has timed out, so that a faster or less busy machine may load more packages.
+    pub has_timed_out: bool,
 }
 
-/// Has the image behind `code` import packages, and gives the memory that it has then.
-///
-/// # Errors
-/// When not even files without an import can be had in memory; or a child that failed.
-pub async fn load(
-    code: &NativeCode,
-    bundler: &[String],
-    packages: Packages,
-) -> Result<Result<(Loaded, Vec<u8>), String>, Error> {
-    let mut said = say(code, bundler, |code| Request::Packages { code, packages }).await?;
-    let (answer, memory): (Result<Loaded, String>, _) = postcard::take_from_bytes(&said).map_err(Error::internal)?;
-    let header = said.len() - memory.len();
-    Ok(answer.map(|loaded| (loaded, said.split_off(header))))
+/// The reason why the files cannot be loaded into memory even without an import.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Unloaded {
+    pub reason: String,
+    pub has_timed_out: bool,
 }
 
-/// The child: what became of the packages, and behind it the memory.
+/// The child process, which writes the result of loading, followed by the memory.
 pub fn child_main(code: &Path, packages: Packages) -> io::Result<()> {
     let made = with_loaded(code, async |image| imported(&image, packages).await)?;
     let (answer, memory) = match made {
         Ok(Ok((loaded, memory))) => (Ok(loaded), memory),
-        Ok(Err(failure)) => (Err(failure.message), Vec::new()),
-        Err(error) => (Err(error.to_string()), Vec::new()),
+        Ok(Err(unloaded)) => (Err(unloaded), Vec::new()),
+        Err(error) => (Err(Unloaded { reason: error.to_string(), has_timed_out: true }), Vec::new()),
     };
     let mut output = io::stdout().lock();
     output.write_all(&postcard::to_allocvec(&answer).map_err(io::Error::other)?)?;
@@ -77,49 +74,75 @@ pub fn child_main(code: &Path, packages: Packages) -> io::Result<()> {
 
 type Made<T> = Result<Result<T, CompileFailure>, runner::Error>;
 
-/// One instance with the packages' files.
+/// Attempts to import modules, each in an instance with the packages' files.
 struct Attempts<'a> {
     image: &'a Interpreter,
     language: Language,
     files: Vec<u8>,
+    /// Whether an attempt has timed out.
+    has_timed_out: Cell<bool>,
 }
 
-async fn imported(image: &Interpreter, packages: Packages) -> Made<(Loaded, Vec<u8>)> {
+/// The loaded packages with the memory, or the reason for the failure.
+type Ended = Result<(Loaded, Vec<u8>), Unloaded>;
+
+async fn imported(image: &Interpreter, packages: Packages) -> Result<Ended, runner::Error> {
     let Packages { language, files, imports } = packages;
-    let files = match image.bundle(there(language, files), LIMITS).await? {
+    let start = Instant::now();
+    let files = match image.bundle(project_without_imports(language, files), LIMITS).await? {
         Ok(files) => files,
-        Err(failure) => return Ok(Err(failure)),
+        Err(CompileFailure { message, .. }) => {
+            return Ok(Err(Unloaded { reason: message, has_timed_out: start.elapsed() >= LIMITS.wall() }));
+        }
     };
-    let attempts = Attempts { image, language, files };
+    let attempts = Attempts { image, language, files, has_timed_out: Cell::new(false) };
     if let Ok(memory) = attempts.memory_with(&imports).await? {
-        return Ok(Ok((Loaded { left_out: Vec::new() }, memory)));
+        return Ok(Ok((attempts.loaded(Vec::new()), memory)));
     }
-    let (good, mut left_out) = attempts.tried_alone(imports).await?;
+    let (good, mut left_out) = attempts.try_each(imports).await?;
     match attempts.memory_with(&good).await? {
-        Ok(memory) => Ok(Ok((Loaded { left_out }, memory))),
+        Ok(memory) => Ok(Ok((attempts.loaded(left_out), memory))),
         Err(failure) => {
             left_out.extend(good.into_iter().map(|name| (name, failure.message.clone())));
-            Ok(attempts.memory_with(&[]).await?.map(|memory| (Loaded { left_out }, memory)))
+            let memory = attempts.memory_with(&[]).await?;
+            let unloaded = |failure: CompileFailure| Unloaded {
+                reason: failure.message,
+                has_timed_out: attempts.has_timed_out.get(),
+            };
+            Ok(memory.map(|memory| (attempts.loaded(left_out), memory)).map_err(unloaded))
         }
     }
 }
 
 impl Attempts<'_> {
+    fn loaded(&self, left_out: Vec<(String, String)>) -> Loaded {
+        Loaded { left_out, has_timed_out: self.has_timed_out.get() }
+    }
+
     async fn memory_with(&self, imports: &[String]) -> Made<Vec<u8>> {
-        match self.image.bundle(imported_now(self.language, imports), LIMITS).await? {
-            // The engine of JavaScript looks at the time whenever it likes.
+        let start = Instant::now();
+        let made = self.memory_now(imports).await;
+        if matches!(made, Ok(Err(_))) && start.elapsed() >= ATTEMPT.wall() {
+            self.has_timed_out.set(true);
+        }
+        made
+    }
+
+    async fn memory_now(&self, imports: &[String]) -> Made<Vec<u8>> {
+        match self.image.bundle(project_with_imports(self.language, imports), LIMITS).await? {
+            // The JavaScript engine reads the clock at arbitrary times.
             Ok(load) => {
-                let counts_looks = self.language == Language::Python;
-                self.image.picture(&[self.files.clone(), load], counts_looks, ATTEMPT).await
+                let counts_clock_reads = self.language == Language::Python;
+                self.image.memory_capture(&[self.files.clone(), load], counts_clock_reads, ATTEMPT).await
             }
             Err(failure) => Ok(Err(failure)),
         }
     }
 
-    /// Those that can be imported, each in an instance of its own, and those that cannot.
-    async fn tried_alone(&self, imports: Vec<String>) -> Result<(Vec<String>, Vec<(String, String)>), runner::Error> {
+    /// Tries each import in an instance of its own. Returns the imports that succeed and those that fail.
+    async fn try_each(&self, imports: Vec<String>) -> Result<(Vec<String>, Vec<(String, String)>), runner::Error> {
         let (mut good, mut left_out) = (Vec::new(), Vec::new());
-        let deadline = tokio::time::Instant::now() + TRIALS_MAX;
+        let deadline = Instant::now() + TRIALS_MAX;
         for name in imports {
             let attempt = tokio::time::timeout_at(deadline, self.memory_with(std::slice::from_ref(&name))).await;
             match attempt {
@@ -127,27 +150,30 @@ impl Attempts<'_> {
                     Ok(_) => good.push(name),
                     Err(failure) => left_out.push((name, failure.message)),
                 },
-                Err(_) => left_out.push((name, "there was no time left to try".to_owned())),
+                Err(_) => {
+                    self.has_timed_out.set(true);
+                    left_out.push((name, "there was no time left to try".to_owned()));
+                }
             }
         }
         Ok((good, left_out))
     }
 }
 
-/// A project that has the packages, and imports none.
-fn there(language: Language, files: Vec<SourceFile>) -> Project {
+/// A project that contains the packages and imports none.
+fn project_without_imports(language: Language, files: Vec<SourceFile>) -> Project {
     if language == Language::Python {
         return python(PYTHON_MODULES[0], "", files);
     }
-    // Under a name of its own, so that no trace takes its lines for the author's.
+    // The script has its own name, so that stack traces do not attribute its lines to the author.
     let text = files.into_iter().map(|file| String::from_utf8_lossy(&file.contents).into_owned()).collect::<String>();
     let text = format!("(function (module, exports) {{{text}\n}})({{}}, {{}})\n//# sourceURL=lathe:packages");
     let script = serde_json::Value::from(text);
     javascript(&format!("(0, eval)({script});"))
 }
 
-/// A project that imports them.
-fn imported_now(language: Language, imports: &[String]) -> Project {
+/// A project that imports packages.
+fn project_with_imports(language: Language, imports: &[String]) -> Project {
     let names = serde_json::Value::from(imports);
     if language == Language::Python {
         let text = format!("from lathe_runtime import packages\npackages.load({names})\n");

@@ -1,4 +1,4 @@
-//! What is taken from the process before it becomes esbuild: a tree may ask it to read any path that it names.
+//! Confines the process before it executes esbuild, since a project may make esbuild read any path.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,21 +15,21 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 
-/// Files have been refused since Linux 5.13; without that esbuild is not started.
+/// The required Landlock ABI, which restricts file access since Linux 5.13. Esbuild is not started without it.
 const REQUIRED: ABI = ABI::V1;
-/// What newer kernels refuse besides.
+/// The newest Landlock ABI that is used. Newer kernels restrict more.
 const KNOWN: ABI = ABI::V7;
-/// A little more than the parent waits.
+/// CPU time of esbuild, a little more than the parent waits.
 const CPU_SECONDS_MAX: u64 = 40;
-/// Ten times what the largest tools take.
+/// Memory of esbuild: ten times what the largest tools need.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
-/// A script of this size is refused later, and its map is not much larger.
+/// Bytes of a file that esbuild writes. A script of this size is refused later, and its source map is not much larger.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// The child: becomes `program`, which has the current directory and nothing else. It returns only with an error.
+/// The child process, which executes `program` with access to the current directory only. Returns only on failure.
 ///
 /// # Errors
-/// When the process cannot be confined, or the program not be started.
+/// When the process cannot be confined, or the program cannot be started.
 pub fn child_esbuild_main(program: &Path, arguments: &[OsString]) -> io::Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CPU, CPU_SECONDS_MAX, CPU_SECONDS_MAX)?;
@@ -37,14 +37,15 @@ pub fn child_esbuild_main(program: &Path, arguments: &[OsString]) -> io::Result<
     setrlimit(Resource::RLIMIT_FSIZE, FILE_BYTES_MAX, FILE_BYTES_MAX)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
-        // No user namespaces here: esbuild has no reason to open a connection, and Landlock refuses most.
+        // Without user namespaces, esbuild still has no reason to open a connection, and Landlock refuses most
+        // connections.
     }
     let open = |path: &Path| PathFd::new(path).map_err(io::Error::other);
     restrict(open(Path::new("."))?, open(program)?).map_err(io::Error::other)?;
     Err(Command::new(program).args(arguments).env_clear().exec())
 }
 
-/// The files below the current directory can be read and written, and the program can be executed.
+/// Restricts the process to reading and writing files below the current directory, and to executing the program.
 fn restrict(here: PathFd, program: PathFd) -> Result<(), RulesetError> {
     let sources = make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | MakeReg | RemoveFile | Truncate});
     let program_only: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile});

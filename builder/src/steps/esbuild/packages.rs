@@ -1,8 +1,8 @@
-//! The author's code without its packages, and the packages without it.
+//! Bundles the author's code and its packages into two separate scripts.
 //!
-//! The first asks for the second by name (`require`), and gets what its imports would have got: which form of a package they
-//! get and what its default is depends on who imports it, so a file that stands where the author's do imports each package
-//! for it. Whatever is unusual about a project makes it one script of everything instead.
+//! The author's script loads packages by name (`require`) and gets the same modules as with imports. The build of a
+//! package that an import gets, and its default export, depend on the importing file, so a generated file beside the
+//! author's files imports each package. An unusual project is bundled into a single script instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,28 +12,45 @@ use runner::SourceFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{APART, Esbuild, PACKAGES, SCRIPT, Site, Sources, blocking, run, taken};
+use super::{APART, Bundler, PACKAGES, SCRIPT, Sources, blocking, run, taken};
 use crate::error::Error;
 use crate::sandbox::ScratchDirectory;
 
 const PROJECT_FILE: &str = "package.json";
 const META: &str = ".lathe-meta.json";
-/// A static import: what it gets is the same wherever it stands.
+/// The kind of static imports, whose result does not depend on their position.
 const STATIC: &str = "import-statement";
-/// Files of these are importers of a kind of their own, wherever they lie.
+/// Extensions of files that have their own kind of importer, whatever their directory.
 const OTHER_KINDS: [&str; 4] = [".mjs", ".mts", ".cjs", ".cts"];
 const ENTRY: &str = ".lathe-packages.js";
 
-/// An author's code.
+/// The author's code without its packages.
 pub struct Apart {
     pub script: Vec<SourceFile>,
-    /// What it imports of packages.
+    /// The package modules that the code imports.
     pub imports: Vec<String>,
-    /// Of which kind its files are, as importers.
-    pub importer: String,
+    /// The kind of importer of the project's files: the `type` in package.json.
+    importer: Importer,
 }
 
-/// What esbuild tells of what it read.
+/// The two kinds of importing modules. A package may have a different build for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Importer {
+    Module,
+    CommonJs,
+}
+
+impl Importer {
+    /// A package.json that contains only the kind of importer.
+    const fn project_file(self) -> &'static str {
+        match self {
+            Self::Module => r#"{"type":"module"}"#,
+            Self::CommonJs => "{}",
+        }
+    }
+}
+
+/// Esbuild's metafile about its inputs.
 #[derive(Deserialize)]
 struct Meta {
     inputs: BTreeMap<String, Input>,
@@ -52,35 +69,32 @@ struct Import {
     external: bool,
 }
 
-/// The author's code alone; nothing when it has to be one script with its packages, or when there is something wrong with
-/// it, which is then found there.
+/// Bundles the author's code alone. `None` when it must be bundled together with its packages, or when esbuild refuses
+/// it; the joint bundling then reports the error.
 ///
 /// # Errors
-/// When the machine fails.
-pub async fn apart(esbuild: &Esbuild, site: Site<'_>, sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
-    // What is in the packages does not matter yet.
+/// When the output of esbuild cannot be read.
+pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
+    // The contents of the packages are not needed yet.
     let mut sources = Sources { entry_point: sources.entry_point, files: sources.files.clone(), packages: Vec::new() };
-    let Some(importer) = made_plain(&mut sources.files) else { return Ok(None) };
+    let Some(importer) = take_importer_kind(&mut sources.files) else { return Ok(None) };
     let meta = format!("--metafile={META}");
-    let Ok(scratch) = run(esbuild, site, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
+    let Ok(scratch) = run(bundler, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
         return Ok(None);
     };
     blocking(move || read(&scratch, importer)).await
 }
 
-/// All that is imported of the packages, in one script that loads each when it is asked for by name.
+/// Bundles all imported package modules into one script that loads each by name on demand. The script depends only on
+/// the imported names and the kind of importer: with its own package.json, or any other file, a project could change
+/// the contents of the packages.
 ///
 /// # Errors
-/// When a package cannot be bundled, or is not there.
-pub async fn alone(
-    esbuild: &Esbuild,
-    site: Site<'_>,
-    sources: &Sources<'_>,
-    imports: &[String],
-) -> Result<SourceFile, Error> {
-    let mut files: Vec<_> = sources.files.iter().filter(|file| file.path == PROJECT_FILE).cloned().collect();
+/// When a package cannot be bundled, or is missing.
+pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &Apart) -> Result<SourceFile, Error> {
+    let mut files = vec![SourceFile { path: PROJECT_FILE.into(), contents: apart.importer.project_file().into() }];
     let mut loaders = Vec::new();
-    for (index, name) in imports.iter().enumerate() {
+    for (index, name) in apart.imports.iter().enumerate() {
         let name = Value::from(name.as_str());
         let text = format!("import * as all from {name};\nexport {{ all }};\n");
         files.push(SourceFile { path: format!(".lathe-package-{index}.js"), contents: text.into_bytes() });
@@ -89,29 +103,29 @@ pub async fn alone(
     let entry = include_str!("packages.js").replace("[/* loaders */]", &format!("[{}]", loaders.join(",")));
     files.push(SourceFile { path: ENTRY.into(), contents: entry.into_bytes() });
     let sources = Sources { entry_point: ENTRY, files, packages: sources.packages.clone() };
-    let scratch = run(esbuild, site, sources, &[]).await?;
+    let scratch = run(bundler, sources, &[]).await?;
     let made = blocking(move || taken(&scratch)).await?;
     made.into_iter().find(|file| file.path == SCRIPT).ok_or_else(|| Error::internal("esbuild made no script"))
 }
 
-/// Makes all files importers of one kind, if they are: what they get of a package is settled elsewhere. Which kind that
-/// was is the answer.
-fn made_plain(files: &mut [SourceFile]) -> Option<String> {
+/// Removes the kind of importer from package.json and returns it. `None` when files have their own kind, or
+/// package.json is missing or malformed.
+fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
     let is_other = |path: &str| OTHER_KINDS.iter().any(|kind| path.ends_with(kind)) || path.ends_with("/package.json");
     if files.iter().any(|file| is_other(&file.path)) {
         return None;
     }
     let file = files.iter_mut().find(|file| file.path == PROJECT_FILE)?;
     let mut fields: Map<String, Value> = serde_json::from_slice(&file.contents).ok()?;
-    let kind = fields.remove("type").unwrap_or_default();
+    let kind = fields.remove("type");
     file.contents = Value::Object(fields).to_string().into_bytes();
-    Some(kind.to_string())
+    Some(if kind.is_some_and(|kind| kind == "module") { Importer::Module } else { Importer::CommonJs })
 }
 
-fn read(scratch: &ScratchDirectory, importer: String) -> io::Result<Option<Apart>> {
+fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<Apart>> {
     let meta: Meta = serde_json::from_slice(&fs::read(scratch.path().join(META))?).map_err(io::Error::other)?;
     if meta.inputs.keys().any(|path| path.starts_with(PACKAGES)) {
-        return Ok(None); // what the author committed there
+        return Ok(None); // The author committed files to `node_modules/`.
     }
     let imports = meta.inputs.into_values().flat_map(|input| input.imports).filter(|import| import.external);
     let (mut names, mut is_static) = (BTreeSet::new(), true);
@@ -134,11 +148,11 @@ mod tests {
         let file = |path: &str, text: &str| SourceFile { path: path.into(), contents: text.into() };
         let project = file("package.json", r#"{"type": "module", "name": "x"}"#);
         let mut files = [project.clone(), file("index.ts", "")];
-        assert_eq!(made_plain(&mut files).as_deref(), Some("\"module\""));
+        assert_eq!(take_importer_kind(&mut files), Some(Importer::Module));
         assert_eq!(files[0].contents, br#"{"name":"x"}"#);
         for other in ["index.mts", "lib/a.cjs", "lib/package.json"] {
-            assert!(made_plain(&mut [project.clone(), file(other, "{}")]).is_none(), "{other}");
+            assert!(take_importer_kind(&mut [project.clone(), file(other, "{}")]).is_none(), "{other}");
         }
-        assert!(made_plain(&mut [file("package.json", "no JSON")]).is_none());
+        assert!(take_importer_kind(&mut [file("package.json", "no JSON")]).is_none());
     }
 }

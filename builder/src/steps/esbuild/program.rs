@@ -1,4 +1,4 @@
-//! The machine's esbuild: which file it is.
+//! Finds this machine's esbuild.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,24 +17,24 @@ use crate::attestation::{Hash, Package};
 use crate::error::Error;
 
 const NAME: &str = "esbuild";
-/// What a program of this system begins with.
+/// The first bytes of an executable.
 const ELF: [u8; 4] = *b"\x7fELF";
-/// Where npm puts the program of this machine.
+/// The path of this platform's executable in an npm installation.
 const NATIVE: &str =
     if cfg!(target_arch = "aarch64") { "@esbuild/linux-arm64/bin/esbuild" } else { "@esbuild/linux-x64/bin/esbuild" };
 
-/// It answers in milliseconds.
+/// Time for esbuild to report its release, which takes milliseconds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An esbuild that was found.
 #[derive(Debug, Clone)]
 pub struct Esbuild {
     path: PathBuf,
-    /// Asked once: another program takes a restart.
+    /// The release and digest, determined once. Replacing the program requires a restart.
     identity: Arc<OnceCell<Package>>,
 }
 
-/// There is none, or none that runs without Node.js.
+/// There is no esbuild, or only one that needs Node.js.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error(
     "this server has no esbuild, which JavaScript and TypeScript need: its operator installs it with `npm install \
@@ -43,14 +43,17 @@ pub struct Esbuild {
 pub struct EsbuildMissing;
 
 impl Esbuild {
-    /// The one that the operator names, or else the one in the search path.
+    /// Finds the program that the operator names, or else the one in the search path.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such program.
     pub fn find(named: Option<&Path>, search_path: &OsStr) -> Result<Self, EsbuildMissing> {
         let found = match named {
             Some(path) => native(path),
-            None => env::split_paths(search_path).find_map(|directory| native(&directory.join(NAME))),
+            // A relative entry would depend on the directory in which a command is started.
+            None => env::split_paths(search_path)
+                .filter(|directory| directory.is_absolute())
+                .find_map(|directory| native(&directory.join(NAME))),
         };
         found.map(|path| Self { path, identity: Arc::default() }).ok_or(EsbuildMissing)
     }
@@ -60,10 +63,10 @@ impl Esbuild {
         &self.path
     }
 
-    /// Which release it is, and the digest of its program.
+    /// The release, and the digest of the program.
     ///
     /// # Errors
-    /// When it cannot be read, or does not start.
+    /// When the program cannot be read or started.
     pub async fn identity(&self) -> Result<Package, Error> {
         self.identity.get_or_try_init(|| self.asked()).await.cloned()
     }
@@ -82,7 +85,8 @@ impl Esbuild {
     }
 }
 
-/// What npm links into the search path may be a script that calls the program; then the program lies not far from it.
+/// Finds the executable of a candidate. npm may link a script that calls the executable into the search path; the
+/// executable then lies near the script.
 fn native(candidate: &Path) -> Option<PathBuf> {
     let path = candidate.canonicalize().ok()?;
     if is_program(&path) {
@@ -117,6 +121,10 @@ mod tests {
         assert!(Esbuild::find(None, bin.as_os_str()).is_err());
         fs::write(&program, "\x7fELF and more").unwrap();
         assert_eq!(Esbuild::find(None, bin.as_os_str()).unwrap().path(), program);
+        // The same directory, relative to the current directory.
+        let up: PathBuf = env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
+        let relative = up.join(bin.strip_prefix("/").unwrap());
+        assert!(native(&relative.join(NAME)).is_some() && Esbuild::find(None, relative.as_os_str()).is_err());
         assert_eq!(Esbuild::find(Some(&program), OsStr::new("")).unwrap().path(), program);
         let error = Esbuild::find(Some(Path::new("/none")), bin.as_os_str()).unwrap_err();
         assert!(error.to_string().contains("npm install --global esbuild"));

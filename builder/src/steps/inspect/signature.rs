@@ -1,14 +1,14 @@
-//! What `run-tool` takes and gives, as text: two functions with the same text can be called the same way.
+//! The signature of `run-tool` as text. Functions with the same text can be called in the same way.
 
 use wasmparser::component_types::{ComponentDefinedType, ComponentFuncType, ComponentFuncTypeId, ComponentValType};
 use wasmparser::types::TypesRef;
 
-/// What the host calls. Names of types do not matter, those of fields do.
+/// The signature that the host calls. Names of fields matter, names of types do not.
 pub const EXPECTED: &str = "func(record { tool-input: string, metadata: string, config: string, conversation: string, \
                             user-variables: string }) -> result<string, record { kind: string, message: string, \
                             stack-trace: list<string> }>";
-/// The function that is expected is no deeper and no longer than a third of these. Types may refer to one another so that
-/// their text would have no end that one could wait for.
+/// Bounds of the text. The expected signature needs at most a third of each. Types may refer to one another so that
+/// their text would be unreasonably long.
 const DEPTH_MAX: usize = 8;
 const LENGTH_MAX: usize = 600;
 const CUT: &str = "…";
@@ -88,7 +88,7 @@ impl Text<'_> {
                 });
                 self.add(">");
             }
-            // None of the others is in what is expected, and that is enough to see it.
+            // The expected signature contains no other type, so any text that differs suffices.
             _ => self.add("(another type)"),
         }
     }

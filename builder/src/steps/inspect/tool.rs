@@ -1,26 +1,26 @@
-//! A tool that is a component of its own, as its author's toolchain made it.
+//! Inspects a tool that is a complete component from its author's toolchain.
 
-use runner::{COMPONENT_BYTES_MAX, Unsound};
+use runner::{COMPONENT_BYTES_MAX, StructureError};
 use wasmparser::component_types::ComponentEntityType;
 
 use super::{ENTRY_POINT, no_entry_point, refuse, require_component, signature, validate};
 use crate::error::Error;
 
-/// What a language's interpreter gets, and nobody else: it would be granted more than tools are.
+/// Interfaces for language interpreters only, since they grant more than tools may have.
 const OF_INTERPRETERS: [&str; 2] = ["lathe:tool/bundle", "lathe:tool/compiler"];
 
-/// What to do instead of importing something.
+/// Alternatives to refused imports, by prefix.
 const HINTS: [(&str, &str); 3] = [
     ("wasi:sockets/", "requests go through lathe:tool/http; a library that opens connections cannot be used"),
     ("wasi:http/", "requests go through lathe:tool/http"),
     ("wasi:", "tools are of WASI 0.2 without its further interfaces"),
 ];
 
-/// Checks an author's component: its size in every direction, whether it is valid, all that it imports, and the type
-/// of its entry point. Whether what it imports has the right types is seen when it is loaded.
+/// Checks an author's component: its bounds, its validity, its imports, and the type of its entry point. The types of
+/// its imports are checked when it is loaded.
 ///
 /// # Errors
-/// What refuses it, in the stage `inspect`.
+/// When a check fails, in the stage `inspect`.
 pub fn inspect_tool(component: &[u8]) -> Result<(), Error> {
     if component.len() > COMPONENT_BYTES_MAX {
         let message = format!("the component has {} bytes; {COMPONENT_BYTES_MAX} are the limit", component.len());
@@ -44,22 +44,23 @@ pub fn inspect_tool(component: &[u8]) -> Result<(), Error> {
     Err(refuse("signature", format!("run-tool is a {found}; it has to be a {}", signature::EXPECTED)))
 }
 
-/// Of what comes under a plain name only types are granted, which belong to an interface that is granted itself.
+/// Whether an import is refused. Among plain names only types are granted, which belong to an interface that is granted
+/// itself.
 fn is_refused(name: &str, item: Option<ComponentEntityType>) -> bool {
     let is_plain = !name.contains('/');
     is_plain && !matches!(item, Some(ComponentEntityType::Type { .. }))
         || OF_INTERPRETERS.iter().any(|reserved| name.starts_with(reserved))
 }
 
-fn from_structure(unsound: Unsound) -> Error {
-    match unsound {
-        Unsound::TooMuch { .. } => refuse("size", unsound.to_string()),
-        Unsound::Imports { names } => imports_refused(&names),
-        Unsound::Malformed(error) => refuse("valid", error.to_string()),
+fn from_structure(error: StructureError) -> Error {
+    match error {
+        StructureError::TooMuch { .. } => refuse("size", error.to_string()),
+        StructureError::Imports { names } => imports_refused(&names),
+        StructureError::Malformed(error) => refuse("valid", error.to_string()),
     }
 }
 
-/// All of them, each with what can be done about it.
+/// The error that names all refused imports with their alternatives.
 fn imports_refused(names: &[String]) -> Error {
     let named = names.iter().map(|name| match HINTS.iter().find(|(prefix, _)| name.starts_with(prefix)) {
         Some((_, hint)) => format!("{name} ({hint})"),

@@ -1,4 +1,4 @@
-//! What of the boundary to its host a tool is built against, as its bytes tell.
+//! Determines the WIT world that a tool is built for, from its bytes.
 
 use registry::ToolWorld;
 use wasmparser::{Parser, Payload};
@@ -7,18 +7,19 @@ use super::{ENTRY_POINT, refuse};
 use crate::component::Artefact;
 use crate::error::Error;
 
-/// The boundary's package, as `scaffold/wit` has it.
+/// The WIT package of the host interface, as in `scaffold/wit`.
 const PACKAGE: &str = "lathe:tool/";
-/// Its world for tools, and its release.
+/// The package's world for tools, and its release.
 const WORLD: &str = "tool";
 const RELEASE: &str = "0.1.0";
-/// What this world has for tools.
+/// The interfaces of this world.
 const INTERFACES: [&str; 3] = ["http", "status", "types"];
 
-/// An interpreter imports all that there is, whatever its code uses of it. A component imports what it uses.
+/// The world of an artefact. An interpreter counts as importing every interface, whatever its code uses. A component
+/// imports the interfaces that it uses.
 ///
 /// # Errors
-/// When the bytes are no component, which they were when they were inspected.
+/// When the bytes are not a component, which the inspection rules out.
 pub fn world_of(artefact: &Artefact) -> Result<ToolWorld, Error> {
     match artefact {
         Artefact::Bundle { .. } => Ok(whole()),
@@ -46,7 +47,7 @@ fn of_component(component: &[u8]) -> Result<ToolWorld, Error> {
     Ok(found.world())
 }
 
-/// Of the outermost component.
+/// The imports and exports of the outermost component.
 #[derive(Default)]
 struct Found {
     depth: u32,
@@ -74,7 +75,8 @@ impl Found {
         Ok(())
     }
 
-    /// The release is the one that the tool names itself; with no import of ours it could be any, and is taken for this.
+    /// The world, with the release that the tool's imports name. A tool that imports none of the interfaces counts as
+    /// built for this release.
     fn world(mut self) -> ToolWorld {
         // A type used from an interface is imported under its own name.
         self.imports.retain(|name| name.contains('/'));
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_needs_what_it_imports_itself() {
+    fn a_component_needs_its_own_imports() {
         let component = r#"(component
             (import "lathe:tool/http@0.2.1" (instance))
             (import "wasi:io/error@0.2.6" (instance (export "error" (type (sub resource)))))

@@ -1,38 +1,44 @@
-//! A table of the project file, read key by key. What nobody asked for is refused.
+//! A table of the project file, read key by key. Unknown keys are refused.
 
 use super::node::{Entry, Node, Table, Value};
-use super::{STAGE, milliseconds};
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
-/// A value with the line it stands on.
+/// The stage that refuses a manifest.
+pub const STAGE: &str = "manifest";
+
+/// A value with its line.
 #[derive(Debug)]
 pub struct Located<T> {
     pub line: u32,
     pub value: T,
 }
 
-/// The keys of a table that were not asked for yet.
+/// The keys of a table that have not been read yet.
 pub struct Fields {
     file: &'static str,
-    /// Of the whole table, such as `tool.lathe`.
+    /// The path of the whole table, such as `tool.lathe`.
     root: String,
-    /// Of this table within it: empty, or such as `limits.`.
+    /// The path of this table within the whole one: empty, or such as `limits.`.
     prefix: String,
     table: Table,
-    /// The keys that were asked for.
+    /// The keys that have been read.
     known: Vec<String>,
 }
 
 impl Fields {
     /// # Errors
-    /// When the node is something else than a table.
+    /// When the node is not a table.
     pub fn new(file: &'static str, root: &[&str], node: Option<&Node>) -> Result<Self, Error> {
         let root = root.join(".");
         let table = match node {
             None => Table::new(),
             Some(Node { value: Value::Table(table), .. }) => table.clone(),
             Some(Node { line, .. }) => {
-                return Err(Error::failed(STAGE, "lathe", format!("{root} must be a table"), Place::line(file, *line)));
+                return Err(Error::failed(
+                    (STAGE, "lathe"),
+                    format!("{root} must be a table"),
+                    Location::line(file, *line),
+                ));
             }
         };
         Ok(Self { file, root, prefix: String::new(), table, known: Vec::new() })
@@ -41,7 +47,7 @@ impl Fields {
     /// The table under a key, empty when there is none.
     ///
     /// # Errors
-    /// When something else is there.
+    /// When the value is not a table.
     pub fn table(&mut self, key: &str) -> Result<Self, Error> {
         let table = match self.take(key) {
             None => Table::new(),
@@ -52,7 +58,7 @@ impl Fields {
         Ok(Self { file: self.file, root, prefix, table, known: Vec::new() })
     }
 
-    /// The names and values of a table whose keys are the author's.
+    /// The entries of a table whose keys the author chooses.
     pub fn into_entries(self) -> impl Iterator<Item = (String, Entry)> {
         self.table.into_iter()
     }
@@ -77,7 +83,7 @@ impl Fields {
     /// The strings of a list.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the node is not a list of strings.
     pub fn texts_of(&self, key: &str, node: Node) -> Result<Vec<Located<String>>, Error> {
         let Value::List(list) = node.value else {
             return Err(self.refuse(key, node.line, "must be a list of strings"));
@@ -89,7 +95,7 @@ impl Fields {
         list.into_iter().map(one).collect()
     }
 
-    /// A whole number from 1 on.
+    /// An integer from 1 to `max`.
     pub fn number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
         let number = |value| match value {
             Value::Integer(number) => u64::try_from(number).ok().filter(|number| (1..=max).contains(number)),
@@ -99,7 +105,7 @@ impl Fields {
         Ok(found.map(|found| found.value))
     }
 
-    /// Seconds, as milliseconds.
+    /// A number of seconds, converted to milliseconds.
     pub fn seconds(&mut self, key: &str, max_ms: u64) -> Result<Option<u64>, Error> {
         #[expect(clippy::cast_precision_loss, reason = "seconds beyond 2^52 are refused anyway")]
         let seconds = |value| match value {
@@ -113,20 +119,29 @@ impl Fields {
     }
 
     /// # Errors
-    /// When a key is left that nobody knows.
+    /// When the table has an unknown key.
     pub fn finish(self) -> Result<(), Error> {
         match self.table.first_key_value() {
             Some((key, entry)) => {
                 let known = self.known.join(", ");
-                Err(self.refuse(key, entry.key_line, &format!("is no key that Lathe knows; these are: {known}")))
+                Err(self.refuse(key, entry.key_line, &format!("is an unknown key; the known keys are: {known}")))
             }
+            None => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// When a list has more than `max` entries.
+    pub fn bound(&self, key: &str, values: &[Located<String>], max: usize) -> Result<(), Error> {
+        match values.get(max) {
+            Some(value) => Err(self.refuse(key, value.line, &format!("has more than {max} entries"))),
             None => Ok(()),
         }
     }
 
     pub fn refuse(&self, key: &str, line: u32, message: &str) -> Error {
         let key = format!("{}{key}", self.prefix);
-        Error::failed(STAGE, &key, format!("{}.{key} {message}", self.root), Place::line(self.file, line))
+        Error::failed((STAGE, &key), format!("{}.{key} {message}", self.root), Location::line(self.file, line))
     }
 
     fn value<T>(
@@ -144,4 +159,10 @@ impl Fields {
         self.known.push(key.to_owned());
         self.table.remove(key).map(|entry| entry.node)
     }
+}
+
+/// Converts seconds to milliseconds. `None` below a millisecond and above a day.
+fn milliseconds(seconds: f64) -> Option<u64> {
+    let is_time = (0.001..=86_400.0).contains(&seconds);
+    is_time.then(|| std::time::Duration::from_secs_f64(seconds).as_millis()).and_then(|time| time.try_into().ok())
 }

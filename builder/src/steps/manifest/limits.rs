@@ -1,11 +1,12 @@
-//! The table `limits`: what a run of the version may use, where most tools need set nothing.
+//! The table `limits`: the resources that a run of the version may use. Most tools need not set it.
 
 use registry::RunBounds;
 
 use super::fields::Fields;
 use crate::error::Error;
 
-/// Up to what the release has at most. An operator's caps hold when a version runs, since they may change.
+/// Reads the limits, up to the maximum of this release. The operator's caps apply when a version runs, since they may
+/// change.
 pub fn read(mut limits: Fields) -> Result<RunBounds, Error> {
     let max = runner::Limits::MAX;
     let size = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
@@ -36,7 +37,7 @@ mod tests {
     use super::super::tests::{parsed, refused};
 
     #[test]
-    fn a_limit_is_a_number_from_one_to_what_the_release_has() {
+    fn a_limit_is_a_number_from_one_to_the_maximum_of_the_release() {
         for (key, max) in [
             ("table_elements", 100_000),
             ("handles", 10_000),

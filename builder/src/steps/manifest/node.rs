@@ -1,27 +1,28 @@
-//! A project file as a tree of values, each with the line it stands on. What
-//! reads it need not know whether it was TOML or JSON.
+//! A project file as a tree of values with their lines, the same for TOML and JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
-/// Deeper than this nobody nests a project file.
+/// Levels of tables and lists in a project file. Project files in use have fewer than ten.
 const DEPTH_MAX: usize = 64;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Node {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
     pub value: Value,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Value {
     Text(String),
     Integer(i64),
@@ -29,27 +30,27 @@ pub enum Value {
     Flag(bool),
     List(Vec<Node>),
     Table(Table),
-    /// What no key asks for: a date, `null`, a number beyond 64 bits.
+    /// A value that no key takes: a date, `null`, a number beyond 64 bits.
     Other,
 }
 
 pub type Table = BTreeMap<String, Entry>;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Entry {
     pub key_line: u32,
     pub node: Node,
 }
 
-/// Why a text is no document.
-#[derive(Debug)]
+/// The reason why a text cannot be parsed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Malformed {
     pub message: String,
     pub line: Option<u32>,
 }
 
 impl Node {
-    /// What lies behind a path of keys.
+    /// The node at a path of keys.
     #[must_use]
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| match &node.value {
@@ -59,48 +60,88 @@ impl Node {
     }
 }
 
+/// Parses TOML. The parser bounds neither its time nor its memory, so an author's text is parsed in a child process
+/// only (`documents/child.rs`).
+///
 /// # Errors
-/// When the text is no TOML.
+/// When the text is not TOML, or is nested too deeply.
 pub fn from_toml(text: &str) -> Result<Node, Malformed> {
-    let lines = Lines { text };
+    let lines = LineIndex::of(text);
+    if let Some(offset) = too_deep_at(text) {
+        return Err(Malformed { message: too_deep(), line: Some(lines.at(offset)) });
+    }
     let malformed = |error: toml::de::Error| Malformed {
         message: error.message().trim().into(),
         line: error.span().map(|span| lines.at(span.start)),
     };
-    Ok(lines.toml_table(DeTable::parse(text).map_err(malformed)?.get_ref(), 1))
+    let document = DeTable::parse(text).map_err(malformed)?;
+    lines.toml_table(document.get_ref(), 1, 0)
 }
 
+/// The offset of the first bracket that opens more levels than a project file may have. The parser's own count of levels
+/// falls by one at each `{}` without a key, so it recurses without a bound on `a = {{}{}{}…a={a={a={…`.
+fn too_deep_at(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut tokens = Source::new(text).lex();
+    let deepest = tokens.find(|token| {
+        match token.kind() {
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEPTH_MAX
+    });
+    deepest.map(|token| token.span().start())
+}
+
+/// Parses JSON. Its time grows with the text's length times the depth, which is bounded.
+///
 /// # Errors
-/// When the text is no JSON, or an object in it has a key twice.
+/// When the text is not JSON, is nested too deeply, or has a duplicate key in an object.
 pub fn from_json(text: &str) -> Result<Node, Malformed> {
     let malformed = |error: &serde_json::Error| Malformed {
         message: error.to_string(),
         line: u32::try_from(error.line()).ok().filter(|line| *line > 0),
     };
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| malformed(&error))?;
-    Lines { text }.json(whole, 0).map_err(|(error, line)| Malformed { message: error.to_string(), line: Some(line) })
+    LineIndex::of(text)
+        .json(whole, 0)
+        .map_err(|(error, line)| Malformed { message: error.to_string(), line: Some(line) })
 }
 
-struct Lines<'a> {
+/// A text with the offsets of its lines, so that the line of an offset is found by binary search.
+struct LineIndex<'a> {
     text: &'a str,
+    starts: Vec<usize>,
 }
 
-impl Lines<'_> {
-    fn at(&self, offset: usize) -> u32 {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        u32::try_from(lines).unwrap_or(u32::MAX - 1) + 1
+fn too_deep() -> String {
+    format!("nested deeper than {DEPTH_MAX} levels")
+}
+
+impl<'a> LineIndex<'a> {
+    fn of(text: &'a str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self { text, starts: ends.map(|(at, _)| at + 1).collect() }
     }
 
-    fn toml_table(&self, table: &DeTable<'_>, line: u32) -> Node {
+    fn at(&self, offset: usize) -> u32 {
+        let before = self.starts.partition_point(|start| *start <= offset);
+        u32::try_from(before).unwrap_or(u32::MAX - 1) + 1
+    }
+
+    fn toml_table(&self, table: &DeTable<'_>, line: u32, depth: usize) -> Result<Node, Malformed> {
+        if depth > DEPTH_MAX {
+            return Err(Malformed { message: too_deep(), line: Some(line) });
+        }
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             let key_line = self.at(key.span().start);
-            (key.get_ref().to_string(), Entry { key_line, node: self.toml(value) })
+            Ok((key.get_ref().to_string(), Entry { key_line, node: self.toml(value, depth + 1)? }))
         };
-        Node { line, value: Value::Table(table.iter().map(entry).collect()) }
+        Ok(Node { line, value: Value::Table(table.iter().map(entry).collect::<Result<_, _>>()?) })
     }
 
-    fn toml(&self, value: &Spanned<DeValue<'_>>) -> Node {
+    fn toml(&self, value: &Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Malformed> {
         let line = self.at(value.span().start);
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
@@ -109,11 +150,14 @@ impl Lines<'_> {
             }
             DeValue::Float(number) => number.as_str().parse().map_or(Value::Other, Value::Float),
             DeValue::Boolean(flag) => Value::Flag(*flag),
-            DeValue::Array(list) => Value::List(list.iter().map(|one| self.toml(one)).collect()),
-            DeValue::Table(table) => return self.toml_table(table, line),
+            // The parser itself bounds the depth of lists.
+            DeValue::Array(list) => {
+                Value::List(list.iter().map(|one| self.toml(one, depth + 1)).collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => return self.toml_table(table, line, depth),
             DeValue::Datetime(_) => Value::Other,
         };
-        Node { line, value }
+        Ok(Node { line, value })
     }
 
     fn json(&self, raw: &RawValue, depth: usize) -> Result<Node, (serde_json::Error, u32)> {
@@ -128,7 +172,7 @@ impl Lines<'_> {
         let own = |error| (error, None);
         let inner = |(error, line)| (error, Some(line));
         if depth > DEPTH_MAX {
-            return Err(own(serde_json::Error::custom(format!("nested deeper than {DEPTH_MAX}"))));
+            return Err(own(serde_json::Error::custom(too_deep())));
         }
         match text.as_bytes().first() {
             Some(b'{') => {
@@ -185,7 +229,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
         let mut members = BTreeMap::new();
         while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
             if members.insert(key.clone(), value).is_some() {
-                return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} is used twice")));
             }
         }
         Ok(Members(members))
@@ -210,12 +254,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_says_where() {
+    fn malformed_texts_are_refused_with_their_line() {
         assert_eq!(from_toml("a = 1\nb = \n").unwrap_err().line, Some(2));
         assert_eq!(from_json("{\n\n\"a\": }").unwrap_err().line, Some(3));
         let twice = from_json("{\n\"a\": {\"b\": 1,\n \"b\": 2}}").unwrap_err();
-        assert!(twice.message.contains("\"b\" stands there twice"), "{twice:?}");
+        assert!(twice.message.contains("\"b\" is used twice"), "{twice:?}");
+    }
+
+    #[test]
+    fn deep_documents_are_refused_in_both_syntaxes() {
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         assert!(from_json(&deep).unwrap_err().message.contains("nested deeper"));
+        // Headers and dotted keys are bounded one by one, and together they nest more deeply.
+        let keys = |count| vec!["a"; count].join(".");
+        for text in [format!("[{0}]\n{0} = 1\n", keys(40)), format!("[{}]\n", keys(100_000))] {
+            assert!(from_toml(&text).is_err(), "{} bytes", text.len());
+        }
+        // Each level of an inline table may have a key of 80 parts.
+        let inline = format!("{} 1 {}", format!("{{ {} = ", keys(79)).repeat(60), "}".repeat(60));
+        // The parser counts a table without a key as a level less.
+        let keyless = format!("a = {{{}{}", "{}".repeat(50_000), "a={".repeat(50_000));
+        for text in [format!("a = {inline}"), keyless] {
+            let refused = from_toml(&text).unwrap_err().message;
+            assert!(refused.contains("nested deeper"), "{} bytes: {refused}", text.len());
+        }
     }
 }

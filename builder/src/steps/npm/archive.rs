@@ -1,4 +1,4 @@
-//! A package's archive: the sources that are in it.
+//! Unpacks the sources in a package's archive.
 
 use std::io::Read;
 
@@ -8,16 +8,16 @@ use tar::{Archive, EntryType};
 
 /// Entries of one archive; the largest packages have a few thousand.
 const ENTRIES_MAX: usize = 20_000;
-/// Unpacked bytes of one archive, those that are left out included.
+/// Unpacked bytes of one archive, including files that are left out.
 const UNPACKED_BYTES_MAX: u64 = 128 << 20;
-/// What a bundler reads. Declarations of types and maps are for editors.
+/// Extensions of files that a bundler reads. Type declarations and source maps are for editors.
 const KEPT: [&str; 9] = [".js", ".mjs", ".cjs", ".json", ".jsx", ".ts", ".mts", ".cts", ".tsx"];
 const NOT_KEPT: [&str; 3] = [".d.ts", ".d.mts", ".d.cts"];
 
-/// The sources, with paths below the package's own directory.
+/// Returns the sources, with paths relative to the package's directory.
 ///
 /// # Errors
-/// Why the archive is refused.
+/// The reason why the archive is refused.
 pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
     let mut archive = Archive::new(GzDecoder::new(archive).take(UNPACKED_BYTES_MAX));
     let mut files = Vec::new();
@@ -26,12 +26,12 @@ pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
         if count == ENTRIES_MAX {
             return Err(format!("more than {ENTRIES_MAX} files"));
         }
-        let mut entry =
-            entry.map_err(|error| format!("no archive, or of more than {UNPACKED_BYTES_MAX} bytes: {error}"))?;
+        let mut entry = entry
+            .map_err(|error| format!("it is not an archive, or has more than {UNPACKED_BYTES_MAX} bytes: {error}"))?;
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
             EntryType::Directory | EntryType::XGlobalHeader => continue,
-            kind => return Err(format!("it holds an entry that is no file ({kind:?})")),
+            kind => return Err(format!("it holds an entry that is not a file ({kind:?})")),
         }
         let Some(path) = wanted(&entry.path_bytes())? else { continue };
         let mut contents = Vec::new();
@@ -41,7 +41,7 @@ pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
     Ok(files)
 }
 
-/// Archives have one directory at the top, which is `package` most often.
+/// The path of a wanted file, without the archive's top directory, which is usually `package`.
 fn wanted(path: &[u8]) -> Result<Option<String>, String> {
     let path = str::from_utf8(path).map_err(|_| "it holds a path that is not UTF-8".to_owned())?;
     let outside = |part: &str| matches!(part, "" | "." | "..") || part.contains(['\\', '\0']);
@@ -57,23 +57,7 @@ fn wanted(path: &[u8]) -> Result<Option<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-    use tar::{Builder, Header};
-
-    fn archive(entries: &[(&str, EntryType, usize)]) -> Vec<u8> {
-        let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-        for (path, kind, bytes) in entries {
-            let mut header = Header::new_gnu();
-            // Not `set_path`, which refuses what is to be tried.
-            header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
-            header.set_entry_type(*kind);
-            header.set_size(*bytes as u64);
-            header.set_cksum();
-            builder.append(&header, std::io::repeat(b' ').take(*bytes as u64)).unwrap();
-        }
-        builder.into_inner().unwrap().finish().unwrap()
-    }
+    use crate::fuzz::npm_archive as archive;
 
     #[test]
     fn sources_are_kept_below_the_packages_directory() {
@@ -96,8 +80,8 @@ mod tests {
             let error = unpack(&archive(&[(path, kind, 0)])).expect_err(path);
             assert!(error.contains(expected), "{error}");
         };
-        refused("package/a.js", EntryType::Symlink, "no file");
-        refused("package/a.js", EntryType::Link, "no file");
+        refused("package/a.js", EntryType::Symlink, "not a file");
+        refused("package/a.js", EntryType::Link, "not a file");
         refused("package/../../a.js", EntryType::Regular, "the path");
         refused("/etc/a.js", EntryType::Regular, "the path");
         refused("package//a.js", EntryType::Regular, "the path");

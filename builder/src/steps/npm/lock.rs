@@ -1,30 +1,28 @@
-//! `package-lock.json`: which packages a project has, where they lie, and what their archives hash to.
+//! `package-lock.json`: the packages of a project, their directories, and the hashes of their archives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 pub const FILE: &str = "package-lock.json";
 const PROJECT_FILE: &str = "package.json";
 const STAGE: &str = "dependencies";
 const HOW: &str = "make it with `npm install --package-lock-only` and commit it";
-/// Trees of packages are wide; beyond this a tool is an application.
+/// Packages of a tool. npm packages have many dependencies; a project with more is an application.
 const PACKAGES_MAX: usize = 300;
-/// Some hundred bytes for each package, those for development included.
-const BYTES_MAX: usize = 4 << 20;
 const SHA512_BYTES: usize = 64;
 const DIRECTORY: &str = "node_modules/";
 
 /// One package of the lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locked {
-    /// `node_modules/a/node_modules/b`.
+    /// The directory, such as `node_modules/a/node_modules/b`.
     pub directory: String,
-    /// As the registry has it: `name` or `@scope/name`.
+    /// The name in the registry: `name` or `@scope/name`.
     pub name: String,
     pub version: String,
     pub sha512: [u8; SHA512_BYTES],
@@ -50,7 +48,7 @@ struct Entry {
     link: bool,
     #[serde(default)]
     dev: bool,
-    /// With `optional`: packages for one kind of machine each, none of which is a tool's.
+    /// Whether the package is optional. Optional packages are for certain kinds of machines, which tools never run on.
     #[serde(default)]
     optional: bool,
     #[serde(default)]
@@ -66,12 +64,9 @@ struct ProjectFile {
 /// Reads the packages that a tool needs when it runs.
 ///
 /// # Errors
-/// With the line: another version of the format, a package that is no registry's, one without a hash. Without one: a lock
-/// file that is not this project's.
+/// When the format has another version, or a package is not from a registry or has no hash, with the line. When the
+/// lock file is not this project's, without a line.
 pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
-    if bytes.len() > BYTES_MAX {
-        return Err(refuse("size", &format!("a lock file is at most {BYTES_MAX} bytes"), 1));
-    }
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("utf-8", "the file is not UTF-8", 1))?;
     let lock: Lock = serde_json::from_str(text).map_err(|error| malformed(&error))?;
     if !matches!(lock.lockfile_version, 2 | 3) {
@@ -81,21 +76,23 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     let project: ProjectFile = serde_json::from_slice(project_file).map_err(Error::internal)?;
     if root.is_none_or(|root| *root != project.dependencies) {
         let message = format!("the lock file has other dependencies than {PROJECT_FILE}: {HOW}");
-        return Err(Error::failed(STAGE, "lock-file", message, Place::file(FILE)));
+        return Err(Error::failed((STAGE, "lock-file"), message, Location::file(FILE)));
     }
     let needed = lock.packages.iter().filter(|(path, entry)| !path.is_empty() && !entry.dev && !entry.optional);
-    let packages: Vec<_> =
-        needed.map(|(path, entry)| locked(path, entry, line(text, path))).collect::<Result<_, _>>()?;
-    match packages.get(PACKAGES_MAX) {
-        Some(package) => Err(refuse("size", &format!("at most {PACKAGES_MAX} packages"), package.line)),
-        None => Ok(packages),
+    let needed: Vec<_> = needed.collect();
+    if needed.len() > PACKAGES_MAX {
+        let message = format!("the lock file has {} packages; {PACKAGES_MAX} are the limit", needed.len());
+        return Err(Error::failed((STAGE, "size"), message, Location::file(FILE)));
     }
+    let lines = lines(text);
+    let line = |path: &str| lines.get(path).copied().unwrap_or(1);
+    needed.into_iter().map(|(path, entry)| locked(path, entry, line(path))).collect()
 }
 
-/// What to tell an author whose lock file is missing.
+/// The error for a missing lock file, which explains how to create it.
 pub fn missing() -> Error {
     let message = format!("dependencies need a lock file with hashes: {HOW}");
-    Error::failed(STAGE, "lock-file", message, Place::file(FILE))
+    Error::failed((STAGE, "lock-file"), message, Location::file(FILE))
 }
 
 fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
@@ -107,7 +104,7 @@ fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
     let name = entry.name.as_deref().unwrap_or(own);
     let version = entry.version.as_deref().unwrap_or_default();
     if !is_name(name) || !is_version(version) {
-        return Err(refuse("registry", &format!("{name}@{version} is no package of a registry"), line));
+        return Err(refuse("registry", &format!("{name}@{version} is not a package of a registry"), line));
     }
     if let Some(resolved) = entry.resolved.as_deref().filter(|resolved| !is_archive_of(resolved, name, version)) {
         let message = format!("{name} comes from {resolved:?}; a package comes from a registry");
@@ -121,19 +118,19 @@ fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
     Ok(Locked { directory: path.into(), name: name.into(), version: version.into(), sha512, line })
 }
 
-/// Where every registry has its archives, whatever the registry is called.
+/// Whether a URL has the path at which every registry keeps the package's archive.
 fn is_archive_of(resolved: &str, name: &str, version: &str) -> bool {
     let address = resolved.strip_prefix("https://").or_else(|| resolved.strip_prefix("http://"));
     address.is_some_and(|address| address.replace("%2f", "/").ends_with(&archive_path(name, version)))
 }
 
-/// `/name/-/name-1.0.0.tgz`
+/// The path of an archive, such as `/name/-/name-1.0.0.tgz`.
 pub fn archive_path(name: &str, version: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
     format!("/{name}/-/{last}-{version}.tgz")
 }
 
-/// `name` or `@scope/name`, which is a path, too.
+/// Whether a text is a valid `name` or `@scope/name`, which is also used as a path.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
@@ -155,19 +152,23 @@ fn sha512(integrity: &str) -> Option<[u8; SHA512_BYTES]> {
     STANDARD.decode(encoded).ok()?.try_into().ok()
 }
 
-/// Where a package's entry begins.
-fn line(text: &str, path: &str) -> u32 {
-    let key = format!("\"{path}\":");
-    let before = text.find(&key).map_or("", |place| &text[..place]);
-    u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX - 1) + 1
+/// The lines that begin with a key, by key. npm starts each package's entry on such a line.
+fn lines(text: &str) -> HashMap<&str, u32> {
+    let mut lines = HashMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some((key, _)) = line.trim_start().strip_prefix('"').and_then(|line| line.split_once("\":")) {
+            lines.entry(key).or_insert(number);
+        }
+    }
+    lines
 }
 
 fn malformed(error: &serde_json::Error) -> Error {
-    refuse("lock-file", &format!("it is no lock file of npm: {error}"), u32::try_from(error.line()).unwrap_or(1))
+    refuse("lock-file", &format!("it is not a lock file of npm: {error}"), u32::try_from(error.line()).unwrap_or(1))
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed(STAGE, check, message, Place::line(FILE, line))
+    Error::failed((STAGE, check), message, Location::line(FILE, line))
 }
 
 #[cfg(test)]
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_registry_has_is_refused_with_its_line() {
+    fn packages_from_no_registry_are_refused_with_their_line() {
         let hash = integrity();
         for (path, entry, expected) in [
             ("node_modules/a", "\"link\": true", "package-lock.json:3: \"node_modules/a\" is a directory"),
@@ -222,8 +223,8 @@ mod tests {
                 "comes from \"https",
             ),
             ("node_modules/a", "\"version\": \"1.0.0\", \"resolved\": \"file:../a\"", "comes from \"file"),
-            ("node_modules/a", "\"version\": \"file:../a\"", "no package of a registry"),
-            ("node_modules/a", "\"version\": \"1.0.0\", \"name\": \"../a\"", "no package of a registry"),
+            ("node_modules/a", "\"version\": \"file:../a\"", "not a package of a registry"),
+            ("node_modules/a", "\"version\": \"1.0.0\", \"name\": \"../a\"", "not a package of a registry"),
             ("node_modules/a", "\"version\": \"1.0.0\"", "no sha512"),
             ("node_modules/a", "\"version\": \"1.0.0\", \"integrity\": \"sha512-AAAA\"", "no sha512"),
         ] {

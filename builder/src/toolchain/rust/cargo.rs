@@ -1,58 +1,59 @@
-//! One run of cargo in the sandbox.
+//! Runs cargo in the sandbox.
 //!
-//! It starts outside the project, so that it reads no settings of cargo from there, and its paths are always the same, so
-//! that the same sources give the same bytes wherever they are built.
+//! Cargo starts outside of the project, so that it reads no settings from there. Paths inside the sandbox are always the
+//! same, so that the same sources give the same bytes on every machine.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::installation::{RustInstallation, WASM_TARGET};
 use super::messages;
-use super::programs::{Programs, WASM_TARGET};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, Sandbox, ScratchDirectory, Shown};
 
 const STAGE: &str = "compile";
-/// The project, as the job sees it.
+/// The project's path inside the job.
 const SOURCE: &str = "/src";
-/// Its crates.
+/// The crates' path inside the job.
 const VENDOR: &str = "/vendor";
-/// 1980-01-01, for what writes a date into what it makes.
+/// 1980-01-01, for programs that write a date into their output.
 const SOURCE_DATE_EPOCH: &str = "315532800";
 
-/// Where a build's own copy of the project lies on this machine.
+/// The path of the project's copy on this machine.
 pub fn source(scratch: &ScratchDirectory) -> PathBuf {
     scratch.path().join("src")
 }
 
+/// The path of the crates on this machine.
 pub fn vendor(scratch: &ScratchDirectory) -> PathBuf {
     scratch.path().join("vendor")
 }
 
-/// A project whose crates were fetched.
+/// The build of a project whose crates were fetched.
 pub struct Build<'a> {
-    pub programs: &'a Programs,
+    pub installation: &'a RustInstallation,
     pub scratch: &'a ScratchDirectory,
-    /// What its component is called.
+    /// The name of the component's file.
     pub library: &'a str,
 }
 
 impl Build<'_> {
-    /// Makes the component.
+    /// Compiles the component.
     ///
     /// # Errors
-    /// What the compiler says first, with file and line.
+    /// The compiler's first error, with file and line.
     pub async fn run(&self, sandbox: &Sandbox, progress: &Progress) -> Result<Vec<u8>, Error> {
-        let said_before = progress.log().len();
+        let log_before = progress.log().len();
         let finished = sandbox.run(self.job()?, progress).await.map_err(|failure| {
             let log = progress.log();
-            refusal(&failure, log.get(said_before..).unwrap_or_default())
+            refusal(&failure, log.get(log_before..).unwrap_or_default())
         })?;
-        finished.output.ok_or_else(|| Error::internal("the sandbox took no component"))
+        finished.output.ok_or_else(|| Error::internal("the sandbox returned no component"))
     }
 
     fn job(&self) -> Result<Job, Error> {
-        let (shown, programs) = self.programs.shown()?;
+        let (shown, programs) = self.installation.shown()?;
         let target = Path::new(BUILD_DIRECTORY).join("target");
         let component = target.join(WASM_TARGET).join("release").join(format!("{}.wasm", self.library));
         let mut read_only = vec![Shown::new(source(self.scratch), SOURCE), Shown::new(vendor(self.scratch), VENDOR)];
@@ -91,11 +92,11 @@ fn environment(programs: &Path) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// What cargo said, when it ended by itself; otherwise what the sandbox did.
+/// Cargo's first error if cargo exited by itself, otherwise the failure of the job.
 fn refusal(failure: &Failure, log: &str) -> Error {
-    let said = matches!(failure, Failure::Status { .. }).then(|| messages::first_error(log)).flatten();
-    match said {
-        Some(messages::Said { check, message, place }) => Error::failed(STAGE, &check, message, place),
+    let first = matches!(failure, Failure::Status { .. }).then(|| messages::first_error(log)).flatten();
+    match first {
+        Some(messages::CompilerError { check, message, location }) => Error::failed((STAGE, &check), message, location),
         None => failure.of_stage(STAGE, "cargo"),
     }
 }

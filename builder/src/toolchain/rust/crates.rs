@@ -1,8 +1,9 @@
-//! Crates by name, version and checksum, from the operator's crate index: the sparse protocol of cargo's registries.
+//! Fetches crates by name, version and checksum from the operator's crate index, through cargo's sparse protocol.
 //!
-//! They are fetched and unpacked here, so that no program that an author has a word in ever has a network.
+//! The server itself fetches and unpacks crates, so that no program that an author influences needs a network.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,19 +17,25 @@ use super::lock::Pinned;
 use super::{disk, unpack};
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::steps::documents::{CrateName, Parser};
 use crate::steps::download;
 
-/// A registry of one's own names its mirror in the same way.
+/// The name of the public registry in `crate_index`.
 const PUBLIC_INDEX: &str = "crates.io";
+/// The refusal of a server without a crate index.
+const NO_INDEX: &str = "cannot be fetched: this server has no crate index; ask its operator to set crate_index \
+                        (LATHE_CRATE_INDEX) to crates.io, or to the URL of a sparse index";
 const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
-/// The public registry takes none of more than ten.
+/// The public registry accepts crates of up to 10 MiB.
 const CRATE_BYTES_MAX: usize = 16 << 20;
-/// All crates of one tool, unpacked; those for other platforms carry libraries.
+/// All crates of one tool, unpacked. Crates for other platforms contain libraries.
 const TOTAL_BYTES_MAX: u64 = 256 << 20;
-/// Enough to hide the way to a server, and no crowd for it.
+/// Bytes of a crate's manifest; those of the largest bindings have 300 KiB.
+const MANIFEST_BYTES_MAX: u64 = 1 << 20;
+/// Downloads at a time: enough to hide network latency.
 const PARALLEL_MAX: usize = 8;
 
-/// Fetches crates and keeps them by checksum.
+/// Fetches crates and caches them by checksum.
 #[derive(Debug, Clone)]
 pub struct Crates {
     client: Client,
@@ -36,7 +43,14 @@ pub struct Crates {
     cache: Arc<Path>,
 }
 
-/// What an index says of itself, as far as it is of use.
+/// The directory for unpacked crates, and the parser of their manifests.
+#[derive(Debug, Clone, Copy)]
+pub struct Vendor<'v> {
+    pub directory: &'v Path,
+    pub parser: Parser<'v>,
+}
+
+/// The used part of an index's `config.json`.
 #[derive(Debug, Clone, Deserialize)]
 struct Configuration {
     dl: String,
@@ -56,52 +70,61 @@ impl Crates {
         Ok(Self { client, index, cache: cache_dir.join("crates").into() })
     }
 
-    /// Puts all crates into a directory, as cargo's directory sources are.
+    /// Unpacks all crates into one directory, in the format of cargo's directory sources.
     ///
     /// # Errors
-    /// With the crate and its line of the lock file.
-    pub async fn vendor(&self, pinned: &[Pinned], vendor: &Path, progress: &Progress) -> Result<(), Error> {
+    /// The first crate that cannot be fetched or unpacked, with its line in the lock file.
+    pub async fn vendor(&self, pinned: &[Pinned], into: Vendor<'_>, progress: &Progress) -> Result<(), Error> {
         let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).is_file()).cloned().collect();
         if let Some(first) = missing.first() {
-            progress.line(format!("{} of {} crates are fetched", missing.len(), pinned.len()));
+            progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));
             let configuration = self.configuration(first).await?;
             self.download_all(missing, configuration).await?;
         }
-        let (crates, pinned, vendor) = (self.clone(), pinned.to_vec(), vendor.to_owned());
-        let unpacking = tokio::task::spawn_blocking(move || crates.unpack_all(&pinned, &vendor));
-        unpacking.await.map_err(Error::internal)?
+        let (crates, all, vendor) = (self.clone(), pinned.to_vec(), into.directory.to_owned());
+        let unpacking = tokio::task::spawn_blocking(move || crates.unpack_all(&all, &vendor));
+        let manifests = unpacking.await.map_err(Error::internal)??;
+        check_names(pinned, manifests, into.parser).await
     }
 
     fn cached(&self, pinned: &Pinned) -> PathBuf {
         self.cache.join(pinned.checksum.to_hex())
     }
 
-    fn unpack_all(&self, pinned: &[Pinned], vendor: &Path) -> Result<(), Error> {
-        let mut left = TOTAL_BYTES_MAX;
+    /// Unpacks all crates, and returns the manifest of each.
+    fn unpack_all(&self, pinned: &[Pinned], vendor: &Path) -> Result<Vec<String>, Error> {
+        let (mut left, mut manifests) = (TOTAL_BYTES_MAX, Vec::new());
         disk::make_directory(vendor).map_err(Error::internal)?;
         for one in pinned {
             let bytes = fs::read(self.cached(one)).map_err(Error::internal)?;
             if Digest::of(&bytes) != one.checksum {
-                // The next build fetches it again.
+                // The next build downloads the crate again.
                 drop(fs::remove_file(self.cached(one)));
-                return Err(Error::internal(format!("{} is damaged in the cache", one.directory())));
+                return Err(Error::internal(format!(
+                    "the cached crate {} is damaged and was removed; build again",
+                    one.directory()
+                )));
             }
-            let used = unpack::unpack(&bytes, one, vendor, left).map_err(|problem| match problem {
-                unpack::Problem::Refused(reason) => one.refuse("crate", &format!("is refused: {reason}")),
-                unpack::Problem::Disk(error) => Error::internal(error),
-            })?;
+            let used =
+                unpack::Unpack { pinned: one, vendor, bytes_max: left }.run(&bytes).map_err(
+                    |problem| match problem {
+                        unpack::UnpackError::Refused(reason) => one.refuse("crate", &format!("is refused: {reason}")),
+                        unpack::UnpackError::Disk(error) => Error::internal(error),
+                    },
+                )?;
             left -= used;
+            manifests.push(manifest(one, vendor)?);
         }
-        Ok(())
+        Ok(manifests)
     }
 
     async fn download_all(&self, missing: Vec<Pinned>, configuration: Configuration) -> Result<(), Error> {
-        let turns = Arc::new(Semaphore::new(PARALLEL_MAX));
+        let permits = Arc::new(Semaphore::new(PARALLEL_MAX));
         let mut downloads = JoinSet::new();
         for pinned in missing {
-            let (crates, dl, turns) = (self.clone(), configuration.clone(), turns.clone());
+            let (crates, dl, permits) = (self.clone(), configuration.clone(), permits.clone());
             downloads.spawn(async move {
-                let _turn = turns.acquire().await;
+                let _permit = permits.acquire().await;
                 crates.download(&pinned, &dl).await
             });
         }
@@ -116,20 +139,22 @@ impl Crates {
         let url = Url::parse(&url).map_err(|error| pinned.refuse("index", &format!("cannot be fetched: {error}")))?;
         let bytes = self.get(pinned, url, CRATE_BYTES_MAX).await?;
         if Digest::of(&bytes) != pinned.checksum {
-            return Err(pinned.refuse("checksum", "has another checksum in the index than in the lock file"));
+            return Err(pinned.refuse(
+                "checksum",
+                "has another checksum in the index than in Cargo.lock; run `cargo update` and commit Cargo.lock",
+            ));
         }
         download::keep(&self.cache, &pinned.checksum.to_hex(), &bytes).map_err(Error::internal)
     }
 
     async fn configuration(&self, first: &Pinned) -> Result<Configuration, Error> {
-        let index = self.index.as_deref().ok_or_else(|| {
-            first.refuse("index", "cannot be fetched: this server has no crate index; its operator sets crate_index (LATHE_CRATE_INDEX) to crates.io, or to the URL of a sparse index")
-        })?;
+        let index = self.index.as_deref().ok_or_else(|| first.refuse("index", NO_INDEX))?;
         let url = Url::parse(&format!("{index}/config.json"))
-            .map_err(|error| Error::internal(format!("crate_index is no URL: {error}")))?;
+            .map_err(|error| Error::internal(format!("crate_index is not a URL: {error}")))?;
         let bytes = self.get(first, url, CONFIGURATION_BYTES_MAX).await?;
-        serde_json::from_slice(&bytes)
-            .map_err(|_| first.refuse("index", "the crate index has no config.json with `dl`"))
+        serde_json::from_slice(&bytes).map_err(|_| {
+            first.refuse("index", "cannot be fetched: the crate index has no config.json with a `dl` field")
+        })
     }
 
     async fn get(&self, pinned: &Pinned, url: Url, bytes_max: usize) -> Result<Vec<u8>, Error> {
@@ -141,8 +166,35 @@ impl Crates {
     }
 }
 
+/// Refuses crates whose manifest names another crate than the lock file. A checksum pins bytes; name and version are
+/// checked against those bytes.
+async fn check_names(pinned: &[Pinned], manifests: Vec<String>, parser: Parser<'_>) -> Result<(), Error> {
+    let Some(first) = pinned.first() else { return Ok(()) };
+    let names = parser.crate_names(manifests).await?;
+    let names =
+        names.ok_or_else(|| first.refuse("crate", "or another crate has a Cargo.toml that is too large to parse"))?;
+    for (one, name) in pinned.iter().zip(names) {
+        let own = Some(CrateName { name: one.name.clone(), version: one.version.clone() });
+        if name != own {
+            let named =
+                name.map_or("not a crate".to_owned(), |CrateName { name, version }| format!("{name} {version}"));
+            return Err(one.refuse("identity", &format!("is refused: the crate with this checksum is {named}")));
+        }
+    }
+    Ok(())
+}
+
+fn manifest(pinned: &Pinned, vendor: &Path) -> Result<String, Error> {
+    let unreadable =
+        || pinned.refuse("crate", "is refused: its Cargo.toml is missing, not UTF-8, or larger than 1 MiB");
+    let file = fs::File::open(vendor.join(pinned.directory()).join("Cargo.toml")).map_err(|_| unreadable())?;
+    let mut text = String::new();
+    file.take(MANIFEST_BYTES_MAX + 1).read_to_string(&mut text).map_err(|_| unreadable())?;
+    if text.len() as u64 > MANIFEST_BYTES_MAX { Err(unreadable()) } else { Ok(text) }
+}
+
 impl Configuration {
-    /// Where a crate is, by the markers of the index's `dl`.
+    /// The URL of a crate, from the markers in `dl`.
     fn url(&self, pinned: &Pinned) -> String {
         let prefix = prefix(&pinned.name);
         let markers = [
@@ -159,7 +211,7 @@ impl Configuration {
     }
 }
 
-/// The directories of an index: `1`, `2`, `3/s`, or `se/rd`.
+/// The directory of a crate in an index: `1`, `2`, `3/s`, or `se/rd`.
 fn prefix(name: &str) -> String {
     match name.len() {
         length @ 0..=2 => length.to_string(),
@@ -173,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_says_where_its_crates_are() {
+    fn the_configuration_determines_the_url_of_a_crate() {
         let pinned = Pinned { name: "Serde".into(), version: "1.0.1".into(), checksum: Digest::of(b""), line: 1 };
         let url = |dl: &str| Configuration { dl: dl.into() }.url(&pinned);
         assert_eq!(url("https://example.com/crates"), "https://example.com/crates/Serde/1.0.1/download");

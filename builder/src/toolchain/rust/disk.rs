@@ -1,4 +1,4 @@
-//! Files that a job in the sandbox can read, whatever this process's mask is.
+//! Writes files that jobs in the sandbox can read, whatever the process's umask.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -9,13 +9,13 @@ use std::path::Path;
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 
-/// Writes a tree of files below a directory.
+/// Writes files below a directory.
 pub fn write_all(root: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     make_directory(root)?;
     files.iter().try_for_each(|(path, bytes)| io::copy(&mut &bytes[..], &mut create(root, Path::new(path))?).map(drop))
 }
 
-/// Makes a file below a directory, and the directories between them.
+/// Creates a file below a directory, with all directories on its path.
 pub fn create(root: &Path, below: &Path) -> io::Result<File> {
     for directory in below.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
         make_directory(&root.join(directory))?;
@@ -25,7 +25,7 @@ pub fn create(root: &Path, below: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a directory that need not be new.
+/// Creates a directory unless it exists.
 pub fn make_directory(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
         Ok(()) => fs::set_permissions(path, Permissions::from_mode(DIRECTORY_MODE)),

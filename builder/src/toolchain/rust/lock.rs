@@ -1,23 +1,22 @@
-//! `Cargo.lock`: crates of the public registry with their checksums, and what lies in the project itself.
-
-use std::collections::BTreeMap;
+//! Reads `Cargo.lock`: crates of the public registry with their checksums, and crates of the project itself.
 
 use registry::Digest;
 
-use crate::error::{Error, Place};
-use crate::steps::manifest::{Node, Value, from_toml};
+use crate::error::{Error, Location};
+use crate::steps::documents::Documents;
+use crate::steps::manifest::{Node, Value};
 
 pub const FILE: &str = "Cargo.lock";
 const STAGE: &str = "dependencies";
-const HOW: &str = "make it with `cargo generate-lockfile`, and commit it";
+const HOW: &str = "run `cargo generate-lockfile` and commit Cargo.lock";
 
-/// The public registry, by its index in git and over HTTP.
+/// The source of the public registry's crates, for its git index and its sparse index.
 const REGISTRIES: [&str; 2] =
     ["registry+https://github.com/rust-lang/crates.io-index", concat!("sparse+https://index.", "crates.io/")];
 
-/// With a dependency for every platform; beyond this a tool is an application.
+/// Crates of one tool, including those for other platforms. Tools have fewer; applications have more.
 const CRATES_MAX: usize = 300;
-/// As long as the registry lets them be.
+/// The public registry's own bounds.
 const NAME_BYTES_MAX: usize = 64;
 const VERSION_BYTES_MAX: usize = 100;
 
@@ -31,12 +30,13 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Of the directory that the crate comes in.
+    /// The name of the crate's directory in its archive.
     #[must_use]
     pub fn directory(&self) -> String {
         format!("{}-{}", self.name, self.version)
     }
 
+    /// A refusal of this crate, with its line in the lock file.
     pub fn refuse(&self, check: &str, message: &str) -> Error {
         refuse(check, &format!("{} {} {message}", self.name, self.version), self.line)
     }
@@ -45,29 +45,24 @@ impl Pinned {
 /// Reads the project's lock file.
 ///
 /// # Errors
-/// With the line: what comes from git or from another registry, or has no checksum.
-pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<Pinned>, Error> {
-    let missing = || Error::failed(STAGE, "lock-file", format!("the file is missing: {HOW}"), Place::file(FILE));
-    parse(files.get(FILE).ok_or_else(missing)?)
-}
-
-fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
-    let malformed =
-        |message: &str, line| Error::failed(STAGE, "lock-file", message, Place { line, ..Place::file(FILE) });
-    let text = std::str::from_utf8(bytes).map_err(|_| malformed("the file is not UTF-8", None))?;
-    let document = from_toml(text).map_err(|error| malformed(&error.message, error.line))?;
+/// The first crate, with its line, that comes from git or another registry or has no checksum.
+pub fn read(documents: &Documents) -> Result<Vec<Pinned>, Error> {
+    let missing = || Error::failed((STAGE, "lock-file"), format!("the file is missing; {HOW}"), Location::file(FILE));
+    let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     let packages = match document.at(&["package"]).map(|node| &node.value) {
         Some(Value::List(list)) => &list[..],
         _ => &[],
     };
     let pinned = packages.iter().filter_map(|node| package(node).transpose()).collect::<Result<Vec<_>, _>>()?;
     match pinned.get(CRATES_MAX) {
-        Some(pinned) => Err(refuse("size", &format!("at most {CRATES_MAX} crates"), pinned.line)),
+        Some(pinned) => {
+            Err(refuse("size", &format!("more than {CRATES_MAX} crates; remove dependencies"), pinned.line))
+        }
         None => Ok(pinned),
     }
 }
 
-/// Nothing for a crate that lies in the project.
+/// A crate of the registry. `None` for a crate of the project itself.
 fn package(node: &Node) -> Result<Option<Pinned>, Error> {
     let text = |key: &str| match node.at(&[key]) {
         Some(Node { value: Value::Text(text), line }) => Some((text.as_str(), *line)),
@@ -77,25 +72,25 @@ fn package(node: &Node) -> Result<Option<Pinned>, Error> {
     let ((name, line), (version, _)) = text("name").zip(text("version")).ok_or_else(nameless)?;
     let Some((source, source_line)) = text("source") else { return Ok(None) };
     if !REGISTRIES.contains(&source) {
-        let message = format!("{name} comes from {source:?}; only crates of the public registry are taken");
+        let message = format!("{name} comes from {source:?}; only crates of the public registry are accepted");
         return Err(refuse("source", &message, source_line));
     }
     if !is_plain(name, NAME_BYTES_MAX) || !is_plain(version, VERSION_BYTES_MAX) {
-        return Err(refuse("lock-file", &format!("{name:?} {version:?} names no crate"), line));
+        return Err(refuse("lock-file", &format!("{name:?} {version:?} is not a valid crate name and version"), line));
     }
     let checksum = text("checksum").and_then(|(hex, _)| Digest::parse(&format!("sha256:{hex}")).ok());
     let checksum = checksum.ok_or_else(|| refuse("checksum", &format!("{name} has no checksum; {HOW}"), line))?;
     Ok(Some(Pinned { name: name.into(), version: version.into(), checksum, line }))
 }
 
-/// A part of a path that is no other.
+/// Whether a text can be part of a path without leaving its directory.
 fn is_plain(text: &str, bytes_max: usize) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
     !text.is_empty() && text.len() <= bytes_max && !text.starts_with('.') && text.bytes().all(is_allowed)
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed(STAGE, check, message, Place::line(FILE, line))
+    Error::failed((STAGE, check), message, Location::line(FILE, line))
 }
 
 #[cfg(test)]
@@ -106,8 +101,12 @@ mod tests {
     const HEAD: &str =
         "version = 4\n\n[[package]]\nname = \"greet\"\nversion = \"0.1.0\"\ndependencies = [\"itoa\"]\n\n";
 
+    fn parse(text: &str) -> Result<Vec<Pinned>, Error> {
+        read(&Documents::parsed_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
+    }
+
     fn refused(package: &str, expected: &str) {
-        let error = parse(format!("{HEAD}{package}").as_bytes()).expect_err(package).to_string();
+        let error = parse(&format!("{HEAD}{package}")).expect_err(package).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
 
@@ -116,31 +115,31 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_writes_is_read() {
+    fn a_lock_file_of_cargo_is_read() {
         let text = format!("{HEAD}{}", from_registry("itoa", &format!("checksum = \"{SUM}\"\n")));
-        let [itoa] = &parse(text.as_bytes()).unwrap()[..] else { panic!("one crate") };
+        let [itoa] = &parse(&text).unwrap()[..] else { panic!("one crate") };
         assert_eq!((itoa.directory().as_str(), itoa.line), ("itoa-1.0.18", 9));
         assert_eq!(itoa.checksum.to_hex(), SUM);
     }
 
     #[test]
-    fn what_is_not_of_the_registry_is_refused_with_its_line() {
+    fn crates_of_other_sources_are_refused_with_their_line() {
         let from = |source: &str| format!("[[package]]\nname = \"x\"\nversion = \"1.0.0\"\nsource = \"{source}\"\n");
         refused(
             &from("git+https://example.com/x#0123"),
             "Cargo.lock:11: x comes from \"git+https://example.com/x#0123\"",
         );
-        refused(&from("registry+https://example.com/index"), "only crates of the public registry");
+        refused(&from("registry+https://example.com/index"), "only crates of the public registry are accepted");
         refused(&from_registry("itoa", ""), "Cargo.lock:9: itoa has no checksum");
         refused(&from_registry("itoa", "checksum = \"00\"\n"), "has no checksum");
-        refused(&from_registry("../up", &format!("checksum = \"{SUM}\"\n")), "names no crate");
+        refused(&from_registry("../up", &format!("checksum = \"{SUM}\"\n")), "is not a valid crate name and version");
         refused("[[package]]\nname = \"x\"\n", "Cargo.lock:8: a package has no name or no version");
         refused("[[package]\n", "Cargo.lock:8: ");
     }
 
     #[test]
-    fn a_project_without_one_is_told_how_to_make_it() {
-        let error = read(&BTreeMap::new()).expect_err("no lock file").to_string();
+    fn a_missing_lock_file_is_refused_with_the_command_that_makes_it() {
+        let error = read(&Documents::default()).expect_err("no lock file").to_string();
         assert!(error.contains("cargo generate-lockfile"), "{error}");
     }
 }

@@ -1,29 +1,26 @@
-//! What `Cargo.toml` says beside Lathe's own table: what is built, and where dependencies come from.
+//! Checks `Cargo.toml` beside Lathe's own table: the library's kind, and the sources of dependencies.
 
-use std::collections::BTreeMap;
-
-use crate::error::{Error, Place};
-use crate::steps::manifest::{Node, Value, from_toml};
+use crate::error::{Error, Location};
+use crate::steps::documents::Documents;
+use crate::steps::manifest::{Node, Value};
 
 const FILE: &str = "Cargo.toml";
 const STAGE: &str = "manifest";
-/// Tables of dependencies, wherever they stand.
+/// The names of tables of dependencies.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
-/// Where a dependency may come from besides the public registry, and is not taken from.
+/// Keys of dependencies with other sources than the public registry, which are refused.
 const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
 
-/// Reads the name of the library that is the tool, as its file is named.
+/// The name of the library's file.
 ///
 /// # Errors
-/// With the line: no library that makes a component, a dependency from git, from another registry, or from outside.
-pub fn library(files: &BTreeMap<String, Vec<u8>>) -> Result<String, Error> {
-    let unread = || Error::failed(STAGE, "syntax", "the file is not UTF-8", Place::file(FILE));
-    let text = files.get(FILE).and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or_else(unread)?;
-    let document = from_toml(text).map_err(|error| {
-        Error::failed(STAGE, "syntax", error.message, Place { line: error.line, ..Place::file(FILE) })
-    })?;
-    check_sources(&document)?;
-    check_kind(&document)?;
+/// With the line: the library does not compile to a component, or a dependency comes from git, another registry or outside
+/// of the project.
+pub fn library(documents: &Documents) -> Result<String, Error> {
+    let missing = || Error::failed((STAGE, "manifest"), "the file is missing", Location::file(FILE));
+    let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
+    check_sources(document)?;
+    check_kind(document)?;
     let name = document.at(&["lib", "name"]).or_else(|| document.at(&["package", "name"]));
     match name.map(|node| &node.value) {
         Some(Value::Text(name)) if is_crate_name(name) => Ok(name.replace('-', "_")),
@@ -33,7 +30,7 @@ pub fn library(files: &BTreeMap<String, Vec<u8>>) -> Result<String, Error> {
     }
 }
 
-/// A library of another kind leaves no component behind.
+/// Only a `cdylib` compiles to a component.
 fn check_kind(document: &Node) -> Result<(), Error> {
     let lines = ["crate-type", "crate_type"].map(|key| document.at(&["lib", key]));
     let kinds = lines.into_iter().flatten().next();
@@ -56,7 +53,7 @@ fn check_sources(document: &Node) -> Result<(), Error> {
     }
     match document.at(&["replace"]) {
         Some(node) => {
-            Err(refuse("source", "[replace] is not taken; use [patch] with a path of the project", node.line))
+            Err(refuse("source", "[replace] is not supported; use [patch] with a path inside the project", node.line))
         }
         None => Ok(()),
     }
@@ -70,14 +67,18 @@ fn check_dependencies(table: &Node) -> Result<(), Error> {
 fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
     for key in ELSEWHERE {
         if let Some(found) = dependency.at(&[key]) {
-            let message = format!("{name} comes from {key}; only the public registry and the project itself are taken");
+            let message = format!(
+                "{name} comes from {key}; only crates of the public registry and paths inside the project are accepted"
+            );
             return Err(refuse("source", &message, found.line));
         }
     }
     match dependency.at(&["path"]) {
-        Some(Node { value: Value::Text(path), line }) if !is_inside(path) => {
-            Err(refuse("source", &format!("{name} lies outside the project: {path:?}"), *line))
-        }
+        Some(Node { value: Value::Text(path), line }) if !is_inside(path) => Err(refuse(
+            "source",
+            &format!("{name} is outside of the project: {path:?}; copy it into the project"),
+            *line,
+        )),
         _ => Ok(()),
     }
 }
@@ -87,7 +88,7 @@ fn members(table: Option<&Node>) -> impl Iterator<Item = (&String, &Node)> {
     table.into_iter().flatten().map(|(key, entry)| (key, &entry.node))
 }
 
-/// Whether a path never leaves where it begins.
+/// Whether a relative path stays below its starting directory.
 fn is_inside(path: &str) -> bool {
     let mut depth = 0_i32;
     let stays = path.split('/').all(|part| {
@@ -106,7 +107,7 @@ fn is_crate_name(name: &str) -> bool {
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed(STAGE, check, message, Place::line(FILE, line))
+    Error::failed((STAGE, check), message, Location::line(FILE, line))
 }
 
 #[cfg(test)]
@@ -116,7 +117,7 @@ mod tests {
     const HEAD: &str = "[package]\nname = \"look-up\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
 
     fn read(text: &str) -> Result<String, Error> {
-        library(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())
+        library(&Documents::parsed_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
     }
 
     fn refused(more: &str, expected: &str) {
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_named_as_cargo_names_its_file() {
+    fn the_library_has_the_name_of_cargos_file() {
         assert_eq!(read(HEAD).unwrap(), "look_up");
         assert_eq!(read(&HEAD.replace("[lib]", "[lib]\nname = \"other\"")).unwrap(), "other");
         let inside = "[dependencies]\nlathe = { path = \"lathe\" }\na = { path = \"x/../a\" }\nb = \"1\"\n";
@@ -133,20 +134,20 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_elsewhere_is_refused_with_its_line() {
+    fn dependencies_of_other_sources_are_refused_with_their_line() {
         refused("[dependencies]\na = { git = \"https://example.com/a\" }\n", "Cargo.toml:6: a comes from git");
         refused("[dependencies.a]\nversion = \"1\"\nregistry = \"mine\"\n", "Cargo.toml:7: a comes from registry");
-        refused("[build-dependencies]\na = { path = \"../a\" }\n", "Cargo.toml:6: a lies outside the project");
+        refused("[build-dependencies]\na = { path = \"../a\" }\n", "Cargo.toml:6: a is outside of the project");
         refused("[dependencies]\na = { path = \"b/../../a\" }\n", "outside");
         refused("[dependencies]\na = { path = \"/a\" }\n", "outside");
         refused("[target.'cfg(unix)'.dependencies]\na = { git = \"g\" }\n", "a comes from git");
         refused("[workspace.dependencies]\na = { git = \"g\" }\n", "a comes from git");
         refused("[patch.crates-io]\na = { git = \"g\" }\n", "a comes from git");
-        refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not taken");
+        refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not supported");
     }
 
     #[test]
-    fn what_makes_no_component_is_refused() {
+    fn a_library_of_another_kind_is_refused() {
         let error = read("[package]\nname = \"a\"\n\n[lib]\nname = \"b\"\n").unwrap_err().to_string();
         assert!(error.contains("Cargo.toml:4: [lib] needs crate-type = [\"cdylib\"]"), "{error}");
         assert!(read("[package]\nname = \"a\"\n").is_err());

@@ -6,39 +6,37 @@ use std::time::Duration;
 
 use builder::sandbox::{Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
-use builder::{Onlooked, RustPrograms, WorkersPlace, look_for_workers};
-use registry::DataDir;
-use runner::Drill;
+use builder::{PoolStatus, RustInstallation, WorkerEndpoint, pool_status};
+use runner::ConfinementSelfTest;
 
-use super::{Check, State, install};
+use super::check::{Check, found, missing, optional};
+use super::install;
 use crate::home::Home;
 use crate::programs;
 
-/// A server that needs longer than this for its health page is in trouble.
+/// Timeout of the checks that wait for a server or a process.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub fn git() -> Check {
     let name = "git";
     match GitProgram::find() {
         Ok(git) => found(name, format!("{} ({})", git.version(), git.path().display())),
-        Err(error) => Check {
-            name,
-            state: State::Missing,
-            detail: format!("{error}; needed in version {GIT_VERSION_MIN} or later"),
-            remedy: Some(install::command("git")),
-        },
+        Err(error) => {
+            let detail = format!("{error}; lathe needs version {GIT_VERSION_MIN} or later");
+            missing(name, detail, Some(install::command("git")))
+        }
     }
 }
 
 pub fn c_compiler() -> Check {
-    let detail = "for building lathe itself, and for tools in Rust";
+    let detail = "for building lathe and tools in Rust";
     match programs::find("cc") {
         Some(path) => found("C compiler", format!("{} ({detail})", path.display())),
         None => optional("C compiler", detail.to_owned(), Some(install::command("gcc"))),
     }
 }
 
-/// One of the layers around runners and builds; the others hold without it.
+/// Checks user namespaces, one of several layers of the sandbox. The other layers work without it.
 pub fn user_namespaces() -> Check {
     let name = "user namespaces";
     let is_on = |file: &str, off: &str| match std::fs::read_to_string(file) {
@@ -56,26 +54,28 @@ pub fn user_namespaces() -> Check {
     }
 }
 
-/// Confines a process as the server does with those that run tools, and has it try what it must not be able to do.
+/// Confines a process as the server confines runners, and has it try what it must not be able to do.
 pub async fn runners() -> Check {
     let name = "runners";
-    let drill = match tokio::time::timeout(ANSWER_TIMEOUT, drill()).await {
-        Ok(Ok(drill)) => drill,
-        Ok(Err(error)) => return missing(name, format!("a process cannot be confined: {error:#}")),
-        Err(_) => return missing(name, format!("a process was not confined within {} s", ANSWER_TIMEOUT.as_secs())),
+    let test = match tokio::time::timeout(ANSWER_TIMEOUT, confinement_self_test()).await {
+        Ok(Ok(test)) => test,
+        Ok(Err(error)) => return missing(name, format!("a process cannot be confined: {error:#}"), None),
+        Err(_) => {
+            return missing(name, format!("a process was not confined within {} s", ANSWER_TIMEOUT.as_secs()), None);
+        }
     };
-    let open: Vec<_> = drill.attempts.iter().filter(|one| one.refused.is_none()).map(|one| one.name.as_str()).collect();
+    let open: Vec<_> = test.attempts.iter().filter(|one| one.refused.is_none()).map(|one| one.name.as_str()).collect();
     if !open.is_empty() {
-        return missing(name, format!("a confined process can {}", open.join(", ")));
+        return missing(name, format!("a confined process can {}", open.join(", ")), None);
     }
-    let refused = format!("{} ways out are refused", drill.attempts.len());
-    match drill.confinement.and_then(|confinement| confinement.lacks()) {
+    let refused = format!("{} attempts to escape are refused", test.attempts.len());
+    match test.confinement.and_then(|confinement| confinement.lacks()) {
         None => found(name, format!("{refused}, by namespaces, Landlock and seccomp")),
         Some(lacks) => optional(name, format!("{refused}; this kernel does not offer {lacks}"), None),
     }
 }
 
-async fn drill() -> anyhow::Result<Drill> {
+async fn confinement_self_test() -> anyhow::Result<ConfinementSelfTest> {
     let program = std::env::current_exe()?;
     let mut command = tokio::process::Command::new(program);
     command.args(["internal", "run", "--drill"]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
@@ -86,43 +86,42 @@ async fn drill() -> anyhow::Result<Drill> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Has the sandbox of builds try what it must not be able to do.
+/// Has a process in the build sandbox try what it must not be able to do.
 pub async fn build_sandbox(bubblewrap: Option<&Path>, data: &Path) -> Check {
     let name = "build sandbox";
-    let needed = "only Rust tools need it, whose builds run their authors' code on this machine";
+    let needed = "needed only for tools in Rust, since their builds run the author's code";
     let Some(program) = bubblewrap else {
         let remedy = Some(install::command("bubblewrap"));
         return optional(name, format!("bubblewrap is not installed ({needed})"), remedy);
     };
     match Sandbox::probe(Some(program), data).await {
-        Ok(_) => found(name, format!("holds, with {}", program.display())),
+        Ok(_) => found(name, format!("works, with {}", program.display())),
         Err(missing) => optional(name, format!("{} ({needed})", missing.reason), Some(missing.remedy)),
     }
 }
 
-/// Who builds for the server of a data directory; nothing when it builds itself, or never ran.
+/// Checks the build workers of a data directory's server. `None` if the server does not run or needs no workers.
 pub async fn build_workers(data: &Path) -> Option<Check> {
     let name = "build workers";
     if !data.is_dir() {
-        return None; // nor is one made
+        return None; // This check must not create the directory.
     }
-    let place = WorkersPlace::new(DataDir::open(data).ok()?.workers(), "");
+    let endpoint = WorkerEndpoint::new(data.join("workers"), "");
     let remedy = Some(format!("lathe worker --data {}", data.display()));
-    Some(match look_for_workers(&place.socket()).await {
-        Ok(Onlooked { workers: 0, .. }) => {
-            let detail = "none is connected, and the server waits for one".to_owned();
-            Check { name, state: State::Missing, detail, remedy }
+    Some(match pool_status(&endpoint.socket()).await {
+        Ok(PoolStatus { workers: 0, .. }) => {
+            missing(name, "none is connected, and the server needs one to build".to_owned(), remedy)
         }
-        Ok(Onlooked { workers, busy }) => found(name, format!("{workers} connected, {busy} at work")),
-        Err(error) if error.is_nobody() => return None,
-        Err(error) => optional(name, format!("the server does not tell: {error}"), None),
+        Ok(PoolStatus { workers, busy }) => found(name, format!("{workers} connected, {busy} busy")),
+        Err(error) if error.is_no_server() => return None,
+        Err(error) => optional(name, format!("the server does not report its workers: {error}"), None),
     })
 }
 
-/// What builds tools in Rust.
+/// Checks the toolchain for tools in Rust.
 pub fn rust(toolchain: Option<&Path>) -> Check {
     let name = "Rust";
-    match RustPrograms::missing(toolchain) {
+    match RustInstallation::missing(toolchain) {
         None => found(name, toolchain.unwrap_or(Path::new("")).display().to_string()),
         Some(Missing { reason, remedy }) => optional(name, format!("for tools in Rust: {reason}"), Some(remedy)),
     }
@@ -144,17 +143,22 @@ pub fn data_directory(directory: &Path) -> Check {
     let existing =
         directory.ancestors().find(|ancestor| ancestor.exists()).filter(|found| !found.as_os_str().is_empty());
     let existing = existing.unwrap_or(Path::new("."));
-    // A file without a name leaves nothing behind, and is refused for every reason that a real one would be.
+    // An unnamed file meets the same refusals as a named one and leaves nothing behind.
     match tempfile::tempfile_in(existing) {
         Ok(_) if existing == directory => found(name, format!("{} is writable", directory.display())),
         Ok(_) => found(name, format!("{} can be created", directory.display())),
-        Err(error) => Check {
-            name,
-            state: State::Missing,
-            detail: format!("{} is not writable: {error}", existing.display()),
-            remedy: Some("choose another with --data, or change its owner".to_owned()),
-        },
+        Err(error) => {
+            let detail = format!("{} is not writable: {error}", existing.display());
+            missing(name, detail, Some("give another directory with --data, or change its owner".to_owned()))
+        }
     }
+}
+
+/// Reports a settings file that is not named. The current directory may be somebody else's checkout, and the file can
+/// name programs to start.
+pub fn ignored_settings() -> Check {
+    let detail = "lathe.toml in the current directory is not read unless it is named".to_owned();
+    optional("settings file", detail, Some("lathe doctor --config lathe.toml".to_owned()))
 }
 
 pub async fn server(home: &Home) -> Check {
@@ -167,33 +171,21 @@ pub async fn server(home: &Home) -> Check {
     match tokio::time::timeout(ANSWER_TIMEOUT, client.check()).await {
         Ok(Ok(())) => found(name, format!("{url} answers, and the key is accepted")),
         Ok(Err(error)) => not_reached(format!("{error:#}")),
-        Err(_) => not_reached(format!("{url} gave no answer within {} s", ANSWER_TIMEOUT.as_secs())),
+        Err(_) => not_reached(format!("{url} did not answer within {} s", ANSWER_TIMEOUT.as_secs())),
     }
 }
 
-fn missing(name: &'static str, detail: String) -> Check {
-    Check { name, state: State::Missing, detail, remedy: None }
-}
-
 fn not_reached(detail: String) -> Check {
-    let remedy = Some("start it with `lathe serve`, or name another with `lathe login`".to_owned());
-    Check { name: "server", state: State::Missing, detail, remedy }
-}
-
-fn found(name: &'static str, detail: String) -> Check {
-    Check { name, state: State::Ok, detail, remedy: None }
-}
-
-fn optional(name: &'static str, detail: String, remedy: Option<String>) -> Check {
-    Check { name, state: State::Optional, detail, remedy }
+    missing("server", detail, Some("start it with `lathe serve`, or give another address to `lathe login`".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::check::State;
     use super::*;
 
     #[test]
-    fn a_directory_that_can_be_made_is_fine() {
+    fn a_directory_that_can_be_created_is_ok() {
         let directory = tempfile::tempdir().expect("a directory");
         assert!(data_directory(&directory.path().join("a/b")).state == State::Ok);
         let file = tempfile::NamedTempFile::new_in(directory.path()).expect("a file");

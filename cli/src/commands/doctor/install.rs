@@ -1,8 +1,8 @@
-//! How this machine's package manager installs what is missing.
+//! Install commands of this machine's package manager.
 
 use crate::programs;
 
-/// Package managers by their program, with the command that installs.
+/// Package managers: their program and their install command.
 const PACKAGE_MANAGERS: [(&str, &str); 6] = [
     ("apt-get", "sudo apt-get install"),
     ("dnf", "sudo dnf install"),
@@ -12,7 +12,7 @@ const PACKAGE_MANAGERS: [(&str, &str); 6] = [
     ("brew", "brew install"),
 ];
 
-/// The command that installs a package of that name here.
+/// Returns the command that installs a package.
 pub fn command(package: &str) -> String {
     let manager = PACKAGE_MANAGERS.iter().find(|(manager, _)| programs::find(manager).is_some());
     let install = manager.map_or("sudo apt-get install", |(_, install)| install);

@@ -1,8 +1,8 @@
-//! A run's account, for people.
+//! The ledger of a run, as text.
 
 use registry::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 
-/// What a list of names shows that has none.
+/// The text of an empty list of names.
 const NONE: &str = "none";
 
 pub fn lines(ledger: &Ledger) -> Vec<String> {
@@ -37,7 +37,7 @@ fn used_line(used: &Used) -> String {
     let Used { envvars, secrets, clock_reads, random_bytes, status_events, log_bytes, output_bytes, http: _ } = used;
     let (envvars, secrets) = (names(envvars), names(secrets));
     format!(
-        "used      variables: {envvars}; secrets: {secrets}; {clock_reads} looks at the time, {random_bytes} bytes of randomness, {status_events} status events, \
+        "used      variables: {envvars}; secrets: {secrets}; {clock_reads} clock reads, {random_bytes} random bytes, {status_events} status events, \
          {log_bytes} bytes printed, {output_bytes} bytes of output"
     )
 }
@@ -79,7 +79,7 @@ fn cost_line(cost: &Cost) -> String {
     format!("cost      {} ms computing, {} at most", cost.cpu_ms, mebibytes(cost.memory_peak_bytes))
 }
 
-/// Where the run's time went. Earlier releases did not measure it.
+/// The run's time by part. `None` for records of early releases, which did not measure it.
 fn time_line(Cost { guest_us, host_us, waiting_us, .. }: &Cost) -> Option<String> {
     let [guest, host, waiting] = [guest_us, host_us, waiting_us].map(|part| milliseconds(*part));
     let is_known = guest_us + host_us + waiting_us > 0;
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_says_who_answered_it() {
+    fn a_request_shows_the_source_of_its_response() {
         let line = |by: Option<&str>| {
             let (method, host) = ("POST".to_owned(), "api.example.com".to_owned());
             http_line(&HttpUse {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_a_few_lines() {
+    fn a_ledger_is_a_few_lines() {
         let ledger = Ledger {
             granted: Granted { secrets: vec!["A".into(), "B".into()], wall_ms: 30_000, ..Granted::default() },
             refused: Denied { http_requests: 2, status_events: 0 },

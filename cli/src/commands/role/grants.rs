@@ -1,7 +1,7 @@
-//! Grants as people write them: `PERMISSION`, or `PERMISSION if KEY OPERATOR VALUE and KEY OPERATOR VALUE`.
+//! Grants on the command line: `PERMISSION`, or `PERMISSION if KEY OPERATOR VALUE and KEY OPERATOR VALUE`.
 //!
-//! The server checks what the words mean; here they are only told apart. What this form cannot spell (a tag's key with
-//! a space in it, a value with ` and `) can be written as JSON in a file.
+//! This module splits the text; the server validates the words. A JSON file can hold what the text cannot express: a
+//! tag's key with a space, a value with ` and `.
 
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -10,18 +10,18 @@ use crate::client::{Condition, Grant};
 use crate::commands::input;
 use crate::failure::Failure;
 
-const HINT: &str = "write 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name startsWith search_', or use --file";
+const HINT: &str = "give 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name startsWith search_', or use --file";
 
-/// The grants of a command line as the server takes them.
+/// Reads grants into the JSON that the server expects.
 pub fn read(texts: &[String], file: Option<&str>) -> anyhow::Result<Value> {
     match file {
         Some(file) => from_file(file),
-        None if texts.is_empty() => Err(Failure::usage("the role would allow nothing", HINT)),
+        None if texts.is_empty() => Err(Failure::usage("the role has no grants", HINT)),
         None => texts.iter().map(|text| grant(text)).collect(),
     }
 }
 
-/// A grant in the form that [`read`] takes.
+/// Writes a grant in the form that [`read`] reads.
 pub fn grant_text(grant: &Grant) -> String {
     let text = |Condition { key, operator, value }: &Condition| format!("{key} {operator} {value}");
     let conditions: Vec<String> = grant.conditions.iter().map(text).collect();
@@ -38,9 +38,10 @@ fn from_file(file: &str) -> anyhow::Result<Value> {
     };
     match serde_json::from_str(&text) {
         Ok(grants @ Value::Array(_)) => Ok(grants),
-        Ok(_) => {
-            Err(Failure::usage(format!("{file} is JSON, but no list"), "give a list of grants: [{\"permission\": …}]"))
-        }
+        Ok(_) => Err(Failure::usage(
+            format!("{file} is JSON, but not a list"),
+            "give a list of grants: [{\"permission\": …}]",
+        )),
         Err(error) => Err(Failure::usage(format!("{file} is not JSON: {error}"), "give a list of grants")),
     }
 }
@@ -57,7 +58,7 @@ fn condition(text: &str) -> anyhow::Result<Value> {
     let mut words = text.trim().splitn(3, ' ');
     match (words.next(), words.next(), words.next()) {
         (Some(key), Some(operator), Some(value)) => Ok(json!({"key": key, "operator": operator, "value": value})),
-        _ => Err(Failure::usage(format!("`{text}` is no condition: KEY OPERATOR VALUE"), HINT)),
+        _ => Err(Failure::usage(format!("`{text}` is not a condition of the form KEY OPERATOR VALUE"), HINT)),
     }
 }
 
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_refused() {
+    fn a_malformed_condition_is_refused() {
         for text in ["Tool:InvokeTool if tool_name", "Tool:InvokeTool if a equal b and c"] {
             assert!(grant(text).is_err(), "{text}");
         }

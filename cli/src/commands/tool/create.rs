@@ -1,4 +1,4 @@
-//! `lathe tool create`
+//! `lathe tool create`: registers a tool.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -9,12 +9,12 @@ use crate::output::Screen;
 
 #[derive(Debug, Args)]
 pub struct CreateArguments {
-    /// The tool's name: lower-case letters, digits and _, at most 64
+    /// Name of the tool: lower-case letters, digits and _, at most 64 characters
     name: String,
-    /// What it does, for people and for models that choose a tool
+    /// What the tool does, for users and for models that choose a tool
     #[arg(long)]
     description: String,
-    /// A tag, with or without a value; up to twenty
+    /// Tag, with or without a value; up to twenty times
     #[arg(long = "tag", value_name = "KEY[=VALUE]")]
     tags: Vec<String>,
 }
@@ -34,7 +34,7 @@ fn read_tags(texts: &[String]) -> anyhow::Result<Map<String, Value>> {
             None => (text.as_str(), Value::Null),
         };
         if tags.insert(key.to_owned(), value).is_some() {
-            return Err(Failure::usage(format!("the tag {key} is given twice"), "give every tag once"));
+            return Err(Failure::usage(format!("the tag {key} is given twice"), "give each tag once"));
         }
     }
     Ok(tags)

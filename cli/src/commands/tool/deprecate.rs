@@ -1,4 +1,4 @@
-//! `lathe tool deprecate`
+//! `lathe tool deprecate`: deprecates a tool or some of its versions.
 
 use anyhow::Context;
 use clap::Args;
@@ -9,15 +9,15 @@ use crate::commands::prompt;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Deprecated versions are refused to callers at once, and do not come back. Their history stays.
+/// Calls of deprecated versions are refused at once. Deprecation cannot be undone. The records of runs stay.
 #[derive(Debug, Args)]
 pub struct DeprecateArguments {
     /// The tool's name or id
     tool: String,
-    /// Only versions that this constraint admits, for example 1.0.0 or '<2'; without it the tool as a whole
+    /// Only versions that match this constraint, such as 1.0.0 or '<2' [default: the tool with all versions]
     #[arg(long, value_name = "CONSTRAINT")]
     versions: Option<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
 }

@@ -1,19 +1,19 @@
-//! `lathe tool invoke`
+//! `lathe tool invoke`: runs a published version.
 
 use anyhow::Context;
 use clap::Args;
 
-use crate::client::Client;
+use crate::client::{Client, InvokeRequest};
 use crate::commands::input::InputArguments;
 use crate::failure::Outcome;
 use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
 
-/// Admits every version.
+/// The constraint that every version matches.
 const ANY_VERSION: &str = ">=0";
 
 #[derive(Debug, Args)]
 pub struct InvokeArguments {
-    /// The tool's name or id, with a version or constraint if wanted: weather, weather@1.2.0, 'weather@>=1.2,<2'
+    /// The tool's name or id, optionally with a version constraint: weather, weather@1.2.0, 'weather@>=1.2,<2'
     #[arg(value_name = "TOOL[@CONSTRAINT]")]
     tool: String,
     #[command(flatten)]
@@ -21,11 +21,12 @@ pub struct InvokeArguments {
 }
 
 pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let (tool, constraint) = read_subject(&arguments.tool);
+    let (tool, constraint) = tool_and_constraint(&arguments.tool);
     let inputs = arguments.input.read()?;
     let tool = client.find_tool(tool).await?;
     let display = RunDisplay::start(&format!("running {}", tool.name));
-    let answer = client.invoke(&tool.id, constraint, &inputs, |event| display.show(event)).await;
+    let request = InvokeRequest { tool_id: &tool.id, constraint, inputs: &inputs };
+    let answer = client.invoke(&request, |event| display.show(event)).await;
     let answer = answer.with_context(|| format!("running {}", arguments.tool))?;
     drop(display);
     if screen.is_json() {
@@ -36,7 +37,7 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     Ok(if is_all_succeeded(&answer.body.invocation_results) { Outcome::Done } else { Outcome::Failed })
 }
 
-fn read_subject(text: &str) -> (&str, &str) {
+fn tool_and_constraint(text: &str) -> (&str, &str) {
     match text.split_once('@') {
         Some((tool, constraint)) if !constraint.trim().is_empty() => (tool, constraint.trim()),
         Some((tool, _)) => (tool, ANY_VERSION),
@@ -50,8 +51,8 @@ mod tests {
 
     #[test]
     fn a_tool_with_and_without_a_constraint() {
-        assert_eq!(read_subject("weather"), ("weather", ANY_VERSION));
-        assert_eq!(read_subject("weather@"), ("weather", ANY_VERSION));
-        assert_eq!(read_subject("weather@>=1.2,<2"), ("weather", ">=1.2,<2"));
+        assert_eq!(tool_and_constraint("weather"), ("weather", ANY_VERSION));
+        assert_eq!(tool_and_constraint("weather@"), ("weather", ANY_VERSION));
+        assert_eq!(tool_and_constraint("weather@>=1.2,<2"), ("weather", ">=1.2,<2"));
     }
 }

@@ -1,4 +1,4 @@
-//! `lathe tool list`
+//! `lathe tool list`: lists tools.
 
 use clap::Args;
 use serde_json::json;
@@ -9,14 +9,14 @@ use crate::output::{Screen, table};
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// Only tools with this tag: KEY:VALUE, KEY:* for any value, KEY: for none
+    /// Only tools with this tag: KEY:VALUE, KEY:* for any value, KEY: for no value; repeatable
     #[arg(long = "tag", value_name = "KEY:VALUE")]
     tags: Vec<String>,
-    /// Deprecated tools too
+    /// List deprecated tools too
     #[arg(long)]
     all: bool,
-    /// At most this many
-    #[arg(long, default_value_t = 100)]
+    /// Maximum number of tools
+    #[arg(long, default_value_t = 100, value_name = "COUNT")]
     limit: usize,
 }
 
@@ -29,12 +29,12 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
     }
     let tools = documents.iter().map(read_tool).collect::<anyhow::Result<Vec<Tool>>>()?;
     if tools.is_empty() {
-        screen.note("no tools; `lathe tool create NAME --description …` makes one");
+        screen.note("no tools; `lathe tool create NAME --description …` creates one");
         return Ok(Outcome::Done);
     }
     screen.line(table(["name", "id", "tags", "variables", "state", "description"], tools.iter().map(row)))?;
     if has_more {
-        screen.note("there are more: raise --limit");
+        screen.note("there are more tools; raise --limit");
     }
     Ok(Outcome::Done)
 }

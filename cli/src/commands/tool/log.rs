@@ -1,4 +1,4 @@
-//! `lathe tool log`: the log of a build, whether it made a version or not.
+//! `lathe tool log`: shows the log of a build, successful or not.
 
 use anyhow::Context;
 use clap::{ArgGroup, Args};
@@ -13,10 +13,10 @@ use crate::output::{Screen, printable};
 pub struct LogArguments {
     /// The tool's name or id
     tool: String,
-    /// The build's id, which a publish that fails names
+    /// The build's id, as a failed publish shows it
     #[arg(value_name = "BUILD_ID", group = "which")]
     build: Option<String>,
-    /// The build of this version
+    /// Show the build of this version
     #[arg(long, value_name = "VERSION", group = "which")]
     version: Option<String>,
 }
@@ -36,11 +36,11 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
 }
 
 fn text(build: &Build, document: &Value) -> String {
-    let said = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
+    let field = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
     let state = match build.state.as_str() {
-        "failed" => format!("failed in {}", said("stage")),
-        "succeeded" => format!("made version {}", said("version")),
-        "running" => "running; its log is kept when it ends".to_owned(),
+        "failed" => format!("failed in {}", field("stage")),
+        "succeeded" => format!("published version {}", field("version")),
+        "running" => "running; the log is available when it ends".to_owned(),
         other => other.to_owned(),
     };
     let finished_at = build.finished_at.as_deref().unwrap_or("not yet");

@@ -1,10 +1,11 @@
-//! `lathe tool new`
+//! `lathe tool new`: creates a project from a template.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
-use scaffold::{ProjectName, TemplateLanguage};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use scaffold::{ProjectName, TEMPLATES, Template};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
@@ -12,64 +13,41 @@ use crate::output::Screen;
 
 #[derive(Debug, Args)]
 pub struct NewArguments {
-    /// The tool's name: lower-case letters, digits and _
+    /// Name of the tool: lower-case letters, digits and _
     name: String,
-    /// What to write it in
-    #[arg(long, value_enum, default_value_t)]
-    language: Language,
-    /// Where to write it [default: tools/NAME, which is where `lathe tool publish` looks]
+    /// Programming language
+    #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
+    language: &'static Template,
+    /// Directory of the project [default: tools/NAME, the default of `lathe tool publish`]
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Language {
-    #[default]
-    Python,
-    Typescript,
-    Javascript,
-    Rust,
-}
-
-impl Language {
-    const fn template(self) -> TemplateLanguage {
-        match self {
-            Self::Python => TemplateLanguage::Python,
-            Self::Typescript => TemplateLanguage::TypeScript,
-            Self::Javascript => TemplateLanguage::JavaScript,
-            Self::Rust => TemplateLanguage::Rust,
-        }
-    }
-
-    /// The file to begin with.
-    pub const fn entry(self) -> &'static str {
-        match self {
-            Self::Python => "tool.py",
-            Self::Typescript => "index.ts",
-            Self::Javascript => "index.js",
-            Self::Rust => "src/lib.rs",
-        }
-    }
+/// Reads the name of a template. Help texts and completions list all of them.
+pub fn template_parser() -> impl TypedValueParser<Value = &'static Template> {
+    PossibleValuesParser::new(TEMPLATES.iter().map(|template| template.name))
+        .try_map(|name| Template::find(&name).ok_or("no template has this name"))
 }
 
 pub fn run(arguments: &NewArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let name = ProjectName::parse(&arguments.name)
-        .map_err(|error| Failure::usage(error.to_string(), "a name such as look_up_order"))?;
+        .map_err(|error| Failure::usage(error.to_string(), "give a name such as look_up_order"))?;
     let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
     let files = write_project(&name, arguments.language, &directory)?;
     let document = json!({"name": name.as_str(), "directory": directory, "files": files});
-    screen.answer(&document, || people_text(&name, arguments.language, &directory))?;
+    screen.answer(&document, || text(&name, arguments.language, &directory))?;
     Ok(Outcome::Done)
 }
 
-/// Writes the template into a directory that is new or empty, and names its files.
-pub fn write_project(name: &ProjectName, language: Language, directory: &Path) -> anyhow::Result<Vec<String>> {
+/// Writes the template to a new or empty directory and returns the names of its files.
+pub fn write_project(name: &ProjectName, template: &Template, directory: &Path) -> anyhow::Result<Vec<String>> {
     if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         let message = format!("{} is not empty", directory.display());
         return Err(Failure::refused(message, "choose another directory with --path"));
     }
-    let files = scaffold::new_project(name, language.template())
-        .map_err(|error| Failure::usage(error.to_string(), "a name such as look_up_order"))?;
+    let files = template
+        .project(name)
+        .map_err(|error| Failure::usage(error.to_string(), "give a name such as look_up_order"))?;
     for file in &files {
         let path = directory.join(&file.path);
         write_file(&path, &file.bytes).with_context(|| format!("writing {}", path.display()))?;
@@ -84,11 +62,11 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(path, bytes)
 }
 
-fn people_text(name: &ProjectName, language: Language, directory: &Path) -> String {
-    let (directory, entry) = (directory.display(), language.entry());
+fn text(name: &ProjectName, template: &Template, directory: &Path) -> String {
+    let (directory, entry) = (directory.display(), template.entry);
     format!(
-        "wrote {directory}\n\nNext: edit {directory}/{entry}; `lathe tool test {directory} --watch` builds it and runs its checks \
-         whenever a file changes. Commit it, then\n  \
+        "created {directory}\n\nNext, edit {directory}/{entry}. `lathe tool test {directory} --watch` builds and checks the project \
+         whenever a file changes.\nThen commit and run\n  \
          git push lathe HEAD:releases/ORG\n  \
          lathe tool create {name} --description 'what it does'\n  \
          lathe tool test {directory} --branch releases/ORG --input '{{\"name\": \"Ada\"}}'\n  \
@@ -104,19 +82,9 @@ mod tests {
     fn a_project_is_written_once() {
         let directory = tempfile::tempdir().expect("a directory");
         let name = ProjectName::parse("look_up_order").expect("a name");
-        let files = write_project(&name, Language::Python, directory.path()).expect("written");
+        let files = write_project(&name, &TEMPLATES[0], directory.path()).expect("written");
         assert!(files.iter().any(|file| file == "tool.py"));
         assert!(directory.path().join("pyproject.toml").is_file());
-        assert!(write_project(&name, Language::Python, directory.path()).is_err(), "what is there is not overwritten");
-    }
-
-    #[test]
-    fn every_language_has_the_file_where_its_author_goes_on() {
-        let name = ProjectName::parse("look_up_order").expect("a name");
-        for language in Language::value_variants() {
-            let directory = tempfile::tempdir().expect("a directory");
-            let files = write_project(&name, *language, directory.path()).expect("written");
-            assert!(files.iter().any(|file| file == language.entry()), "{language:?}: {files:?}");
-        }
+        assert!(write_project(&name, &TEMPLATES[0], directory.path()).is_err(), "existing files are not overwritten");
     }
 }

@@ -1,11 +1,11 @@
-//! Where a project lies within its repository, seen from where the author stands.
+//! The path of a project within its git repository, and the current branch.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 
-/// The project's directory within its repository: what git says about a directory of this machine, else the text as it stands.
+/// Returns a project's path within its repository: from git for a local directory, else the given path.
 pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
     let directory = local.unwrap_or(Path::new("."));
     let prefix = if directory.is_dir() { git(directory, &["rev-parse", "--show-prefix"]) } else { None };
@@ -17,17 +17,17 @@ pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
     let path = path.trim_matches('/').to_owned();
     if path.is_empty() || path == "." {
         return Err(Failure::usage(
-            "a tool's project lies in a directory of its repository, not at its root",
-            "go into the project's directory, or name it as seen from the root of the repository",
+            "the project must be in a subdirectory of its repository, not at the root",
+            "change to the project's directory, or give its path within the repository",
         ));
     }
     Ok(path)
 }
 
-/// The branch that is checked out here.
+/// Returns the branch that is checked out in the current directory.
 pub fn current_branch() -> anyhow::Result<String> {
     git(Path::new("."), &["symbolic-ref", "--short", "HEAD"])
-        .ok_or_else(|| Failure::usage("no branch is checked out here", "name one with --branch"))
+        .ok_or_else(|| Failure::usage("no branch is checked out in the current directory", "name one with --branch"))
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_is_not_here_is_taken_as_it_stands() {
+    fn a_path_that_does_not_exist_is_used_as_given() {
         assert_eq!(project_path(Some(Path::new("tools/weather/"))).expect("a path"), "tools/weather");
     }
 
     #[test]
-    fn the_root_is_no_project() {
+    fn the_root_is_not_a_project() {
         let directory = tempfile::tempdir().expect("a directory");
         assert!(git(directory.path(), &["init", "--quiet"]).is_some(), "git is needed: apt-get install git");
         assert!(project_path(Some(directory.path())).is_err());

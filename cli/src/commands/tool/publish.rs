@@ -1,11 +1,11 @@
-//! `lathe tool publish`
+//! `lathe tool publish`: builds a branch and publishes the next version.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::project;
-use crate::client::{Bump, Client, Gate, PublishRequest};
+use crate::client::{Bump, Client, PublishRequest, ReplayGate};
 use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
 
@@ -13,35 +13,38 @@ use crate::output::{BuildDisplay, Screen};
 pub struct PublishArguments {
     /// The tool's name or id
     tool: String,
-    /// Which part of the version grows; the first version is 1.0.0 in any case
+    /// Part of the version to increase; the first version is 1.0.0 in any case
     #[arg(long, value_enum)]
     bump: Bump,
-    /// Publish only what answers the last recorded runs of the version in use as they were answered: replay:200
+    /// Publish only if the last recorded runs of the current version give the same results: replay:200 for 200 runs
     #[arg(long, value_name = "replay:RUNS", value_parser = gate_runs)]
     gate: Option<u32>,
-    /// Percent of these runs that may go otherwise
+    /// Maximum percentage of replayed runs whose result differs
     #[arg(long, value_name = "PERCENT", requires = "gate", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     gate_different: u32,
-    /// Percent that all of them together may compute longer [default: any]
+    /// Maximum increase of the replayed runs' total CPU time, in percent [default: any]
     #[arg(long, value_name = "PERCENT", requires = "gate")]
     gate_slower: Option<u32>,
-    /// The pushed branch to build [default: the organisation's own]
+    /// Pushed branch to build [default: the organisation's release branch]
     #[arg(long)]
     branch: Option<String>,
-    /// The project's directory [default: tools/NAME in the repository]
+    /// Project directory [default: tools/NAME in the repository]
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<PathBuf>,
 }
 
 impl PublishArguments {
-    fn gate(&self) -> Option<Gate> {
-        let gate =
-            |replay| Gate { replay, different_percent_max: self.gate_different, slower_percent_max: self.gate_slower };
+    fn gate(&self) -> Option<ReplayGate> {
+        let gate = |replay| ReplayGate {
+            replay,
+            different_percent_max: self.gate_different,
+            slower_percent_max: self.gate_slower,
+        };
         self.gate.map(gate)
     }
 }
 
-/// `replay:200`.
+/// Reads `replay:200`.
 fn gate_runs(text: &str) -> Result<u32, String> {
     let runs =
         text.strip_prefix("replay:").and_then(|runs| runs.parse().ok()).filter(|runs| (1..=1_000).contains(runs));

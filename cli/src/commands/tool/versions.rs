@@ -1,27 +1,27 @@
-//! `lathe tool versions`
+//! `lathe tool versions`: lists the versions of a tool, or shows one.
 
 use anyhow::Context;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Client, ToolVersion, VersionFilter, read_version};
 use crate::failure::Outcome;
 use crate::output::{Screen, printable, table};
 
-/// Enough to know a commit by.
+/// Length of an abbreviated commit hash.
 const COMMIT_CHARACTERS: usize = 12;
 
 #[derive(Debug, Args)]
 pub struct VersionsArguments {
     /// The tool's name or id
     tool: String,
-    /// One version as a whole, with its build log
+    /// Show one version with all its details and its build log
     #[arg(long, value_name = "VERSION", conflicts_with_all = ["versions", "live"])]
     show: Option<String>,
-    /// Only versions that this constraint admits
+    /// Only versions that match this constraint, such as '>=1.2,<2'
     #[arg(long, value_name = "CONSTRAINT")]
     versions: Option<String>,
-    /// Only versions that are in use
+    /// Only versions that are not deprecated
     #[arg(long)]
     live: bool,
 }
@@ -29,7 +29,9 @@ pub struct VersionsArguments {
 pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
     if let Some(version) = &arguments.show {
-        return show(client, &tool.id, version, screen).await;
+        let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
+        show(&detail, screen)?;
+        return Ok(Outcome::Done);
     }
     let filter = VersionFilter { constraint: arguments.versions, deprecated: arguments.live.then_some(false) };
     let documents = client.list_versions(&tool.id, &filter).await?;
@@ -58,11 +60,9 @@ fn row(version: &ToolVersion) -> [String; 6] {
     ]
 }
 
-async fn show(client: &Client, tool_id: &str, version: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let detail = client.version_detail(tool_id, version).await.with_context(|| format!("version {version}"))?;
+fn show(detail: &Value, screen: Screen) -> anyhow::Result<()> {
     if screen.is_json() {
-        screen.document(&detail)?;
-        return Ok(Outcome::Done);
+        return screen.document(detail);
     }
     for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| *name != "build_log") {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -71,5 +71,5 @@ async fn show(client: &Client, tool_id: &str, version: &str, screen: Screen) -> 
     if let Some(log) = detail["build_log"].as_str() {
         screen.line(format!("\n{}", printable(log.trim_end())))?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `lathe version keys`
+//! `lathe version keys`: public keys that sign versions.
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use crate::output::{Screen, table};
 
 #[derive(Debug, Args)]
 pub struct KeysArguments {
-    /// Print the newest key as a PEM file, for other programs
+    /// Print only the newest key, as PEM
     #[arg(long)]
     pem: bool,
 }
@@ -21,7 +21,7 @@ pub async fn run(client: &Client, arguments: &KeysArguments, screen: Screen) -> 
     }
     let keys = &answer.body.keys;
     match keys.last() {
-        None => screen.note("no key yet: the first published version makes one"),
+        None => screen.note("no keys yet; the first publish creates one"),
         Some(newest) if arguments.pem => screen.line(newest.pem.trim_end())?,
         Some(_) => {
             let row = |key: &crate::client::SigningKey| [key.kid.clone(), key.crv.clone(), key.created_at.clone()];

@@ -1,19 +1,19 @@
-//! `lathe version verify`
+//! `lathe version verify`: rebuilds a version and compares.
 
 use anyhow::Context;
 use clap::Args;
 
-use super::VersionArguments;
+use super::arguments::VersionArguments;
 use crate::client::{Client, Verification};
 use crate::failure::Outcome;
 use crate::output::{BuildDisplay, Screen, clipped, printable};
 
-/// A value that leaves room for the others.
+/// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 500;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 0: the same bytes. 1: something differs, or the build was refused. 2: the command is wrong."
+    after_help = "Exit codes: 0 the same bytes; 1 a difference, or the build was refused; 2 invalid command line."
 )]
 pub struct VerifyArguments {
     #[command(flatten)]
@@ -41,9 +41,9 @@ fn text(found: &Verification) -> String {
     }
     lines.push(
         match found.signed {
-            Some(true) => "the signature on its provenance is right",
-            Some(false) => "the signature on its provenance is WRONG",
-            None => "it has no provenance: it was published by an early release",
+            Some(true) => "the signature of the provenance is valid",
+            Some(false) => "the signature of the provenance is INVALID",
+            None => "there is no provenance: an early release published this version",
         }
         .to_owned(),
     );
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_stand_below_one_another() {
+    fn differences_are_listed() {
         let shown = |value| text(&serde_json::from_value(value).expect("a verification"));
         let same = json!({"identical": true, "differences": [], "signed": true});
-        assert_eq!(shown(same), "identical\nthe signature on its provenance is right");
+        assert_eq!(shown(same), "identical\nthe signature of the provenance is valid");
         let difference = json!({"what": "bundle_digest", "published": "a", "rebuilt": "b"});
         let other = shown(json!({"identical": false, "differences": [difference], "signed": false}));
         assert!(other.starts_with("different\nbundle_digest\n  published  a\n  rebuilt    b\n"), "{other}");
-        assert!(other.ends_with("WRONG"), "{other}");
+        assert!(other.ends_with("INVALID"), "{other}");
     }
 }

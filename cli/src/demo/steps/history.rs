@@ -1,38 +1,31 @@
-//! The record of every run, searched.
+//! Steps that search the history.
 
 use anyhow::bail;
 
 use crate::client::{HistoryFilter, Invocation, SearchField};
-use crate::commands::tool::Language;
-use crate::demo::report::Told;
-use crate::demo::stage::Stage;
+use crate::demo::environment::Environment;
+use crate::demo::report::StepResult;
+use crate::demo::steps::second_version;
 
-/// A word of one output: Frances was greeted in French.
+/// A word that occurs in one output: the greeting of Frances is in French.
 const OUTPUT_WORD: &str = "Bonjour";
-/// Where the tool refused Mallory: the function, or in Rust the file, since an error knows only where it was made.
-const fn stack_trace_word(language: Language) -> &'static str {
-    match language {
-        Language::Python => "consult_guest_list",
-        Language::Typescript | Language::Javascript => "consultGuestList",
-        Language::Rust => "src/lib.rs",
-    }
+
+pub async fn search_outputs(environment: &Environment) -> anyhow::Result<StepResult<()>> {
+    search(environment, OUTPUT_WORD, SearchField::Output).await
 }
 
-pub async fn search_outputs(stage: &Stage) -> anyhow::Result<Told<()>> {
-    search(stage, OUTPUT_WORD, SearchField::Output).await
+pub async fn search_stack_traces(environment: &Environment) -> anyhow::Result<StepResult<()>> {
+    let word = second_version::of(environment.template())?.stack_trace_word;
+    search(environment, word, SearchField::StackTrace).await
 }
 
-pub async fn search_stack_traces(stage: &Stage) -> anyhow::Result<Told<()>> {
-    search(stage, stack_trace_word(stage.language()), SearchField::StackTrace).await
-}
-
-async fn search(stage: &Stage, word: &str, field: SearchField) -> anyhow::Result<Told<()>> {
-    let found = stage.client()?.search_invocations(word, &[field], &HistoryFilter::default()).await?;
+async fn search(environment: &Environment, word: &str, field: SearchField) -> anyhow::Result<StepResult<()>> {
+    let found = environment.client()?.search_invocations(word, &[field], &HistoryFilter::default()).await?;
     match found.body.tool_invocations.as_slice() {
         [Invocation { id, inputs, .. }] => {
             let name = inputs["name"].as_str().or(inputs["input_parameters"]["name"].as_str()).unwrap_or("?");
-            Ok(Told::new((), format!("\"{word}\" is in 1 record: {id}, {name}'s run")))
+            Ok(StepResult::new((), format!("\"{word}\" is in 1 record: {id}, {name}'s run")))
         }
-        others => bail!("one record with \"{word}\" was expected, not {}", others.len()),
+        others => bail!("expected 1 record with \"{word}\", got {}", others.len()),
     }
 }

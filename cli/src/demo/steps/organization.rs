@@ -1,36 +1,35 @@
-//! A server, and an organisation with a user and a key.
+//! Steps that start a server and create an organisation with a user and a key.
 
 use registry::{NewOrganization, OrganizationId, UserId};
 
 use crate::client::{Credentials, SecretText};
-use crate::commands::tool::Language;
-use crate::demo::report::Told;
-use crate::demo::stage::{ORGANIZATION, Stage, USER};
+use crate::demo::environment::{Environment, ORGANIZATION, USER};
+use crate::demo::report::StepResult;
+use crate::demo::steps::second_version;
 use crate::server::{self, Settings};
 
-pub async fn start_server(stage: &mut Stage) -> anyhow::Result<Told<String>> {
-    let mut settings = Settings::for_demo(stage.data())?;
-    // The project that a new tool in Rust begins with has crates.
-    settings.builds.crate_index = (stage.language() == Language::Rust).then(|| "crates.io".to_owned());
+pub async fn start_server(environment: &mut Environment) -> anyhow::Result<StepResult<String>> {
+    let mut settings = Settings::for_demo(environment.data())?;
+    settings.builds.crate_index = second_version::of(environment.template())?.crate_index.map(str::to_owned);
     let assembled = server::assemble(&settings).await?;
-    let url = server::url_of(assembled.address());
-    stage.serve(assembled);
-    Ok(Told::new(url.clone(), url))
+    let url = assembled.url();
+    environment.serve(assembled);
+    Ok(StepResult::new(url.clone(), url))
 }
 
-/// Like `lathe org create` beside a running server, then `lathe login`.
-pub async fn create(stage: &mut Stage, url: &str) -> anyhow::Result<Told<()>> {
-    let store = server::open_store(&stage.data()).await?;
+/// Does what `lathe org create` and `lathe login` do.
+pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<StepResult<()>> {
+    let store = server::open_store(&environment.data()).await?;
     let new = NewOrganization { organization: OrganizationId::parse(ORGANIZATION)?, user: UserId::parse(USER)? };
     let key = store.create_organization(new).await?;
     let result = format!("{ORGANIZATION} with user {USER} and key {}", key.api_key_id);
-    stage.log_in(Credentials {
+    environment.log_in(Credentials {
         url: url.to_owned(),
         organization: ORGANIZATION.to_owned(),
         user_id: USER.to_owned(),
         api_key_id: key.api_key_id,
         api_key: SecretText::new(key.api_key.expose().to_owned()),
     })?;
-    stage.client()?.token().await?;
-    Ok(Told::new((), result))
+    environment.client()?.token().await?;
+    Ok(StepResult::new((), result))
 }

@@ -1,23 +1,23 @@
-//! Runs: a branch before it is published, then ten inputs in parallel.
+//! Steps that run the tool: a branch before its publish, then ten inputs in parallel.
 
 use std::collections::BTreeMap;
 
 use anyhow::{bail, ensure};
 use serde_json::{Map, Value, json};
 
-use crate::client::{Event, Input, InvocationResult, Mode, ResultStatus, TestRequest};
-use crate::demo::report::Told;
-use crate::demo::stage::{Stage, branch, project_path};
+use crate::client::{Event, Input, InvocationResult, InvokeRequest, Mode, ResultStatus, TestRequest};
+use crate::demo::environment::{Environment, branch, project_path};
+use crate::demo::report::StepResult;
 use crate::output::RunDisplay;
 
-/// Nine are greeted, one of them in French; Mallory is not on the list.
+/// Nine guests are greeted, one of them in French. Mallory is not on the guest list.
 const GUESTS: [&str; 10] =
     ["Ada", "Grace", "Alan", "Barbara", "Donald", "Mallory", "Edsger", "Frances", "Niklaus", "Radia"];
-/// Its word is looked for in the history.
-pub const STRANGER: &str = "Mallory";
+/// The guest whom the tool refuses.
+const STRANGER: &str = "Mallory";
 const SIMULATED: &str = "Radia";
 
-pub async fn test_branch(stage: &Stage) -> anyhow::Result<Told<()>> {
+pub async fn test_branch(environment: &Environment) -> anyhow::Result<StepResult<()>> {
     let request = TestRequest {
         inputs: vec![input(&json!({"name": "Ada"}), Mode::Regular)],
         commit_branch: branch(),
@@ -26,15 +26,17 @@ pub async fn test_branch(stage: &Stage) -> anyhow::Result<Told<()>> {
         required_secret_envvars: BTreeMap::new(),
     };
     let display = RunDisplay::start("building");
-    let answer = stage.client()?.test_branch(&request, |event| display.show(event)).await?;
+    let answer = environment.client()?.test_branch(&request, |event| display.show(event)).await?;
     drop(display);
     match answer.body.invocation_results.as_slice() {
-        [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] => Ok(Told::new((), output.clone())),
-        other => bail!("one success was expected, not {other:?}"),
+        [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] => {
+            Ok(StepResult::new((), output.clone()))
+        }
+        other => bail!("expected 1 successful run, got {other:?}"),
     }
 }
 
-pub async fn invoke_ten(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>> {
+pub async fn invoke_ten(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
     let inputs: Vec<Input> = GUESTS.into_iter().map(guest).collect();
     let display = RunDisplay::start("running");
     let mut status_events = 0_usize;
@@ -42,12 +44,13 @@ pub async fn invoke_ten(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>
         status_events += usize::from(matches!(event, Event::Status(_)));
         display.show(event);
     };
-    let answer = stage.client()?.invoke(tool_id, ">=1.0,<2", &inputs, show).await?;
+    let answer =
+        environment.client()?.invoke(&InvokeRequest { tool_id, constraint: ">=1.0,<2", inputs: &inputs }, show).await?;
     drop(display);
     let results = answer.body.invocation_results;
     let failures: Vec<(usize, &InvocationResult)> =
         results.iter().enumerate().filter(|(_, result)| matches!(result.status, ResultStatus::Failed { .. })).collect();
-    ensure!(results.len() == GUESTS.len(), "{} results came back", results.len());
+    ensure!(results.len() == GUESTS.len(), "expected {} results, got {}", GUESTS.len(), results.len());
     ensure!(status_events > 0, "no status event arrived");
     check_simulated(&results)?;
     match failures.as_slice() {
@@ -57,19 +60,19 @@ pub async fn invoke_ten(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>
             let result = format!(
                 "9 answered (1 simulated), 1 failed as it should ({exception_type}: {exception_message}), {status_events} status events"
             );
-            Ok(Told::new((), result))
+            Ok(StepResult::new((), result))
         }
-        other => bail!("{STRANGER}'s run alone should fail, not {other:?}"),
+        other => bail!("expected one failed run, {STRANGER}'s, got {other:?}"),
     }
 }
 
-/// The last input ran in simulation, and the tool knew it.
+/// Checks that the last input ran in simulation mode and that the tool saw the mode.
 fn check_simulated(results: &[InvocationResult]) -> anyhow::Result<()> {
     let Some(InvocationResult { status: ResultStatus::Succeeded { output }, .. }) = results.last() else {
         bail!("the simulated run has no output");
     };
     let output: Value = serde_json::from_str(output)?;
-    ensure!(output["delivered"] == false, "the simulated run did not know that it was one: {output}");
+    ensure!(output["delivered"] == false, "the simulated run did not see its mode: {output}");
     Ok(())
 }
 

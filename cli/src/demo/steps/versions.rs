@@ -1,46 +1,49 @@
-//! The tool and its versions: create, publish, deprecate.
+//! Steps that create the tool, and publish and deprecate its versions.
 
 use anyhow::ensure;
 use serde_json::{Map, Value};
 
 use crate::client::{Bump, PublishRequest, VersionFilter, read_version};
-use crate::demo::report::Told;
-use crate::demo::stage::{Stage, TOOL, branch, project_path};
+use crate::demo::environment::{Environment, TOOL, branch, project_path};
+use crate::demo::report::StepResult;
 use crate::output::BuildDisplay;
 
-pub async fn create_tool(stage: &Stage) -> anyhow::Result<Told<String>> {
+pub async fn create_tool(environment: &Environment) -> anyhow::Result<StepResult<String>> {
     let tags: Map<String, Value> = [("team".to_owned(), Value::from("reception"))].into_iter().collect();
-    let id = stage.client()?.create_tool(TOOL, "Greets guests by name", &tags).await?;
-    Ok(Told::new(id.clone(), format!("{TOOL} is {id}")))
+    let id = environment.client()?.create_tool(TOOL, "Greets guests by name", &tags).await?;
+    Ok(StepResult::new(id.clone(), format!("{TOOL} is {id}")))
 }
 
-pub async fn publish_first(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>> {
-    // A first version is 1.0.0, whatever grows.
-    publish(stage, tool_id, Bump::Major, "1.0.0").await
+pub async fn publish_first(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
+    // A first version is 1.0.0, whatever the bump.
+    published(&publish(environment, tool_id, Bump::Major).await?, "1.0.0")
 }
 
-pub async fn publish_second(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>> {
-    publish(stage, tool_id, Bump::Minor, "1.1.0").await
+pub async fn publish_second(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
+    published(&publish(environment, tool_id, Bump::Minor).await?, "1.1.0")
 }
 
-async fn publish(stage: &Stage, tool_id: &str, bump: Bump, expected: &str) -> anyhow::Result<Told<()>> {
+async fn publish(environment: &Environment, tool_id: &str, bump: Bump) -> anyhow::Result<String> {
     let request =
         PublishRequest { project_path: project_path(), bump_type: bump, commit_branch: Some(branch()), gate: None };
     let display = BuildDisplay::start("building");
-    let answer = stage.client()?.publish(tool_id, &request, |event| display.show(event)).await?;
+    let answer = environment.client()?.publish(tool_id, &request, |event| display.show(event)).await?;
     drop(display);
-    let version = answer.body.new_version;
-    ensure!(version == expected, "the version is {version} and should be {expected}");
-    Ok(Told::new((), format!("{TOOL} {version}, a WebAssembly component")))
+    Ok(answer.body.new_version)
 }
 
-pub async fn deprecate_first(stage: &Stage, tool_id: &str) -> anyhow::Result<Told<()>> {
-    let client = stage.client()?;
+fn published(version: &str, expected: &str) -> anyhow::Result<StepResult<()>> {
+    ensure!(version == expected, "expected version {expected}, got {version}");
+    Ok(StepResult::new((), format!("{TOOL} {version}, a WebAssembly component")))
+}
+
+pub async fn deprecate_first(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
+    let client = environment.client()?;
     client.deprecate_versions(tool_id, "==1.0.0").await?;
     let filter = VersionFilter { deprecated: Some(false), ..VersionFilter::default() };
     let live = client.list_versions(tool_id, &filter).await?;
     let live: Vec<String> =
         live.iter().map(|version| Ok(read_version(version)?.version.to_string())).collect::<anyhow::Result<_>>()?;
-    ensure!(live == ["1.1.0"], "live versions are {live:?} and should be 1.1.0 alone");
-    Ok(Told::new((), "1.1.0 stays live, the history stays whole"))
+    ensure!(live == ["1.1.0"], "expected 1.1.0 as the only live version, got {live:?}");
+    Ok(StepResult::new((), "1.1.0 stays live, and all records stay in the history"))
 }

@@ -1,29 +1,30 @@
-//! The log on stderr, for people or as JSON lines, and beside it the spans that go to a collector.
+//! The log on stderr, for people or as JSON lines, and the spans that go to a collector.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::ValueEnum;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde::Deserialize;
 use tracing::level_filters::LevelFilter;
 use tracing::{Metadata, Subscriber};
+use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt};
 
-use super::lines::Lines;
+use super::log_writer::{self, LogWriter};
 use super::{human, otlp};
 use crate::failure::Failure;
 
-/// What was not exported when the server ends is lost after this; a collector that is there needs milliseconds.
+/// Time for the export of the last spans when the server ends. A reachable collector needs milliseconds.
 const FLUSH_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Whose spans make up a trace. Those of libraries would be many, and those of the exporter's own requests endless.
+/// Crates whose spans are exported. Spans of libraries would be too many, and spans of the exporter's own requests
+/// would never end.
 const TRACED: [&str; 4] = ["api", "runner", "builder", "registry"];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -36,36 +37,36 @@ pub enum LogFormat {
     Json,
 }
 
-/// The log and the traces of a process. Dropping it leaves the log as it is, and loses what is not exported or a few milliseconds
-/// old.
+/// The log and the traces of a process. Dropping it writes the waiting lines and loses the spans that were not
+/// exported.
 pub struct Telemetry {
-    lines: Lines,
     traces: Option<SdkTracerProvider>,
+    _log: WorkerGuard,
 }
 
 impl Telemetry {
-    /// Starts logging, and exporting if there is an endpoint; for a task of the runtime that will do the exporting.
+    /// Starts the log, and the export of spans if there is an endpoint. Must be called on the runtime that exports.
     pub fn start(directives: &str, format: LogFormat, otlp_endpoint: Option<&str>) -> anyhow::Result<Self> {
         let traces = otlp_endpoint.map(otlp::provider).transpose()?;
-        let lines = Lines::start(std::io::stderr()).context("starting the log")?;
-        let (log, filter) = (log(format, lines.clone()), filter(directives)?);
+        let filter = filter(directives)?;
+        let (writer, _log) = log_writer::start();
+        let log = log(format, writer);
         let started = match &traces {
-            // What nobody wants is not even looked at; a filter of one layer alone is asked about each span again and again.
+            // One filter for all layers: a filter of a single layer is asked about each span again.
             None => tracing_subscriber::registry().with(log).with(filter).try_init(),
             Some(traces) => {
                 tracing_subscriber::registry().with(log.with_filter(filter)).with(exported(traces)).try_init()
             }
         };
         started.map_err(|error| anyhow::anyhow!("starting the log: {error}"))?;
-        Ok(Self { lines, traces })
+        Ok(Self { traces, _log })
     }
 
-    /// Writes and exports what is left.
+    /// Exports the remaining spans and writes the remaining lines.
     pub async fn end(self) {
         if let Some(traces) = self.traces {
             export_rest(traces).await;
         }
-        self.lines.flush();
     }
 }
 
@@ -78,10 +79,10 @@ async fn export_rest(traces: SdkTracerProvider) {
     }
 }
 
-/// The demo prints its own lines; only what went wrong belongs between them, unless `LATHE_LOG` asks for more.
-pub fn log_for_demo() -> anyhow::Result<()> {
+/// Starts the log of the demo, which prints its own lines: errors only, unless `LATHE_LOG` asks for more.
+pub fn log_for_demo() -> anyhow::Result<Telemetry> {
     let directives = std::env::var("LATHE_LOG").unwrap_or_else(|_| "error".to_owned());
-    Telemetry::start(&directives, LogFormat::Human, None).map(drop)
+    Telemetry::start(&directives, LogFormat::Human, None)
 }
 
 fn exported<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
@@ -96,17 +97,17 @@ where
 fn filter(directives: &str) -> anyhow::Result<Targets> {
     directives.parse().map_err(|error| {
         Failure::usage(
-            format!("`{directives}` is no log directive: {error}"),
+            format!("`{directives}` is not a log directive: {error}"),
             "give a level such as info, or api=debug,info",
         )
     })
 }
 
-fn log(format: LogFormat, lines: Lines) -> Box<dyn Layer<Registry> + Send + Sync> {
+fn log(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
     match format {
-        LogFormat::Human => human::layer(lines, is_colour_wanted()).boxed(),
+        LogFormat::Human => human::layer(writer, is_colour_wanted()).boxed(),
         LogFormat::Json => {
-            let layer = fmt::layer().with_writer(lines).json();
+            let layer = fmt::layer().with_writer(writer).json();
             layer.flatten_event(true).with_span_list(false).boxed()
         }
     }
@@ -118,5 +119,5 @@ fn is_traced(metadata: &Metadata<'_>) -> bool {
 }
 
 fn is_colour_wanted() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -1,54 +1,67 @@
-//! Metrics in the text format of Prometheus: what the crates count, and what the system knows of the process.
+//! Metrics in the Prometheus text format: those of the crates, and those of the process (`metrics-process`), under the
+//! names that the official Prometheus clients use. Child processes, which compile and build, are not included.
 
 use std::time::Duration;
 
 use anyhow::Context;
+use metrics::{counter, describe_counter};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use registry::{Clock, Timestamp};
+use metrics_process::Collector;
 
-use super::process;
+use super::log_writer::lines_dropped;
 
-/// From a commit to the longest build.
+const LOG_LINES_DROPPED: &str = "lathe_log_lines_dropped_total";
+
+/// Bucket bounds of durations: from a database commit to the longest build.
 const SECONDS: [f64; 17] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
 
-/// Up to the most writes that share a commit.
+/// Bucket bounds of writes per commit, up to the maximum that share one.
 const WRITES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// Samples are kept one by one until they are sorted into buckets; nobody may ever ask for them.
+/// Interval between two upkeeps. The recorder keeps single samples until an upkeep or a scrape sorts them into buckets,
+/// and there may be no scraper.
 const UPKEEP_PERIOD: Duration = Duration::from_secs(5);
 
-/// The recorder of this process.
+/// The metrics recorder of this process.
 #[derive(Clone)]
 pub struct Metrics {
-    recorded: PrometheusHandle,
-    started_at: Timestamp,
+    recorder: PrometheusHandle,
+    process: Collector,
 }
 
 impl Metrics {
-    /// From here on everything that the crates count is kept. Once in a process.
-    pub fn start(clock: &Clock) -> anyhow::Result<Self> {
+    /// Installs the recorder. Works once per process; earlier samples are lost.
+    pub fn start() -> anyhow::Result<Self> {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
             .set_buckets_for_metric(Matcher::Suffix("_writes".to_owned()), &WRITES)?;
-        let recorded = builder.install_recorder().context("starting the metrics")?;
+        let recorder = builder.install_recorder().context("starting the metrics")?;
         registry::describe_metrics();
         runner::describe_metrics();
         builder::describe_metrics();
         api::describe_metrics();
-        Ok(Self { recorded, started_at: clock.now() })
+        describe_counter!(
+            LOG_LINES_DROPPED,
+            "Log lines dropped because the log was written faster than its reader took it"
+        );
+        let process = Collector::default();
+        process.describe();
+        Ok(Self { recorder, process })
     }
 
-    /// Everything, as it is now.
+    /// Returns the current values in the Prometheus text format.
     pub fn render(&self) -> String {
-        self.recorded.render() + &process::render(self.started_at)
+        self.process.collect();
+        counter!(LOG_LINES_DROPPED).absolute(lines_dropped());
+        self.recorder.render()
     }
 
-    /// Sorts samples for as long as it runs.
-    pub async fn keep_up(self) {
+    /// Runs the recorder's upkeep periodically, without end.
+    pub async fn run_upkeep(self) {
         loop {
             tokio::time::sleep(UPKEEP_PERIOD).await;
-            self.recorded.run_upkeep();
+            self.recorder.run_upkeep();
         }
     }
 }

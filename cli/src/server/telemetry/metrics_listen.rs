@@ -1,4 +1,4 @@
-//! Where metrics are served. They have a listener of their own, so that what operators may see is nothing for clients.
+//! The listener of metrics. It is apart from the API, so that clients of the API cannot read what operators may.
 
 use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
@@ -6,18 +6,16 @@ use std::str::FromStr;
 use api::Server;
 use serde::Deserialize;
 
-use crate::server::url_of;
-
-/// The port that exporters for Prometheus have in OpenTelemetry; only this machine reaches it.
+/// The port that OpenTelemetry's Prometheus exporters use, on loopback.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9464);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum MetricsListen {
-    /// At [`DEFAULT`], if it is free.
+    /// [`DEFAULT`] if it is free, else no metrics.
     #[default]
     Default,
-    /// There, or the server does not start.
+    /// This address, or the server does not start.
     At(SocketAddr),
     Off,
 }
@@ -42,7 +40,8 @@ impl TryFrom<String> for MetricsListen {
 }
 
 impl MetricsListen {
-    /// The listener, if there is to be one. A second server on the machine goes without, and says so.
+    /// Binds the listener, if there is to be one. A second server on the machine has no metrics by default, and a
+    /// warning in its log.
     pub async fn bind(self) -> anyhow::Result<Option<Server>> {
         let server = match self {
             Self::Off => return Ok(None),
@@ -50,12 +49,12 @@ impl MetricsListen {
             Self::Default => match Server::bind(DEFAULT).await {
                 Ok(server) => server,
                 Err(error) => {
-                    tracing::warn!(%error, "no metrics: give --metrics-listen a free address, or off");
+                    tracing::warn!(%error, "metrics are not served: give --metrics-listen a free address, or off");
                     return Ok(None);
                 }
             },
         };
-        tracing::info!(url = format!("{}/metrics", url_of(server.local_address())), "serving metrics");
+        tracing::info!(url = format!("http://{}/metrics", server.local_address()), "serving metrics");
         Ok(Some(server))
     }
 }
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_an_address_or_off() {
+    fn the_setting_is_an_address_or_off() {
         assert_eq!("off".parse(), Ok(MetricsListen::Off));
         assert_eq!("127.0.0.1:9464".parse(), Ok(MetricsListen::At(DEFAULT)));
         let refused = MetricsListen::try_from("9464".to_owned()).expect_err("no address");
@@ -73,13 +72,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_default_may_be_taken() {
+    async fn only_the_default_address_may_be_in_use() {
         let taken = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = taken.local_addr().expect("its address");
         assert!(MetricsListen::At(address).bind().await.is_err());
-        // Whether it is free here or not.
+        // The address is in use from here on, by this test or by another program.
         let _held = tokio::net::TcpListener::bind(DEFAULT).await;
-        assert!(MetricsListen::Default.bind().await.expect("no refusal").is_none());
-        assert!(MetricsListen::Off.bind().await.expect("no refusal").is_none());
+        assert!(MetricsListen::Default.bind().await.expect("no error").is_none());
+        assert!(MetricsListen::Off.bind().await.expect("no error").is_none());
     }
 }

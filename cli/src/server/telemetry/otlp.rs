@@ -1,5 +1,5 @@
-//! Spans to a collector: OTLP over HTTP, in batches, from a thread of its own. A collector that is slow or away costs
-//! nothing but its spans.
+//! Export of spans to a collector: OTLP over HTTP, in batches, from a thread of its own. If the collector is slow or
+//! unreachable, only its spans are lost.
 
 use std::env;
 use std::pin::Pin;
@@ -14,19 +14,20 @@ use tokio::runtime::Handle;
 
 use crate::failure::Failure;
 
-/// Where a collector takes spans, below its endpoint.
+/// Path of traces below a collector's endpoint.
 const TRACES_PATH: &str = "v1/traces";
 
-/// One batch.
+/// Timeout of one batch.
 const EXPORT_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// The name in traces, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` gives another.
+/// Default service name in traces, which `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override.
 const SERVICE: &str = "lathe";
 
-/// Exports what is traced to the collector at `endpoint`.
+/// Builds a tracer provider that exports to the collector at `endpoint`.
 pub fn provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {
     let url = traces_url(endpoint)?;
-    let client = reqwest::Client::builder().timeout(EXPORT_TIME_MAX).build().context("an HTTP client for traces")?;
+    let client =
+        reqwest::Client::builder().timeout(EXPORT_TIME_MAX).build().context("building the HTTP client for traces")?;
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)
@@ -34,15 +35,15 @@ pub fn provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {
         .with_endpoint(url)
         .with_timeout(EXPORT_TIME_MAX)
         .build()
-        .context("an exporter of traces")?;
+        .context("building the exporter of traces")?;
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource()).build())
 }
 
 fn traces_url(endpoint: &str) -> anyhow::Result<String> {
     let refused = |reason: String| {
         Failure::usage(
-            format!("`{endpoint}` is no endpoint for traces: {reason}"),
-            "give the address of a collector that speaks OTLP over HTTP, such as http://127.0.0.1:4318",
+            format!("`{endpoint}` is not an endpoint for traces: {reason}"),
+            "give the address of a collector of OTLP over HTTP, such as http://127.0.0.1:4318",
         )
     };
     let url = reqwest::Url::parse(endpoint).map_err(|error| refused(error.to_string()))?;
@@ -63,7 +64,7 @@ fn resource() -> Resource {
     builder.with_service_name(SERVICE).build()
 }
 
-/// The exporter's thread has no runtime; the requests are made on the server's.
+/// An HTTP client that sends on the server's runtime, since the exporter's thread has none.
 #[derive(Debug)]
 struct Client {
     client: reqwest::Client,

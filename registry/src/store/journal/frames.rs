@@ -1,81 +1,80 @@
-//! The form of a segment: a head, and frames one after another.
+//! The format of a segment: a header, then frames.
 //!
-//! | what | bytes |
+//! | part | bytes |
 //! |---|---|
-//! | head | `lathejnl`, the form (4), the lap (8), chance (8), CRC-32 of what comes before it (4) |
-//! | frame | the length of its contents (4), CRC-32 of the checksum before it, of the length and of the contents (4), the contents |
+//! | header | `lathejnl`, the format version (4), the sequence number (8), a nonce (8), CRC-32 of the bytes before it (4) |
+//! | frame | length of the contents (4), CRC-32 of the previous checksum, the length and the contents (4), the contents |
 //!
-//! Numbers are little-endian. Each checksum has the one before it in it, up to the head's, in which there is chance: of
-//! what an earlier lap left behind the last frame, or a write that failed, nothing fits.
+//! Numbers are little-endian. Each checksum covers the previous one, back to that of the header, which covers the nonce.
+//! Frames behind the last one therefore do not match, whether an earlier segment or a failed write left them.
 
 use crate::random;
 
 const MAGIC: [u8; 8] = *b"lathejnl";
-/// Another one for another form of frames, or of what is in them.
-const FORM: u32 = 1;
-pub const HEAD_BYTES: usize = 32;
-pub const FRAME_HEAD_BYTES: usize = 8;
+/// Changes with the format of the frames or of their contents.
+const FORMAT_VERSION: u32 = 1;
+pub const HEADER_BYTES: usize = 32;
+pub const FRAME_HEADER_BYTES: usize = 8;
 
-/// What a segment begins with.
+/// The header of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// Counts the segments that were begun.
-    pub lap: u64,
-    chance: u64,
+pub struct Header {
+    /// Number of segments begun before this one.
+    pub sequence: u64,
+    nonce: u64,
 }
 
-/// What the first bytes of a segment are.
+/// The result of reading a header.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Beginning {
-    Head(Head),
-    /// No segment was begun there, or not to the end of its head.
-    Nothing,
-    /// Of another release.
-    OtherForm(u32),
+pub enum HeaderResult {
+    Header(Header),
+    /// The file has no header, or an incomplete one.
+    Missing,
+    /// Another release wrote the segment.
+    OtherVersion(u32),
 }
 
-/// The checksum that the next frame's goes on from.
+/// The last checksum, which the checksum of the next frame covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain(u32);
 
-impl Head {
-    pub fn new(lap: u64) -> Self {
-        Self { lap, chance: u64::from_le_bytes(random::bytes()) }
+impl Header {
+    pub fn new(sequence: u64) -> Self {
+        Self { sequence, nonce: u64::from_le_bytes(random::bytes()) }
     }
 
-    pub fn bytes(&self) -> [u8; HEAD_BYTES] {
-        let mut bytes = [0; HEAD_BYTES];
+    pub fn bytes(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&FORM.to_le_bytes());
-        bytes[12..20].copy_from_slice(&self.lap.to_le_bytes());
-        bytes[20..28].copy_from_slice(&self.chance.to_le_bytes());
+        bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[12..20].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[20..28].copy_from_slice(&self.nonce.to_le_bytes());
         let checksum = crc32fast::hash(&bytes[..28]);
         bytes[28..].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
-    /// Its own checksum. (That of bytes with their checksum behind them would be the same for all.)
+    /// Returns the header's own checksum. The checksum of bytes that end with their checksum would be equal for all headers.
     pub fn chain(&self) -> Chain {
         Chain(number(&self.bytes()[28..]))
     }
 }
 
-impl Beginning {
-    /// Of a segment.
-    pub fn of(segment: &[u8]) -> Self {
-        let Some(head) = segment.first_chunk::<HEAD_BYTES>() else { return Self::Nothing };
-        if head[..8] != MAGIC || number(&head[28..]) != crc32fast::hash(&head[..28]) {
-            return Self::Nothing;
+impl HeaderResult {
+    pub fn read(segment: &[u8]) -> Self {
+        let Some(header) = segment.first_chunk::<HEADER_BYTES>() else { return Self::Missing };
+        if header[..8] != MAGIC || number(&header[28..]) != crc32fast::hash(&header[..28]) {
+            return Self::Missing;
         }
-        match number(&head[8..12]) {
-            FORM => Self::Head(Head { lap: long(&head[12..20]), chance: long(&head[20..28]) }),
-            other => Self::OtherForm(other),
+        match number(&header[8..12]) {
+            FORMAT_VERSION => Self::Header(Header { sequence: long(&header[12..20]), nonce: long(&header[20..28]) }),
+            other => Self::OtherVersion(other),
         }
     }
 }
 
 impl Chain {
-    /// Adds a frame to `group`.
+    /// Appends a frame to `group`.
     pub fn add(&mut self, contents: &[u8], group: &mut Vec<u8>) {
         let length = u32::try_from(contents.len()).unwrap_or(u32::MAX);
         *self = self.over(length, contents);
@@ -93,15 +92,15 @@ impl Chain {
     }
 }
 
-/// The contents of a segment's frames, up to the first that is not whole.
+/// The contents of a segment's frames, up to the first incomplete frame.
 pub struct Frames<'a> {
     rest: &'a [u8],
     chain: Chain,
 }
 
 impl<'a> Frames<'a> {
-    pub fn of(segment: &'a [u8], head: &Head) -> Self {
-        Self { rest: segment.get(HEAD_BYTES..).unwrap_or_default(), chain: head.chain() }
+    pub fn of(segment: &'a [u8], header: &Header) -> Self {
+        Self { rest: segment.get(HEADER_BYTES..).unwrap_or_default(), chain: header.chain() }
     }
 }
 
@@ -109,11 +108,11 @@ impl<'a> Iterator for Frames<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let (head, rest) = self.rest.split_at_checked(FRAME_HEAD_BYTES)?;
-        let length = number(&head[..4]);
+        let (header, rest) = self.rest.split_at_checked(FRAME_HEADER_BYTES)?;
+        let length = number(&header[..4]);
         let (contents, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
         let chain = self.chain.over(length, contents);
-        if chain.0 != number(&head[4..]) {
+        if chain.0 != number(&header[4..]) {
             return None;
         }
         (self.rest, self.chain) = (rest, chain);
@@ -136,15 +135,15 @@ mod tests {
 
     use super::*;
 
-    fn written(head: &Head, frames: &[Vec<u8>]) -> Vec<u8> {
-        let (mut segment, mut chain) = (head.bytes().to_vec(), head.chain());
+    fn written(header: &Header, frames: &[Vec<u8>]) -> Vec<u8> {
+        let (mut segment, mut chain) = (header.bytes().to_vec(), header.chain());
         frames.iter().for_each(|frame| chain.add(frame, &mut segment));
         segment
     }
 
     fn read(segment: &[u8]) -> Vec<Vec<u8>> {
-        match Beginning::of(segment) {
-            Beginning::Head(head) => Frames::of(segment, &head).map(<[u8]>::to_vec).collect(),
+        match HeaderResult::read(segment) {
+            HeaderResult::Header(header) => Frames::of(segment, &header).map(<[u8]>::to_vec).collect(),
             _ => Vec::new(),
         }
     }
@@ -155,19 +154,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_are_read_as_they_were_written(frames in some_frames(), lap: u64) {
-            let head = Head::new(lap);
-            let segment = written(&head, &frames);
-            prop_assert_eq!(Beginning::of(&segment), Beginning::Head(head));
+        fn frames_are_read_as_they_were_written(frames in some_frames(), sequence: u64) {
+            let header = Header::new(sequence);
+            let segment = written(&header, &frames);
+            prop_assert_eq!(HeaderResult::read(&segment), HeaderResult::Header(header));
             prop_assert_eq!(read(&segment), frames);
         }
 
         #[test]
-        fn of_a_segment_that_ends_early_the_whole_frames_are_read(frames in some_frames(), cut: proptest::sample::Index) {
-            let mut segment = written(&Head::new(7), &frames);
+        fn complete_frames_of_a_truncated_segment_are_read(frames in some_frames(), cut: proptest::sample::Index) {
+            let mut segment = written(&Header::new(7), &frames);
             let whole = |bytes: usize| {
-                let ends = frames.iter().scan(HEAD_BYTES, |end, frame| {
-                    *end += FRAME_HEAD_BYTES + frame.len();
+                let ends = frames.iter().scan(HEADER_BYTES, |end, frame| {
+                    *end += FRAME_HEADER_BYTES + frame.len();
                     Some(*end)
                 });
                 ends.take_while(|end| *end <= bytes).count()
@@ -178,39 +177,39 @@ mod tests {
         }
 
         #[test]
-        fn behind_a_damaged_byte_nothing_is_read(frames in some_frames(), place: proptest::sample::Index, bit in 0_u8..8) {
-            let mut segment = written(&Head::new(7), &frames);
-            let place = place.index(segment.len());
-            segment[place] ^= 1_u8 << bit;
+        fn frames_behind_a_damaged_byte_are_not_read(frames in some_frames(), position: proptest::sample::Index, bit in 0_u8..8) {
+            let mut segment = written(&Header::new(7), &frames);
+            let position = position.index(segment.len());
+            segment[position] ^= 1_u8 << bit;
             let found = read(&segment);
             prop_assert_eq!(&found[..], &frames[..found.len()]);
-            let before = frames.iter().scan(HEAD_BYTES, |end, frame| {
-                *end += FRAME_HEAD_BYTES + frame.len();
+            let before = frames.iter().scan(HEADER_BYTES, |end, frame| {
+                *end += FRAME_HEADER_BYTES + frame.len();
                 Some(*end)
             });
-            prop_assert_eq!(found.len(), if place < HEAD_BYTES { 0 } else { before.take_while(|end| *end <= place).count() });
+            prop_assert_eq!(found.len(), if position < HEADER_BYTES { 0 } else { before.take_while(|end| *end <= position).count() });
         }
 
-        /// Also when the frames are of the same lengths, so that a new one ends where an old one begins.
+        /// The frames have equal lengths, so that a new frame ends where an old one begins.
         #[test]
-        fn what_an_earlier_lap_left_is_not_read(old in some_frames(), kept in 0_usize..8) {
-            let mut segment = written(&Head::new(7), &old);
+        fn frames_of_an_earlier_segment_are_not_read(old in some_frames(), kept in 0_usize..8) {
+            let mut segment = written(&Header::new(7), &old);
             let kept = kept.min(old.len());
             let new: Vec<_> = old[..kept].iter().map(|frame| vec![1; frame.len()]).collect();
-            let head = written(&Head::new(9), &new);
-            segment[..head.len()].copy_from_slice(&head);
+            let header = written(&Header::new(9), &new);
+            segment[..header.len()].copy_from_slice(&header);
             prop_assert_eq!(read(&segment), new);
         }
     }
 
     #[test]
-    fn another_form_is_told_from_nothing() {
-        let mut bytes = Head::new(1).bytes();
+    fn another_version_differs_from_a_missing_header() {
+        let mut bytes = Header::new(1).bytes();
         bytes[8] = 99;
-        assert_eq!(Beginning::of(&bytes), Beginning::Nothing, "damaged");
+        assert_eq!(HeaderResult::read(&bytes), HeaderResult::Missing, "damaged");
         let checksum = crc32fast::hash(&bytes[..28]);
         bytes[28..].copy_from_slice(&checksum.to_le_bytes());
-        assert_eq!(Beginning::of(&bytes), Beginning::OtherForm(99));
-        assert_eq!(Beginning::of(&[0; 100]), Beginning::Nothing);
+        assert_eq!(HeaderResult::read(&bytes), HeaderResult::OtherVersion(99));
+        assert_eq!(HeaderResult::read(&[0; 100]), HeaderResult::Missing);
     }
 }

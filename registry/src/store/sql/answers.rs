@@ -1,25 +1,24 @@
-//! Recorded answers: kept with the second half of a record, found for simulations, and swept when their time is over.
-
-use std::time::Duration;
+//! Recorded answers: stored with the end of a run, read by simulations, deleted when they expire.
 
 use zeroize::Zeroizing;
 
 use super::dialect::Connection;
 use super::recorder::Recorder;
 use super::row::get;
-use super::tapes::APART_BYTES_MIN;
+use super::tapes::BLOCKING_BYTES_MIN;
 use crate::account::OrganizationId;
-use crate::answer::{HeardAnswer, NewAnswers, SealedAnswer};
+use crate::answer::{NewAnswers, RecordedAnswer, SealedAnswer};
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
 use crate::secrets::{AnswerTo, DataKey};
-use crate::store::Store;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 
-/// Answers that go in one write: a commit of some milliseconds.
-const SWEPT_MAX: u32 = 64;
+/// Answers deleted in one write: a commit of some milliseconds.
+const DELETED_MAX: u32 = 64;
 
-/// A run that ended later may have heard earlier.
-const KEEP: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
+/// Keeps the newer answer: a run that ends later may have received its answer earlier.
+const INSERT: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (organization, tool, request) DO UPDATE
     SET sealed = excluded.sealed, heard_at = excluded.heard_at, expires_at = excluded.expires_at
@@ -27,7 +26,7 @@ const KEEP: &str = "INSERT INTO recorded_answers (organization, tool, request, s
 
 const COUNT: &str = "SELECT count(*) FROM recorded_answers WHERE organization = $1 AND tool = $2";
 
-const FORGET_OLDEST: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
+const DELETE_OLDEST: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
     (SELECT request FROM recorded_answers WHERE organization = $1 AND tool = $2 ORDER BY heard_at, request LIMIT $3)";
 
 const ONE: &str = concat!(
@@ -35,7 +34,7 @@ const ONE: &str = concat!(
     database_now!()
 );
 
-const SWEEP: &str = concat!(
+const DELETE_EXPIRED: &str = concat!(
     "DELETE FROM recorded_answers WHERE (organization, tool, request) IN
     (SELECT organization, tool, request FROM recorded_answers WHERE expires_at <= ",
     database_now!(),
@@ -43,28 +42,30 @@ const SWEEP: &str = concat!(
 );
 
 impl Store {
-    /// Seals what a tool's requests were answered under its organisation's key, for the second half of the run's record.
+    /// Seals the answers to a tool's requests with its organisation's key, for the record of the run's end.
     pub async fn seal_answers(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
-        heard: Vec<HeardAnswer>,
+        answers: Vec<RecordedAnswer>,
     ) -> Result<NewAnswers> {
-        let bytes: usize = heard.iter().map(|answer| answer.bytes.len()).sum();
+        let bytes: usize = answers.iter().map(|answer| answer.bytes.len()).sum();
         let (key, organization, tool) = (self.data_key(organization).await?, organization.clone(), tool.clone());
         let seal = move || {
-            let sealed =
-                heard.into_iter().map(|answer| seal(&key, &organization, &tool, answer)).collect::<Result<_>>();
+            let sealed = answers
+                .into_iter()
+                .map(|answer| seal(&key, ToolRef { organization: &organization, tool: &tool }, answer))
+                .collect::<Result<_>>();
             sealed.map(|sealed| NewAnswers { tool, sealed })
         };
-        if bytes < APART_BYTES_MIN {
+        if bytes < BLOCKING_BYTES_MIN {
             return seal();
         }
         tokio::task::spawn_blocking(seal).await.map_err(|_| Error::Closed)?
     }
 
-    /// What a tool's request was answered last, by the request's SHA-256, unless that was never kept or its time is over.
-    /// [`Error::Corrupt`] when it does not open.
+    /// Returns the last stored answer to a tool's request, by the request's SHA-256. Expired answers are absent.
+    /// [`Error::Corrupt`] when the answer cannot be opened.
     pub async fn recorded_answer(
         &self,
         organization: &OrganizationId,
@@ -79,46 +80,41 @@ impl Store {
         key.open_answer(to, get(&row, "sealed")?).map(Some)
     }
 
-    /// Deletes answers whose time is over, and says how many those were.
-    pub async fn sweep_answers(&self) -> Result<u64> {
-        let (mut answers, mut swept) = (0, 1);
-        while swept > 0 {
-            swept = self.write(|connection| Box::pin(sweep(connection))).await?;
-            answers += swept;
+    /// Deletes expired answers and returns their number.
+    pub async fn delete_expired_answers(&self) -> Result<u64> {
+        let (mut answers, mut deleted) = (0, 1);
+        while deleted > 0 {
+            deleted = self.write(|connection| Box::pin(delete_expired(connection))).await?;
+            answers += deleted;
         }
         Ok(answers)
     }
 }
 
-fn seal(key: &DataKey, organization: &OrganizationId, tool: &ToolId, heard: HeardAnswer) -> Result<SealedAnswer> {
-    let request = key.request_digest(tool, &heard.request);
-    let sealed = key.seal_answer(AnswerTo { organization, tool, request: &request }, &heard.bytes)?;
-    Ok(SealedAnswer { request, sealed, heard_at: heard.at })
+fn seal(key: &DataKey, of: ToolRef<'_>, answer: RecordedAnswer) -> Result<SealedAnswer> {
+    let ToolRef { organization, tool } = of;
+    let request = key.request_digest(tool, &answer.request);
+    let sealed = key.seal_answer(AnswerTo { organization, tool, request: &request }, &answer.bytes)?;
+    Ok(SealedAnswer { request, sealed, heard_at: answer.at })
 }
 
-async fn sweep(connection: &mut Connection) -> Result<u64> {
-    Ok(sqlx::query(SWEEP).bind(SWEPT_MAX).execute(connection).await?.rows_affected())
+async fn delete_expired(connection: &mut Connection) -> Result<u64> {
+    Ok(sqlx::query(DELETE_EXPIRED).bind(DELETED_MAX).execute(connection).await?.rows_affected())
 }
 
-/// How long tapes and answers are kept, and how many answers.
-#[derive(Clone, Copy)]
-pub(in crate::store) struct Keeping {
-    pub retention: Duration,
-    pub of_a_tool_max: u32,
-}
-
-/// Keeps the answers of a run whose record ends in the same transaction. Beyond the bound of their tool the oldest go.
-pub(super) fn keep(recorder: &Recorder<'_>, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
-    let (organization, tool, keeping) = (organization.as_str(), answers.tool.as_str(), recorder.keeping());
+/// Stores the answers of a run, in the transaction that records its end. Above the bound of the tool the oldest answers
+/// are deleted.
+pub(super) fn insert(recorder: &Recorder, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
+    let (organization, tool, retention) = (organization.as_str(), answers.tool.as_str(), recorder.retention());
     for SealedAnswer { request, sealed, heard_at } in &answers.sealed {
-        let expires_at = heard_at.after(keeping.retention).as_milliseconds();
+        let expires_at = heard_at.after(retention.time).as_milliseconds();
         let heard_at = heard_at.as_milliseconds();
-        recorder.execute(KEEP, &[&organization, &tool, request, sealed, &heard_at, &expires_at])?;
+        recorder.execute(INSERT, &[&organization, &tool, request, sealed, &heard_at, &expires_at])?;
     }
     let count = recorder.number(COUNT, &[&organization, &tool])?.unwrap_or(0);
-    let excess = count - i64::from(keeping.of_a_tool_max);
+    let excess = count - i64::from(retention.answers_per_tool_max);
     if excess > 0 {
-        recorder.execute(FORGET_OLDEST, &[&organization, &tool, &excess])?;
+        recorder.execute(DELETE_OLDEST, &[&organization, &tool, &excess])?;
     }
     Ok(())
 }

@@ -1,38 +1,39 @@
-//! API keys: making, listing and revoking them. Only a keyed hash of a key is stored.
+//! API keys: creating, listing and revoking them. Only a keyed hash of a key is stored.
 
 use std::time::Duration;
 
+use super::administrators::require_administrator;
 use super::dialect::{Connection, Row};
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
-use super::users::require_administrator;
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
 use crate::clock::Timestamp;
 use crate::credentials::IssuedKey;
-use crate::error::{Error, InvalidValue, Result};
+use crate::error::{Error, Result};
+use crate::invalid_value::InvalidValue;
 use crate::page::{Page, Slice};
 use crate::secrets::{KeyRing, keyed_hash};
-use crate::store::Store;
+use crate::store::handle::Store;
 
-/// Keys of one user that can be used: one per machine and purpose, with room to replace them one by one.
+/// Valid keys of one user: one per machine and purpose, and some more for rotation.
 const KEYS_PER_USER_MAX: u64 = 50;
-/// The furthest end of a key; a key that shall last longer has none.
+/// Latest expiry of a key. A key for longer use has no expiry.
 const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
 
 /// Keys of the organisation `$1`, all of them or those of the user `$2`.
 const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2) AND sequence < $3
     ORDER BY sequence DESC LIMIT $4";
 
-/// The highest position that the organisation `$1` has given to a key.
+/// The highest position of a key in the organisation `$1`.
 const MOST: &str = "SELECT keys_made FROM organizations WHERE organization = $1";
 
 const NEXT: &str = "UPDATE organizations SET keys_made = keys_made + 1 WHERE organization = $1 RETURNING keys_made";
 
-/// Ended keys of one user that are still listed, so that it can be seen who used what.
-const ENDED_PER_USER_MAX: u32 = 200;
+/// Expired and revoked keys of one user that are still listed, for audits.
+const INVALID_PER_USER_MAX: u32 = 200;
 
-/// Keys of the user `$2` of the organisation `$1` that had ended at `$3`, but for the youngest `$4`.
-macro_rules! long_ended {
+/// Keys of the user `$2` of the organisation `$1` that were revoked or expired at `$3`, except the newest `$4`.
+macro_rules! old_invalid {
     ($action:literal) => {
         concat!(
             $action,
@@ -43,7 +44,7 @@ macro_rules! long_ended {
     };
 }
 
-/// What [`insert_key`] writes beside the key itself.
+/// The input of [`insert_key`] besides the key itself.
 pub(super) struct Insert<'a> {
     pub keys: &'a KeyRing,
     pub now: Timestamp,
@@ -51,7 +52,7 @@ pub(super) struct Insert<'a> {
 }
 
 impl Store {
-    /// Makes a key for a user; this is the only time that it can be read.
+    /// Creates a key for a user. Its secret cannot be read again.
     pub async fn create_api_key(&self, organization: &OrganizationId, new: NewApiKey) -> Result<IssuedKey> {
         let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
         require_expiry(new.expires_at, now)?;
@@ -61,16 +62,18 @@ impl Store {
             Box::pin(async move {
                 require_user(connection, &key.organization, &new.user).await?;
                 insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
-                require_room(connection, &key, keys_max, now).await?;
-                forget_long_ended(connection, &key, now).await
+                for limit in limits(&key, keys_max) {
+                    limit.check(connection, now).await?;
+                }
+                delete_old_invalid(connection, &key, now).await
             })
         })
         .await?;
         Ok(issued)
     }
 
-    /// Lists keys of one user or of all, the youngest first, with those that ended. [`Error::PageTokenUnknown`] when
-    /// the page's token is not one of this list.
+    /// Lists keys of one user or of all users, newest first, including expired and revoked keys. [`Error::PageTokenUnknown`]
+    /// for a token of another list.
     pub async fn list_api_keys(
         &self,
         organization: &OrganizationId,
@@ -86,8 +89,8 @@ impl Store {
         Ok(Slice::cut(keys, page, token).map(|(key, _)| key))
     }
 
-    /// Revokes a key and ends its tokens, at once in this process and within a second in others. With an owner, the
-    /// key must be theirs. A key that was revoked before stays so.
+    /// Revokes a key and its tokens: immediately in this process, within a second in other processes. With an `owner`,
+    /// only a key of that user is found. A repeated revocation changes nothing.
     pub async fn revoke_api_key(
         &self,
         organization: &OrganizationId,
@@ -95,18 +98,18 @@ impl Store {
         id: &ApiKeyId,
     ) -> Result<()> {
         let (organization, owner, id) = (organization.clone(), owner.cloned(), id.clone());
-        let now = self.0.clock.now();
+        let revocation = Revocation { organization, owner, id, now: self.0.clock.now() };
         self.change_rights(move |connection| {
             Box::pin(async move {
-                revoke(connection, &organization, owner.as_ref(), &id, now).await?;
-                require_administrator(connection, &organization, now).await
+                revocation.apply(connection).await?;
+                require_administrator(connection, &revocation.organization, revocation.now).await
             })
         })
         .await
     }
 }
 
-/// How an API key is remembered.
+/// Returns the hash of a key that is stored.
 pub(super) fn api_key_hash(keys: &KeyRing, api_key: &str) -> [u8; 32] {
     keyed_hash(&keys.derive("api keys"), api_key.as_bytes())
 }
@@ -148,49 +151,63 @@ async fn require_user(connection: &mut Connection, organization: &OrganizationId
     found.map(|_| ()).ok_or_else(|| Error::UserUnknown { user: user.clone() })
 }
 
-/// Counts what can be used, with the key just made.
-async fn require_room(connection: &mut Connection, key: &IssuedKey, keys_max: u32, now: Timestamp) -> Result<()> {
-    let count = "SELECT count(*) FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
-        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
-    let bounds = [
-        (Some(key.user.as_str()), KEYS_PER_USER_MAX, "keys of a user that have not ended"),
-        (None, keys_max.into(), "keys of an organization that have not ended"),
-    ];
-    for (user, limit, what) in bounds {
-        let query = sqlx::query_scalar(count).bind(key.organization.as_str()).bind(user);
-        let keys: i64 = query.bind(now.as_milliseconds()).fetch_one(&mut *connection).await?;
-        if keys.unsigned_abs() > limit {
-            return Err(Error::TooMany { what, limit });
+/// A limit on the valid keys of an organisation, or of one user.
+struct Limit<'a> {
+    organization: &'a str,
+    user: Option<&'a str>,
+    keys_max: u64,
+    what: &'static str,
+}
+
+fn limits(key: &IssuedKey, keys_max: u32) -> [Limit<'_>; 2] {
+    let organization = key.organization.as_str();
+    let per_user = (Some(key.user.as_str()), KEYS_PER_USER_MAX, "valid keys of a user");
+    let per_organization = (None, keys_max.into(), "valid keys of an organization");
+    [per_user, per_organization].map(|(user, keys_max, what)| Limit { organization, user, keys_max, what })
+}
+
+impl Limit<'_> {
+    /// Fails when the keys, including a new key, exceed the limit.
+    async fn check(&self, connection: &mut Connection, now: Timestamp) -> Result<()> {
+        let count = "SELECT count(*) FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
+            AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
+        let query = sqlx::query_scalar(count).bind(self.organization).bind(self.user);
+        let keys: i64 = query.bind(now.as_milliseconds()).fetch_one(connection).await?;
+        if keys.unsigned_abs() <= self.keys_max {
+            return Ok(());
         }
+        Err(Error::TooMany { what: self.what, limit: self.keys_max })
     }
-    Ok(())
 }
 
-/// Keeps making and revoking from filling the disk. Nobody can push the keys of others out.
-async fn forget_long_ended(connection: &mut Connection, key: &IssuedKey, now: Timestamp) -> Result<()> {
-    for statement in [long_ended!("DELETE FROM tokens"), long_ended!("DELETE FROM api_keys")] {
+/// Deletes old invalid keys of the user, so that creating and revoking keys does not fill the disk.
+async fn delete_old_invalid(connection: &mut Connection, key: &IssuedKey, now: Timestamp) -> Result<()> {
+    for statement in [old_invalid!("DELETE FROM tokens"), old_invalid!("DELETE FROM api_keys")] {
         let query = sqlx::query(statement).bind(key.organization.as_str()).bind(key.user.as_str());
-        query.bind(now.as_milliseconds()).bind(ENDED_PER_USER_MAX).execute(&mut *connection).await?;
+        query.bind(now.as_milliseconds()).bind(INVALID_PER_USER_MAX).execute(&mut *connection).await?;
     }
     Ok(())
 }
 
-async fn revoke(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    owner: Option<&UserId>,
-    id: &ApiKeyId,
+struct Revocation {
+    organization: OrganizationId,
+    owner: Option<UserId>,
+    id: ApiKeyId,
     now: Timestamp,
-) -> Result<()> {
-    let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
-        WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
-    let query = sqlx::query(update).bind(organization.as_str()).bind(id.as_str()).bind(owner.map(UserId::as_str));
-    let revoked = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
-    if revoked.rows_affected() == 0 {
-        return Err(Error::NotFound { what: "api key" });
+}
+
+impl Revocation {
+    async fn apply(&self, connection: &mut Connection) -> Result<()> {
+        let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
+            WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
+        let query = sqlx::query(update).bind(self.organization.as_str()).bind(self.id.as_str());
+        let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
+        if query.execute(&mut *connection).await?.rows_affected() == 0 {
+            return Err(Error::NotFound { what: "api key" });
+        }
+        sqlx::query("DELETE FROM tokens WHERE api_key_id = $1").bind(self.id.as_str()).execute(connection).await?;
+        Ok(())
     }
-    sqlx::query("DELETE FROM tokens WHERE api_key_id = $1").bind(id.as_str()).execute(connection).await?;
-    Ok(())
 }
 
 fn read(row: &Row) -> Result<ApiKey> {

@@ -1,4 +1,4 @@
-//! Attestations: written with their version, read by whoever wants to verify it.
+//! Attestations: stored with their version, read to verify it.
 
 use super::dialect::Connection;
 use super::row::{get, timestamp};
@@ -6,7 +6,7 @@ use crate::account::OrganizationId;
 use crate::attestation::{Attestation, SigningKeyInUse};
 use crate::error::{Error, Result};
 use crate::secrets::{PublicKey, SigningKey};
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::tool_version::ToolVersion;
 
 const INSERT_KEY: &str = "INSERT INTO signing_keys (organization, public_key, created_at) VALUES ($1, $2, $3)
@@ -17,24 +17,24 @@ const INSERT: &str = "INSERT INTO attestations (organization, version_id, public
 
 const GET: &str = "SELECT public_key, provenance, sbom FROM attestations WHERE organization = $1 AND version_id = $2";
 
-/// An organisation has one, until its data key changes.
+/// An organisation has one key, unless its data key changes.
 const KEYS: &str = "SELECT public_key, created_at FROM signing_keys WHERE organization = $1
     ORDER BY created_at, public_key LIMIT 100";
 
 impl Store {
-    /// The key that signs what the organisation publishes.
+    /// Returns the key that signs the versions of the organisation.
     pub async fn signing_key(&self, organization: &OrganizationId) -> Result<SigningKey> {
         self.data_key(organization).await?.signing_key()
     }
 
-    /// The keys that have signed versions of the organisation, oldest first.
+    /// Lists the keys that have signed versions of the organisation, oldest first.
     pub async fn signing_keys(&self, organization: &OrganizationId) -> Result<Vec<SigningKeyInUse>> {
         let rows = sqlx::query(KEYS).bind(organization.as_str()).fetch_all(self.readers()).await?;
         let read = |row| Ok(SigningKeyInUse { key: public_key(row)?, since: timestamp(row, "created_at")? });
         rows.iter().map(read).collect()
     }
 
-    /// What was said about a version when it was made. Versions of early releases have nothing.
+    /// Returns the attestation of a version. Versions of early releases have none.
     pub async fn attestation(&self, of: &ToolVersion) -> Result<Option<Attestation>> {
         let query = sqlx::query(GET).bind(of.organization.as_str()).bind(of.id.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
@@ -47,8 +47,8 @@ impl Store {
     }
 }
 
-/// Together with its version. [`Error::LeaseLost`] when it speaks of another number than the version got, since only
-/// whoever lost the tool meanwhile can be mistaken about that.
+/// Stores the attestation of a new version. [`Error::LeaseLost`] when it names another number than that of the version: only a
+/// publication that has lost its lease can predict a wrong number.
 pub(super) async fn insert(connection: &mut Connection, of: &ToolVersion, attestation: &Attestation) -> Result<()> {
     if attestation.version != of.version {
         return Err(Error::LeaseLost);

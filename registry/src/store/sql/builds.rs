@@ -1,18 +1,19 @@
-//! Builds that failed, and the logs of all builds.
+//! Recording failed builds, and reading builds with their logs.
 
 use super::dialect::Row;
 use super::leases::release;
 use super::row::{exact_text, get, parsed, parsed_option, timestamp, version};
 use crate::account::OrganizationId;
-use crate::build::{Build, BuildReference, BuildState, FailedBuild, Lease};
+use crate::build::{Build, BuildReference, BuildState, FailedBuild};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::lease::Lease;
+use crate::store::handle::Store;
 
 const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
     WHERE organization = $1 AND build = $2";
 
-/// A build with the number of the version that it made, if it made one.
+/// Selects a build, with the number of its version if it has one.
 macro_rules! select_build {
     ($condition:literal) => {
         concat!(
@@ -29,7 +30,7 @@ const BY_BUILD: &str = select_build!("b.build = $2");
 const BY_VERSION: &str = select_build!("b.version_id = $2");
 
 impl Store {
-    /// Keeps why a build failed and releases its lease. [`Error::LeaseLost`] when another operation took over.
+    /// Records a failed build and releases its lease. [`Error::LeaseLost`] when another operation took over.
     pub async fn record_failed_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
         let (lease, now) = (lease.clone(), self.0.clock.now());
         self.write(move |connection| {
@@ -44,7 +45,7 @@ impl Store {
         .await
     }
 
-    /// Finds a build by its own id or by the version that it made.
+    /// Finds a build by its own id or by that of its version.
     pub async fn get_build(&self, organization: &OrganizationId, which: &BuildReference) -> Result<Option<Build>> {
         let query = match which {
             BuildReference::Build(id) => sqlx::query(BY_BUILD).bind(organization.as_str()).bind(id.as_str()),

@@ -1,4 +1,4 @@
-//! What a call asks for: a version, its tool and the tool's variables, together and remembered for a moment.
+//! Finding the version that a call runs, with its tool's name and variables.
 
 use std::sync::Arc;
 
@@ -10,54 +10,39 @@ use crate::callable::Callable;
 use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::ids::ToolId;
-use crate::store::Store;
-use crate::store::fresh::Fresh;
-
-/// Callables remembered at once, some kilobytes each with its schema.
-const CALLABLES_MAX: usize = 1024;
-
-/// By what was called. The constraint is its text: `~=1.0` and `~=1.0.0` are equal as values, and mean different versions.
-pub(in crate::store) type Callables = Fresh<(OrganizationId, ToolId, String), Arc<Callable>>;
-
-pub(in crate::store) fn remembered() -> Callables {
-    Fresh::new(CALLABLES_MAX)
-}
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 
 const NAME: &str = "SELECT name FROM tools WHERE organization = $1 AND tool = $2";
 
 impl Store {
-    /// Finds the highest live version that the constraint allows, and what its tool has. What this server changed
-    /// counts at once, what another process changed within a second.
+    /// Returns the highest live version that matches, with its tool's name and variables. Results are cached: a change by
+    /// this server is visible immediately, a change by another process within a second.
     pub async fn callable(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<Arc<Callable>>> {
-        let asked = (organization.clone(), tool.clone(), constraint.to_string());
-        if let Some(found) = self.0.callables.get(&asked) {
+        let key = (organization.clone(), tool.clone(), constraint.to_string());
+        if let Some(found) = self.0.callables.get(&key) {
             return Ok(Some(found));
         }
         let ticket = self.0.callables.ticket();
         let mut connection = self.readers().acquire().await?;
-        let found = read(&mut connection, organization, tool, constraint).await?.map(Arc::new);
+        let found = read(&mut connection, ToolRef { organization, tool }, constraint).await?.map(Arc::new);
         if let Some(found) = &found {
-            self.0.callables.put(&ticket, asked, found.clone());
+            self.0.callables.insert(&ticket, key, found.clone());
         }
         Ok(found)
     }
 }
 
-async fn read(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
-    constraint: &Constraint,
-) -> Result<Option<Callable>> {
-    let Some(version) = versions::resolve(connection, organization, tool, constraint).await? else { return Ok(None) };
-    let query = sqlx::query(NAME).bind(organization.as_str()).bind(tool.as_str());
+async fn read(connection: &mut Connection, of: ToolRef<'_>, constraint: &Constraint) -> Result<Option<Callable>> {
+    let Some(version) = versions::resolve(connection, of, constraint).await? else { return Ok(None) };
+    let query = sqlx::query(NAME).bind(of.organization.as_str()).bind(of.tool.as_str());
     let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(None) };
     let tool_name = parsed(&row, "name")?;
-    let variables = variables::sealed(connection, organization, tool).await?;
+    let variables = variables::sealed(connection, of).await?;
     Ok(Some(Callable { tool_name, version, variables }))
 }

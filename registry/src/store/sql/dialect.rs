@@ -1,4 +1,4 @@
-//! What differs between databases: the clock, lists as one bound value, connections, and error codes.
+//! Everything specific to the database: its clock, lists as one bound value, connections, and error codes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,63 +8,63 @@ use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::error::{Error, Result};
 
-/// The connections, rows and statements of the database that is compiled in.
+/// The types of the database that is compiled in.
 pub(super) type Connection = sqlx::SqliteConnection;
-pub(in crate::store) type Row = sqlx::sqlite::SqliteRow;
+pub(crate) type Row = sqlx::sqlite::SqliteRow;
 
 pub(super) type PoolConnection = sqlx::pool::PoolConnection<sqlx::Sqlite>;
-/// A statement that borrows nothing outlives its caller; one to be read at once may.
-pub(in crate::store) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+/// A query that may borrow its values.
+pub(crate) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+/// A query that owns its values.
 pub(super) type Query = Reading<'static>;
 
-/// The first release without the defect that can corrupt a write-ahead log on reset.
+/// The first release without the bug that can corrupt a write-ahead log on reset.
 pub(super) const VERSION_MIN: &str = "3.51.3";
 
-/// A second process may write too (`org create` beside a server); longer than that is a fault.
+/// Wait for another process that writes, such as `org create` beside a server. A longer lock is a fault.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Distinct statements are fewer than this.
+/// More than the number of distinct statements.
 const STATEMENTS_KEPT: usize = 256;
 
-/// The unit in which the file grows.
+/// Page size of the database.
 const PAGE_BYTES: u32 = 4096;
 
-/// Of a result code; the others say more about it.
+/// The primary result code within an extended result code.
 const PRIMARY_BITS: u32 = 0xff;
 
-/// A write that reaches the disk and changes nothing: the number means nothing to the database or to us.
+/// A write that reaches the disk and changes no data. The number has no meaning.
 pub(super) const TOUCH: &str = "PRAGMA user_version = 0";
 
-/// The database's own clock in milliseconds.
+/// The database's clock in milliseconds.
 macro_rules! database_now {
     () => {
         "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
     };
 }
 
-/// The members of a list that is bound as one JSON array.
+/// The members of a list that is bound as a JSON array.
 macro_rules! members_of {
     ($list:literal) => {
         concat!("(SELECT value FROM json_each(", $list, "))")
     };
 }
 
-/// A list that is bound as one JSON array, as a table with the column `value`. In a list of lists the cells are
-/// `value ->> 0`, `value ->> 1` and so on.
+/// A list that is bound as a JSON array, as a table with the column `value`. The cells of a list of lists are `value ->> 0`,
+/// `value ->> 1` and so on.
 macro_rules! rows_of {
     ($list:literal) => {
         concat!("json_each(", $list, ")")
     };
 }
 
-/// Behind a table's name: that it is read through this index, where the planner would walk a longer one to save itself
-/// sorting a few rows.
+/// Makes SQLite read a table through an index. Its planner would scan a longer index to avoid sorting a few rows.
 macro_rules! read_through {
     ($index:literal) => {
         concat!(" INDEXED BY ", $index, " ")
     };
 }
 
-/// What every connection is told; a commit is durable when it returns.
+/// The pragmas of every connection. With them a commit is durable when it returns.
 const PRAGMAS: [(&str, &str); 9] = [
     ("journal_mode", "WAL"),
     ("synchronous", "FULL"),
@@ -87,7 +87,7 @@ fn options(path: &Path) -> SqliteConnectOptions {
     PRAGMAS.into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
 }
 
-/// The settings of the connection that writes, to a file of at most so many bytes.
+/// The settings of the connection that writes. `bytes_max` bounds the size of the file.
 pub(super) fn writer_options(path: &Path, bytes_max: Option<u64>) -> SqliteConnectOptions {
     match bytes_max {
         Some(bytes_max) => options(path).pragma("max_page_count", pages(bytes_max).to_string()),
@@ -104,7 +104,7 @@ pub(super) fn reader_options(path: &Path) -> SqliteConnectOptions {
     options(path).pragma("query_only", "ON")
 }
 
-/// A connection that its thread uses itself: a statement costs no way to another thread and back.
+/// Opens a connection whose statements run on the calling thread.
 pub(super) fn direct(path: &Path, bytes_max: Option<u64>) -> Result<rusqlite::Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = rusqlite::Connection::open_with_flags(path, flags)?;
@@ -143,7 +143,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Whether a row can never be inserted as it is: too long a value, a constraint, a type.
+/// Whether a row can never be inserted: a value is too long, or violates a constraint or a type.
 pub(super) fn breaks_a_rule(error: &Error) -> bool {
     const TOO_BIG: u32 = 18;
     const CONSTRAINT: u32 = 19;
@@ -154,7 +154,7 @@ pub(super) fn breaks_a_rule(error: &Error) -> bool {
     code.is_some_and(|code| matches!(code, TOO_BIG | CONSTRAINT | MISMATCH))
 }
 
-/// Folds SQLite's primary result codes.
+/// Maps SQLite's primary result codes.
 fn from_code(code: Option<u32>, detail: String) -> Option<Error> {
     const BUSY: u32 = 5;
     const LOCKED: u32 = 6;
@@ -178,7 +178,7 @@ pub(super) fn is_interrupted(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(INTERRUPTED)
 }
 
-/// Whether a row was in the way.
+/// Whether the statement violated a unique constraint.
 pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
 }

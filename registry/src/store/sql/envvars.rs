@@ -1,21 +1,21 @@
-//! Changing the variables of a tool, all or nothing. Every value is sealed, secret or not.
+//! Changing the variables of a tool, all or nothing. All values are sealed, also those of plain variables.
 
 use super::dialect::{Connection, is_conflict};
 use super::keys::data_key;
 use super::row::version;
-use super::tools::touch;
-use crate::clock::Timestamp;
-use crate::error::{Error, InvalidValue, Result};
+use super::tool_edit::ToolEdit;
+use crate::error::{Error, Result};
 use crate::ids::ToolId;
+use crate::invalid_value::InvalidValue;
 use crate::names::EnvvarName;
 use crate::principal::Principal;
 use crate::secrets::{DataKey, KeyRing, SealedFor};
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue};
 
-/// Variables of one tool; all of them are opened for every run.
+/// Variables of one tool. Each run opens all of them.
 const VARIABLES_MAX: i64 = 100;
-/// Bytes of a value; room for a certificate chain.
+/// Bytes of a value. Fits a certificate chain.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
 
 const REQUIRED_BY: &str = concat!(
@@ -29,24 +29,21 @@ const REQUIRED_BY: &str = concat!(
     ORDER BY major DESC, minor DESC, patch DESC LIMIT 1"
 );
 
-/// A tool of the caller's organisation in an open transaction, with the key that seals its variables.
-struct Place<'a> {
+/// An open transaction on the variables of a tool, with the key that seals them.
+struct VariableEditor<'a> {
     connection: &'a mut Connection,
-    principal: &'a Principal,
-    tool: &'a ToolId,
+    edit: ToolEdit,
     key: DataKey,
-    now: Timestamp,
 }
 
 impl Store {
-    /// Applies the changes together. A conflict when an inserted name exists; invalid when an updated or deleted one
-    /// does not, or when a live version still requires a deleted one.
+    /// Applies the changes together. [`Error::Exists`] when an inserted variable exists, [`Error::VariableUnknown`] when an
+    /// updated or deleted one does not exist, [`Error::VariableRequired`] when a live version requires a deleted one.
     pub async fn modify_envvars(&self, principal: &Principal, tool: &ToolId, changes: EnvvarChanges) -> Result<()> {
         check_sizes(&changes)?;
-        let (principal, tool, now) = (principal.clone(), tool.clone(), self.0.clock.now());
-        let keys = self.0.keys.clone();
+        let (edit, keys) = (self.tool_edit(principal, tool), self.0.keys.clone());
         self.write(move |connection| {
-            Box::pin(async move { modify(connection, &principal, &tool, &changes, &keys, now).await })
+            Box::pin(async move { VariableEditor::begin(connection, edit, &keys).await?.apply(&changes).await })
         })
         .await
     }
@@ -62,38 +59,36 @@ fn check_sizes(changes: &EnvvarChanges) -> Result<()> {
     Err(InvalidValue::new("variable value", "must have at most 32768 bytes").into())
 }
 
-async fn modify(
-    connection: &mut Connection,
-    principal: &Principal,
-    tool: &ToolId,
-    changes: &EnvvarChanges,
-    keys: &KeyRing,
-    now: Timestamp,
-) -> Result<()> {
-    touch(connection, principal, tool, now).await?;
-    let key = data_key(connection, &principal.organization, keys).await?;
-    let mut place = Place { connection, principal, tool, key, now };
-    for name in &changes.deletes {
-        place.delete(name).await?;
+impl<'a> VariableEditor<'a> {
+    async fn begin(connection: &'a mut Connection, edit: ToolEdit, keys: &KeyRing) -> Result<Self> {
+        edit.touch(connection).await?;
+        let key = data_key(connection, &edit.principal.organization, keys).await?;
+        Ok(Self { connection, edit, key })
     }
-    for update in &changes.updates {
-        place.update(update).await?;
-    }
-    for insert in &changes.inserts {
-        place.insert(insert).await?;
-    }
-    place.check_count().await
-}
 
-impl Place<'_> {
+    async fn apply(&mut self, changes: &EnvvarChanges) -> Result<()> {
+        for name in &changes.deletes {
+            self.delete(name).await?;
+        }
+        for update in &changes.updates {
+            self.update(update).await?;
+        }
+        for insert in &changes.inserts {
+            self.insert(insert).await?;
+        }
+        self.check_count().await
+    }
+
     async fn delete(&mut self, name: &EnvvarName) -> Result<()> {
-        let query = sqlx::query(REQUIRED_BY).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query =
+            sqlx::query(REQUIRED_BY).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let required_by = query.bind(name.as_str()).fetch_optional(&mut *self.connection).await?;
         if let Some(row) = required_by {
             return Err(Error::VariableRequired { name: name.clone(), version: version(&row)? });
         }
         let statement = "DELETE FROM envvars WHERE organization = $1 AND tool = $2 AND name = $3";
-        let query = sqlx::query(statement).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query =
+            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let deleted = query.bind(name.as_str()).execute(&mut *self.connection).await?.rows_affected();
         existed(deleted, name)
     }
@@ -102,9 +97,10 @@ impl Place<'_> {
         let sealed = self.seal(&update.name, &update.value)?;
         let statement = "UPDATE envvars SET sealed = $4, key_id = $5, updated_by = $6, updated_at = $7
             WHERE organization = $1 AND tool = $2 AND name = $3";
-        let query = sqlx::query(statement).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query =
+            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(update.name.as_str()).bind(sealed).bind(self.key.id());
-        let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
+        let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
         existed(query.execute(&mut *self.connection).await?.rows_affected(), &update.name)
     }
 
@@ -113,9 +109,10 @@ impl Place<'_> {
         let statement = "INSERT INTO envvars
             (organization, tool, name, is_secret, sealed, key_id, creator, updated_by, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8)";
-        let query = sqlx::query(statement).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query =
+            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(insert.name.as_str()).bind(insert.is_secret).bind(sealed).bind(self.key.id());
-        let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
+        let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
         match query.execute(&mut *self.connection).await {
             Err(error) if is_conflict(&error) => Err(Error::Exists { what: "variable", name: insert.name.to_string() }),
             other => other.map(|_| ()).map_err(Error::from),
@@ -123,13 +120,14 @@ impl Place<'_> {
     }
 
     fn seal(&self, name: &EnvvarName, value: &SecretValue) -> Result<Vec<u8>> {
-        let place = SealedFor { organization: &self.principal.organization, tool: self.tool, name };
-        self.key.seal(place, value.expose())
+        let row = SealedFor { organization: &self.edit.principal.organization, tool: &self.edit.tool, name };
+        self.key.seal(row, value.expose())
     }
 
     async fn check_count(&mut self) -> Result<()> {
         let statement = "SELECT count(*) FROM envvars WHERE organization = $1 AND tool = $2";
-        let query = sqlx::query_scalar(statement).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query =
+            sqlx::query_scalar(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let count: i64 = query.fetch_one(&mut *self.connection).await?;
         if count <= VARIABLES_MAX {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The filters that lists of the history and searches in it share.
+//! The filters shared by lists and searches of the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,10 @@ use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::history::{InvocationFilter, ToolSelection};
 use crate::ids::ToolId;
+use crate::tool::ToolRef;
 
-/// The filters of lists and searches, `$2` to `$8`, for the organisation in `$of`; null means any. What goes on has no end to show yet. No set depends
-/// on the record, so each is made once.
+/// The filters of lists and searches, `$2` to `$8`, for the organisation in `$of`. Null means any. Runs in progress are left
+/// out. No subquery depends on the record, so each is evaluated once.
 macro_rules! filtered {
     ($of:literal) => {
         concat!(
@@ -56,7 +57,7 @@ pub(super) use filtered;
 /// Tool, major, minor, patch.
 type SelectedTool = (String, Option<i64>, Option<i64>, Option<i64>);
 
-/// A filter as JSON arrays and flags.
+/// A filter as JSON arrays and flags, ready to bind.
 pub(super) struct Filters {
     tools: Option<String>,
     kinds: Option<String>,
@@ -68,7 +69,7 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// Turns a filter into what the statements bind.
+    /// Converts a filter to the values that the statements bind.
     pub(super) async fn of(
         listing: &mut Listing,
         organization: &OrganizationId,
@@ -95,7 +96,7 @@ impl Filters {
     }
 }
 
-/// The tools with each version that is meant, none of them twice; with an impossible version when there is none.
+/// Returns the distinct tools and versions of the selections. A tool without a matching version gets an impossible one.
 async fn selected(
     listing: &mut Listing,
     organization: &OrganizationId,
@@ -110,22 +111,21 @@ async fn selected(
     }
     let mut selected = BTreeSet::new();
     for (tool, constraints) in constraints {
-        selected.extend(selected_of(listing, organization, tool, &constraints).await?);
+        selected.extend(selected_of(listing, ToolRef { organization, tool }, &constraints).await?);
     }
     Ok(selected)
 }
 
 async fn selected_of(
     listing: &mut Listing,
-    organization: &OrganizationId,
-    tool: &ToolId,
+    of: ToolRef<'_>,
     constraints: &[&Option<Constraint>],
 ) -> Result<Vec<SelectedTool>> {
-    let row = |numbers: [Option<i64>; 3]| (tool.as_str().to_owned(), numbers[0], numbers[1], numbers[2]);
+    let row = |numbers: [Option<i64>; 3]| (of.tool.as_str().to_owned(), numbers[0], numbers[1], numbers[2]);
     if constraints.contains(&&None) {
         return Ok(vec![row([None; 3])]);
     }
-    let versions = version_numbers(listing, organization, tool).await?;
+    let versions = version_numbers(listing, of).await?;
     let mut rows = vec![row([Some(-1); 3])];
     for constraint in constraints.iter().copied().flatten() {
         listing.check()?;

@@ -1,53 +1,52 @@
-//! One commit for a group of writes.
-//!
-//! A write that fails leaves the others of its group as they are.
+//! One commit for a group of writes. A write that fails does not affect the other writes of its group.
 
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
 use super::dialect::{Connection, breaks_a_rule};
-use super::halves::Halves;
+use super::record_event::RecordEvent;
 use super::recorder::Recorder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, HALVES_REFUSED, number};
-use crate::store::queued::{Answer, Entry, Job};
+use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, EVENTS_REFUSED, number};
+use crate::store::queued::{Job, RecordJob, Reply};
 
-/// Runs the jobs in one transaction and answers them. An error when the transaction itself failed, and with it all.
-/// Whatever became of it, `changed` is called before anybody hears.
-pub(in crate::store) async fn commit_group(
+/// Runs the jobs in one transaction and replies to their callers. Fails when the transaction itself failed, and all jobs
+/// with it. `on_commit` is called in any case, before the replies.
+pub(crate) async fn commit_group(
     connection: &mut Connection,
     mut jobs: Vec<Box<dyn Job>>,
-    changed: &(dyn Fn() + Send),
+    on_commit: &(dyn Fn() + Send),
 ) -> Result<()> {
-    let began = Instant::now();
+    let commit = Commit { began: Instant::now(), other_writes: 0 };
     let committed = transaction(connection, &mut jobs).await;
-    changed();
+    on_commit();
     if committed.is_err() {
-        // Often nothing is left to roll back; the connection is replaced anyway.
+        // Often the transaction has ended already. The connection is replaced in any case.
         let _ = execute(connection, "ROLLBACK").await;
     }
-    tell(began, &committed, 0, jobs);
+    commit.reply_all(&committed, jobs);
     committed
 }
 
-/// As [`commit_group`], for what goes into the record of runs, after what comes to it late.
-pub(in crate::store) fn commit_entries(
-    recorder: &Recorder<'_>,
-    late: &[Halves],
-    mut entries: Vec<Box<dyn Entry>>,
+/// Like [`commit_group`], for the record of runs: inserts the pending events, then runs the jobs.
+pub(crate) fn commit_records(
+    recorder: &Recorder,
+    pending: &[RecordEvent],
+    mut jobs: Vec<Box<dyn RecordJob>>,
 ) -> Result<()> {
-    let began = Instant::now();
-    let committed = recorded(recorder, late, &mut entries);
+    let commit = Commit { began: Instant::now(), other_writes: pending.len() };
+    let committed = record_transaction(recorder, pending, &mut jobs);
     if committed.is_err() {
         let _ = recorder.execute("ROLLBACK", &[]);
     }
-    tell(began, &committed, late.len(), entries);
+    commit.reply_all(&committed, jobs);
     committed
 }
 
-/// Statements between two jobs go together: each has a way to the database's thread and back.
+/// Runs each job within a savepoint. The statements between two jobs are sent together, because each call crosses to the
+/// database's thread and back.
 async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-    // Immediate: a transaction that starts by reading and then writes would be refused at once, without waiting.
+    // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
     let (mut next, mut end) = ("BEGIN IMMEDIATE; SAVEPOINT job", "COMMIT");
     for job in &mut *jobs {
         execute(connection, next).await?;
@@ -60,61 +59,70 @@ async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> 
     execute(connection, end).await
 }
 
-/// Entries hardly ever fail, and a savepoint makes the index of words write: they are made without, and in case one
-/// fails all once more with.
-fn recorded(recorder: &Recorder<'_>, late: &[Halves], entries: &mut [Box<dyn Entry>]) -> Result<()> {
+/// Runs the whole group without savepoints first: a savepoint makes the full-text index write its pages, and writes to
+/// the record hardly ever fail. When one fails, the group is rolled back and runs again with savepoints.
+fn record_transaction(recorder: &Recorder, pending: &[RecordEvent], jobs: &mut [Box<dyn RecordJob>]) -> Result<()> {
     recorder.execute("BEGIN IMMEDIATE", &[])?;
-    let late_entered = Halves::enter_all(late, recorder).is_ok();
-    if !(late_entered && entries.iter_mut().all(|entry| entry.apply(recorder))) {
-        // Some failures have ended the transaction already; what failed fails once more, and says so.
+    let are_inserted = RecordEvent::insert_all(pending, recorder).is_ok();
+    if !(are_inserted && jobs.iter_mut().all(|job| job.apply(recorder))) {
+        // Some failures have ended the transaction already. The write that failed fails again and reports its error.
         let _ = recorder.execute("ROLLBACK", &[]);
         recorder.execute("BEGIN IMMEDIATE", &[])?;
-        late.iter().try_for_each(|halves| late_apart(recorder, halves))?;
-        entries.iter_mut().try_for_each(|entry| apart(recorder, || Ok(entry.apply(recorder))))?;
+        pending.iter().try_for_each(|event| insert_pending(recorder, event))?;
+        jobs.iter_mut().try_for_each(|job| with_savepoint(recorder, || Ok(job.apply(recorder))))?;
     }
     recorder.execute("COMMIT", &[]).map(drop)
 }
 
-/// One entry, and nothing of it when it fails.
-fn apart(recorder: &Recorder<'_>, enter: impl FnOnce() -> Result<bool>) -> Result<()> {
+/// Runs a write within a savepoint, and rolls it back when it returns `false`.
+fn with_savepoint(recorder: &Recorder, write: impl FnOnce() -> Result<bool>) -> Result<()> {
     recorder.execute("SAVEPOINT entry", &[])?;
-    if !enter()? {
+    if !write()? {
         recorder.execute("ROLLBACK TO entry", &[])?;
     }
     recorder.execute("RELEASE entry", &[]).map(drop)
 }
 
-/// Halves of records that are durable in the journal. Those that break a rule of the database are given up, because they
-/// would keep all behind them; whatever else fails may be better later.
-fn late_apart(recorder: &Recorder<'_>, halves: &Halves) -> Result<()> {
-    apart(recorder, || match halves.enter(recorder) {
+/// Inserts an event that is durable in the journal. An event that violates a constraint of the database is dropped,
+/// because it would block all events behind it. Any other failure may succeed later and is returned.
+fn insert_pending(recorder: &Recorder, event: &RecordEvent) -> Result<()> {
+    with_savepoint(recorder, || match event.insert(recorder) {
         Err(error) if breaks_a_rule(&error) => {
-            counter!(HALVES_REFUSED).increment(1);
-            tracing::error!(%error, runs = halves.runs(), "the database refuses halves of records for good");
+            counter!(EVENTS_REFUSED).increment(1);
+            tracing::error!(%error, runs = event.runs(), "the database permanently refuses records of runs; they are lost");
             Ok(false)
         }
-        entered => entered.map(|_| true),
+        inserted => inserted.map(|_| true),
     })
 }
 
-/// Answers everybody in a group, which had others beside them that were told before.
-fn tell<A: Answer + ?Sized>(began: Instant, committed: &Result<()>, others: usize, group: Vec<Box<A>>) {
-    let writes = others + group.len();
-    histogram!(COMMIT_SECONDS).record(began.elapsed());
-    histogram!(COMMIT_WRITES).record(number(writes));
-    if let Err(error) = committed {
-        counter!(COMMITS_FAILED).increment(1);
-        tracing::error!(%error, writes, "a group of writes failed");
-    }
-    for one in group {
-        one.answer(committed.as_ref().copied().map_err(repeated));
+/// The measurements of one commit.
+struct Commit {
+    began: Instant,
+    /// Number of writes without callers.
+    other_writes: usize,
+}
+
+impl Commit {
+    /// Replies to all callers of a group.
+    fn reply_all<R: Reply + ?Sized>(&self, committed: &Result<()>, group: Vec<Box<R>>) {
+        let writes = self.other_writes + group.len();
+        histogram!(COMMIT_SECONDS).record(self.began.elapsed());
+        histogram!(COMMIT_WRITES).record(number(writes));
+        if let Err(error) = committed {
+            counter!(COMMITS_FAILED).increment(1);
+            tracing::error!(%error, writes, "a group of writes failed");
+        }
+        for write in group {
+            write.reply(committed.as_ref().copied().map_err(repeated));
+        }
     }
 }
 
-/// Answers everybody in a group of which nothing was tried.
-pub(in crate::store) fn refuse<A: Answer + ?Sized>(group: Vec<Box<A>>, error: &Error) {
-    for one in group {
-        one.answer(Err(repeated(error)));
+/// Replies to all callers of a group that was not tried.
+pub(crate) fn fail_all<R: Reply + ?Sized>(group: Vec<Box<R>>, error: &Error) {
+    for write in group {
+        write.reply(Err(repeated(error)));
     }
 }
 
@@ -123,8 +131,8 @@ async fn execute(connection: &mut Connection, statement: &'static str) -> Result
     Ok(())
 }
 
-/// The same failure once more, for the next caller. Whatever it was, nothing was written and later may be better.
-pub(in crate::store) fn repeated(error: &Error) -> Error {
+/// Copies an error for another caller of the group. Nothing was written, and a retry may succeed.
+pub(crate) fn repeated(error: &Error) -> Error {
     let detail = error.to_string();
     match error {
         Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },

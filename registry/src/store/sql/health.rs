@@ -1,15 +1,15 @@
-//! Would a write work?
+//! The check that the database accepts writes.
 
 use super::dialect::TOUCH;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::handle::Store;
 
 impl Store {
-    /// Writes to the disk without changing anything, unless it has refused a real write a short time ago: a full disk has
-    /// room for a touch when it has none for a record.
+    /// Writes to the disk without a change of data. Fails without a write when the disk has refused a real write recently: a
+    /// full disk may accept this small write and refuse a record.
     pub async fn check_writable(&self) -> Result<()> {
-        if self.0.storage.is_in_doubt(self.0.clock.now()) {
-            return Err(Error::StorageFailing { detail: "it refused a write a short time ago".into() });
+        if self.0.health.is_in_doubt(self.0.clock.now()) {
+            return Err(Error::StorageFailing { detail: "the disk refused a write a few seconds ago".into() });
         }
         let touch = self.0.writer.write(|connection| {
             Box::pin(async move {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ids::InvocationId;
 use crate::invocation::Invocation;
 use crate::principal::Principal;
-use crate::store::Store;
+use crate::store::handle::Store;
 
 const ONE: &str = select_invocations!("WHERE s.organization = $1 AND s.invocation = $2");
 
@@ -25,8 +25,8 @@ impl Store {
         self.recorded(query).await?.as_ref().map(read).transpose()
     }
 
-    /// Takes the records of a conversation, or of one interaction in it, out of it: they stay in the history and lose
-    /// the conversation's ids. Says how many records that were.
+    /// Removes the ids of a conversation from its records, or from those of one interaction. The records stay in the history.
+    /// Returns the number of records.
     pub async fn unlink_invocations(
         &self,
         principal: &Principal,

@@ -1,6 +1,6 @@
 //! Listing the history of runs.
 
-use super::dialect::Row;
+use super::dialect::Query;
 use super::filters::Filters;
 use super::history_statements::statement;
 use super::listing::Listing;
@@ -11,25 +11,25 @@ use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, InvocationSort};
 use crate::invocation::Invocation;
 use crate::page::{Direction, Page, Slice};
-use crate::store::Store;
+use crate::store::handle::Store;
 
 const LAST: &str = "SELECT s.invocation, s.started_at, f.duration_ms, f.succeeded FROM inv_finished f
     JOIN inv_started s ON s.invocation = f.invocation
     WHERE f.organization = $1 AND f.sequence = $2";
 
-/// Columns to sort by; there are no more.
+/// Number of sort columns.
 const KEYS: usize = 3;
 
-/// The last record of the page before.
+/// The last record of the previous page.
 struct Last {
     started_at: i64,
     invocation: String,
-    keys: [i64; KEYS],
+    duration_ms: i64,
+    succeeded: i64,
 }
 
 impl Store {
-    /// Lists records of runs that have ended, newest first unless sorted otherwise. [`Error::PageTokenUnknown`] when
-    /// the page's token is not one of this organisation's history.
+    /// Lists records of ended runs, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_invocations(
         &self,
         organization: &OrganizationId,
@@ -38,20 +38,24 @@ impl Store {
     ) -> Result<Slice<Invocation>> {
         let orders = orders(&filter.sort);
         let (statement, has_keys) = statement(filter);
-        self.settle().await;
+        self.wait_for_records().await;
         let mut listing = self.listing(organization).await?;
-        let last = self.last_invocation(&mut listing, organization, page, &orders).await?;
+        let last = self.last_invocation(&mut listing, organization, page).await?;
         let filters = Filters::of(&mut listing, organization, filter).await?;
         let query = filters.bound_to(statement, organization.as_str().to_owned());
-        let mut query = query.bind(last.started_at).bind(last.invocation).bind(i64::from(page.limit) + 1);
+        let query = query.bind(last.as_ref().map_or(i64::MAX, |last| last.started_at));
+        let mut query = query.bind(last.as_ref().map(|last| last.invocation.clone()).unwrap_or_default());
+        query = query.bind(i64::from(page.limit) + 1);
         if has_keys {
             query = orders.iter().fold(query, |query, (column, sign)| query.bind(column.map(name)).bind(*sign));
-            query = last.keys.iter().fold(query, |query, key| query.bind(*key));
+            let keys = last.map_or([-i64::MAX; KEYS], |last| last.keys(&orders));
+            query = keys.into_iter().fold(query, Query::bind);
         }
         let found = listing.rows(query).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
-        let fitting = fitting(&found);
+        let fitting = u32::try_from(fitting(&found)).unwrap_or(u32::MAX);
+        let page = Page { limit: page.limit.min(fitting), ..page };
         let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.sequence);
-        let Slice { items, next } = Slice::cut_to(found, fitting, page, token);
+        let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
 
@@ -60,19 +64,33 @@ impl Store {
         listing: &mut Listing,
         organization: &OrganizationId,
         page: Page,
-        orders: &Orders,
-    ) -> Result<Last> {
+    ) -> Result<Option<Last>> {
         if page.is_first() {
-            return Ok(Last { started_at: i64::MAX, invocation: String::new(), keys: [-i64::MAX; KEYS] });
+            return Ok(None);
         }
         let sequence = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
         let query = sqlx::query(LAST).bind(organization.as_str()).bind(signed(sequence));
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
-        let mut keys = [0; KEYS];
-        for (key, (column, sign)) in keys.iter_mut().zip(orders) {
-            *key = column.map_or(Ok(0), |column| value(&row, column))? * sign;
+        Ok(Some(Last {
+            started_at: get(&row, "started_at")?,
+            invocation: get(&row, "invocation")?,
+            duration_ms: get(&row, "duration_ms")?,
+            succeeded: get(&row, "succeeded")?,
+        }))
+    }
+}
+
+impl Last {
+    fn keys(&self, orders: &Orders) -> [i64; KEYS] {
+        orders.map(|(column, sign)| column.map_or(0, |column| self.value(column)) * sign)
+    }
+
+    const fn value(&self, column: InvocationSort) -> i64 {
+        match column {
+            InvocationSort::CreatedAt => self.started_at,
+            InvocationSort::DurationMs => self.duration_ms,
+            InvocationSort::Succeeded => self.succeeded,
         }
-        Ok(Last { started_at: get(&row, "started_at")?, invocation: get(&row, "invocation")?, keys })
     }
 }
 
@@ -82,7 +100,7 @@ fn list_of(organization: &OrganizationId) -> [&str; 2] {
 
 type Orders = [(Option<InvocationSort>, i64); KEYS];
 
-/// The first mention of each column counts; a second one cannot change the order any more.
+/// Returns the distinct sort keys. A repeated key cannot change the order.
 fn orders(sort: &[(InvocationSort, Direction)]) -> Orders {
     let mut orders: Orders = [(None, 1); KEYS];
     let first_mentions = sort.iter().enumerate().filter(|(index, (column, _))| {
@@ -93,14 +111,6 @@ fn orders(sort: &[(InvocationSort, Direction)]) -> Orders {
         *order = (Some(*column), sign(*direction));
     }
     orders
-}
-
-fn value(row: &Row, column: InvocationSort) -> Result<i64> {
-    match column {
-        InvocationSort::CreatedAt => get(row, "started_at"),
-        InvocationSort::DurationMs => get(row, "duration_ms"),
-        InvocationSort::Succeeded => get(row, "succeeded"),
-    }
 }
 
 const fn name(column: InvocationSort) -> &'static str {

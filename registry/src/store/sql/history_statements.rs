@@ -1,16 +1,17 @@
-//! The statements that list the history: one for every table that can lead, so that a page of most lists is read in its
-//! order and without the records behind it.
+//! The statements that list the history. The statement depends on the filter and the order, so that most pages are read from
+//! an index in their order, without the records after the page.
 //!
-//! `$1` is the organisation, `$2` to `$8` are the filters, `$9` and `$10` start and id of the last record of the page
-//! before, `$11` is the number of rows. A list that is sorted has three keys, each a column's name and 1 or -1, as `$12`
-//! to `$17`; the last record's keys are `$18` to `$20`.
+//! `$1` is the organisation, `$2` to `$8` are the filters, `$9` and `$10` the start and id of the last record of the previous
+//! page, `$11` is the number of rows. A sorted list has three sort keys, each a column name and 1 or -1, as `$12` to `$17`.
+//! The keys of the last record are `$18` to `$20`.
 
 use super::filters::filtered;
 use super::record_pages::short_columns;
 use crate::history::{InvocationFilter, InvocationSort};
 use crate::page::Direction;
 
-/// A list of what is read first, the order, and the condition that a record stands behind the last one.
+/// A list, from the tables, the condition for the first table, the condition that a record comes after the last one, and the
+/// order.
 macro_rules! list {
     ($from:expr, $leading:expr, $behind:expr, $order:expr) => {
         concat!(
@@ -35,7 +36,7 @@ macro_rules! records {
     };
 }
 
-/// The records of conversations, of which there are few.
+/// The records of conversations, which are few.
 macro_rules! records_of_conversations {
     () => {
         concat!(
@@ -52,7 +53,7 @@ macro_rules! of_conversations {
     };
 }
 
-/// One tool has its records in the order of their age.
+/// The records of one tool, through an index that has them in order of age.
 macro_rules! records_of_one_tool {
     () => {
         concat!(
@@ -81,7 +82,7 @@ macro_rules! newest_first {
     };
 }
 
-/// What is sorted by; 0 without a name.
+/// A sort key. 0 without a column name.
 macro_rules! key {
     ($column:literal, $sign:literal) => {
         concat!(
@@ -119,8 +120,8 @@ macro_rules! sorted {
     };
 }
 
-/// In the order of an index, with the other keys among what is alike. `$order` is the first key once more, and `$range`
-/// what `behind!` says of it, both in words that the planner knows an index for.
+/// A list in the order of an index, with the other keys for ties. `$order` repeats the first key and `$range` its part of
+/// `behind!`, both in terms of columns for which the planner finds an index.
 macro_rules! in_order_of {
     ($from:expr, $range:literal, $order:literal) => {
         list!($from, $range, behind!(), concat!($order, key!("$14", "$15"), ", ", key!("$16", "$17"), ", "))
@@ -133,7 +134,7 @@ macro_rules! ends {
     };
 }
 
-/// The statement for a filter, and whether it wants keys.
+/// Returns the statement for a filter, and whether it has sort keys.
 pub(super) fn statement(filter: &InvocationFilter) -> (&'static str, bool) {
     use Direction::{Ascending, Descending};
     use InvocationSort::{CreatedAt, DurationMs};
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lists_are_read_from_the_index_that_leads_to_them() {
+    async fn lists_are_read_from_the_expected_index() {
         let (by_age, by_tool) = ("SEARCH s USING INDEX inv_started_by_age", "SEARCH s USING INDEX inv_started_by_tool");
         let by_conversation = "SEARCH s USING INDEX inv_started_by_conversation";
         let by_duration = "SEARCH f USING INDEX inv_finished_by_duration (organization=? AND duration_ms";
@@ -214,7 +215,7 @@ mod tests {
             let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
             assert_eq!(sorting.is_some(), sorts.is_some(), "{filter:?}: {steps:#?}");
             assert!(sorting.is_none_or(|step| step.starts_with(sorts.unwrap_or_default())), "{filter:?}: {steps:#?}");
-            assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "made anew each time: {steps:#?}");
+            assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "evaluated once per row: {steps:#?}");
         }
     }
 }

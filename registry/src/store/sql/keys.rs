@@ -1,4 +1,4 @@
-//! Organisations with their data keys.
+//! Organisations and their data keys.
 
 use sqlx::Row as _;
 
@@ -12,24 +12,24 @@ use crate::credentials::{IssuedKey, NewOrganization};
 use crate::error::{Error, Result};
 use crate::role::{ADMINISTRATOR, RoleName};
 use crate::secrets::{DataKey, KeyRing};
-use crate::store::Store;
-use crate::user::NewUser;
+use crate::store::handle::Store;
+use crate::user::User;
 
-/// The key of the organisation `$1`.
+/// The data key of the organisation `$1`.
 const DATA_KEY: &str = "SELECT data_key_id, data_key FROM organizations WHERE organization = $1";
 
 impl Store {
-    /// Creates an organisation whose first user may do everything, with a key for them.
+    /// Creates an organisation with an administrator as its first user. Returns a key of that user.
     pub async fn create_organization(&self, new: NewOrganization) -> Result<IssuedKey> {
         new.organization.require_reachable()?;
         new.user.require_free()?;
-        let (key, user, first_key) = first_user(&new)?;
-        let (issued, now) = (key.clone(), self.0.clock.now());
-        let keys = self.0.keys.clone();
+        let (keys, now) = (self.0.keys.clone(), self.0.clock.now());
+        let (key, user, first_key) = first_user(&new, now)?;
+        let (issued, row) = (key.clone(), OrganizationRow::new(new.organization, &keys, now)?);
         self.write(move |connection| {
             Box::pin(async move {
-                insert_organization(connection, &new.organization, &keys, now).await?;
-                insert_member(connection, &new.organization, &user, now).await?;
+                row.insert(connection).await?;
+                insert_member(connection, &row.organization, &user).await?;
                 insert_key(connection, &key, Insert { keys: &keys, now, new: &first_key }).await
             })
         })
@@ -43,14 +43,14 @@ impl Store {
         Ok(found.is_some())
     }
 
-    /// Whether callers get their answers without the tool's secrets, should they be in them.
+    /// Whether secrets of the tool are redacted in outputs.
     pub async fn redacts_answers(&self, organization: &OrganizationId) -> Result<bool> {
         let query = sqlx::query_scalar("SELECT redact_answers FROM organizations WHERE organization = $1");
         let found: Option<i64> = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
         Ok(found != Some(0))
     }
 
-    /// Chooses what [`Store::redacts_answers`] says; it counts from the next call on.
+    /// Sets [`Store::redacts_answers`], from the next call on.
     pub async fn set_redacts_answers(&self, organization: &OrganizationId, redacts: bool) -> Result<()> {
         let organization = organization.clone();
         self.write(move |connection| {
@@ -64,7 +64,7 @@ impl Store {
     }
 }
 
-/// Opens the data key of an organisation.
+/// Reads and opens the data key of an organisation.
 pub(super) async fn data_key(
     connection: &mut Connection,
     organization: &OrganizationId,
@@ -75,33 +75,38 @@ pub(super) async fn data_key(
     keys.unwrap(organization, row.try_get(0)?, row.try_get(1)?)
 }
 
-/// The user of a new organisation with their key.
-fn first_user(new: &NewOrganization) -> Result<(IssuedKey, NewUser, NewApiKey)> {
-    let user = NewUser { id: new.user.clone(), role: RoleName::parse(ADMINISTRATOR)? };
+/// Returns the first user of a new organisation, and a key.
+fn first_user(new: &NewOrganization, now: Timestamp) -> Result<(IssuedKey, User, NewApiKey)> {
+    let user = User { id: new.user.clone(), role: RoleName::parse(ADMINISTRATOR)?, created_at: now };
     let first_key = NewApiKey { user: new.user.clone(), name: None, expires_at: None };
     Ok((issue(&new.organization, &new.user), user, first_key))
 }
 
-async fn insert_organization(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    keys: &KeyRing,
-    now: Timestamp,
-) -> Result<()> {
-    let data_key = DataKey::generate();
-    let inserted = sqlx::query(
-        "INSERT INTO organizations (organization, data_key_id, data_key, created_at) VALUES ($1, $2, $3, $4)",
-    )
-    .bind(organization.as_str())
-    .bind(data_key.id())
-    .bind(keys.wrap(organization, &data_key)?)
-    .bind(now.as_milliseconds())
-    .execute(connection)
-    .await;
-    match inserted {
-        Err(error) if is_conflict(&error) => {
-            Err(Error::Exists { what: "organization", name: organization.to_string() })
+/// The row of a new organisation.
+struct OrganizationRow {
+    organization: OrganizationId,
+    data_key_id: String,
+    wrapped_key: Vec<u8>,
+    created_at: Timestamp,
+}
+
+impl OrganizationRow {
+    fn new(organization: OrganizationId, keys: &KeyRing, created_at: Timestamp) -> Result<Self> {
+        let data_key = DataKey::generate();
+        let wrapped_key = keys.wrap(&organization, &data_key)?;
+        Ok(Self { organization, data_key_id: data_key.id().to_owned(), wrapped_key, created_at })
+    }
+
+    async fn insert(&self, connection: &mut Connection) -> Result<()> {
+        let statement =
+            "INSERT INTO organizations (organization, data_key_id, data_key, created_at) VALUES ($1, $2, $3, $4)";
+        let query = sqlx::query(statement).bind(self.organization.as_str()).bind(self.data_key_id.as_str());
+        let query = query.bind(self.wrapped_key.as_slice()).bind(self.created_at.as_milliseconds());
+        match query.execute(connection).await {
+            Err(error) if is_conflict(&error) => {
+                Err(Error::Exists { what: "organization", name: self.organization.to_string() })
+            }
+            other => other.map(|_| ()).map_err(Error::from),
         }
-        other => other.map(|_| ()).map_err(Error::from),
     }
 }

@@ -1,25 +1,25 @@
-//! Leases: one operation per tool at a time, by the database's clock.
+//! Leases: one publication per tool at a time, by the database's clock.
 
 use std::time::Duration;
 
-use super::dialect::{Connection, Query, Row};
-use super::row::{get, parsed, timestamp};
-use crate::account::OrganizationId;
-use crate::build::{Busy, Lease, Operation};
+use super::dialect::{Connection, Query};
+use super::row::{get, timestamp};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BuildId, ToolId};
+use crate::lease::{Busy, Lease};
 use crate::principal::Principal;
-use crate::store::Store;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 
-/// Takes the tool when nobody has it or the holder's time is over.
+/// Takes the lease of a live tool when it is free or has expired.
 const ACQUIRE: &str = concat!(
     "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at)
-        SELECT organization, tool, 1, $3, $4, $5, ",
+        SELECT organization, tool, 1, 'publish', $3, $4, ",
     database_now!(),
     ", ",
     database_now!(),
-    " + $6 FROM tools
+    " + $5 FROM tools
         WHERE organization = $1 AND tool = $2 AND deprecated = 0
     ON CONFLICT (organization, tool) DO UPDATE SET fence = tool_leases.fence + 1, operation = excluded.operation,
         build = excluded.build, holder = excluded.holder, since = excluded.since, expires_at = excluded.expires_at
@@ -29,9 +29,8 @@ const ACQUIRE: &str = concat!(
     RETURNING fence"
 );
 
-/// Who has the tool now, if anybody.
-const HOLDER: &str = concat!(
-    "SELECT operation, since FROM tool_leases
+const HELD_SINCE: &str = concat!(
+    "SELECT since FROM tool_leases
     WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL AND expires_at > ",
     database_now!()
 );
@@ -46,7 +45,7 @@ const RENEW: &str = concat!(
 const RELEASE: &str = "UPDATE tool_leases SET operation = NULL, build = NULL, holder = NULL
     WHERE organization = $1 AND tool = $2 AND fence = $3 AND operation IS NOT NULL";
 
-/// Ends what ran out, so that its fence is stale.
+/// Ends an expired lease and makes its fence stale.
 const INTERRUPT: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
     WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL";
 
@@ -58,29 +57,21 @@ const START_BUILD: &str = "INSERT INTO builds (organization, build, tool, state,
     VALUES ($1, $2, $3, 'running', x'', $4, $5)";
 
 impl Store {
-    /// Takes the right to change a live tool's versions for `time_to_live`. [`Error::Busy`] while another has it.
-    /// A publication begins a build at the same time.
-    pub async fn acquire_lease(
-        &self,
-        principal: &Principal,
-        tool: &ToolId,
-        operation: Operation,
-        time_to_live: Duration,
-    ) -> Result<Lease> {
-        let now = self.0.clock.now();
+    /// Takes the lease of a live tool for `time_to_live` and begins a build. [`Error::Busy`] while another publication holds
+    /// the lease.
+    pub async fn acquire_lease(&self, principal: &Principal, tool: &ToolId, time_to_live: Duration) -> Result<Lease> {
         let asked = Lease {
             organization: principal.organization.clone(),
             tool: tool.clone(),
             fence: 0,
             build: BuildId::new(&self.0.clock),
-            operation,
             holder: principal.user.clone(),
-            acquired_at: now,
+            acquired_at: self.0.clock.now(),
         };
-        self.write(move |connection| Box::pin(async move { acquire(connection, asked, time_to_live, now).await })).await
+        self.write(move |connection| Box::pin(async move { acquire(connection, asked, time_to_live).await })).await
     }
 
-    /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when another operation took over.
+    /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
     pub async fn renew_lease(&self, lease: &Lease, time_to_live: Duration) -> Result<()> {
         let lease = lease.clone();
         self.write(move |connection| {
@@ -91,90 +82,69 @@ impl Store {
         })
         .await
     }
-
-    /// Gives the tool back. [`Error::LeaseLost`] when another operation took over.
-    pub async fn release_lease(&self, lease: &Lease) -> Result<()> {
-        let lease = lease.clone();
-        self.write(move |connection| Box::pin(async move { release(connection, &lease).await })).await
-    }
 }
 
-/// Gives the tool back, or fails when the fence is stale: the guard of every write under a lease.
+/// Releases the lease. Fails when its fence is stale, so that every write under a lease begins with this call.
 pub(super) async fn release(connection: &mut Connection, lease: &Lease) -> Result<()> {
     still_held(held(RELEASE, lease).execute(connection).await?.rows_affected())
 }
 
-/// Fails while an operation holds the tool; an expired one loses its fence.
-pub(super) async fn interrupt_expired(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
-    now: Timestamp,
-) -> Result<()> {
-    if let Some(busy) = holder(connection, organization, tool).await? {
+/// Fails while a publication holds the tool. Ends an expired lease.
+pub(super) async fn interrupt_expired(connection: &mut Connection, of: ToolRef<'_>, now: Timestamp) -> Result<()> {
+    if let Some(busy) = busy(connection, of).await? {
         return Err(busy.into());
     }
-    let query = sqlx::query(INTERRUPT).bind(organization.as_str()).bind(tool.as_str());
+    let query = sqlx::query(INTERRUPT).bind(of.organization.as_str()).bind(of.tool.as_str());
     query.execute(&mut *connection).await?;
-    fail_abandoned_builds(connection, organization, tool, now).await
+    fail_abandoned_builds(connection, of, now).await
 }
 
-async fn fail_abandoned_builds(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
-    now: Timestamp,
-) -> Result<()> {
-    let query = sqlx::query(FAIL_ABANDONED_BUILDS).bind(organization.as_str()).bind(tool.as_str());
+async fn fail_abandoned_builds(connection: &mut Connection, of: ToolRef<'_>, now: Timestamp) -> Result<()> {
+    let query = sqlx::query(FAIL_ABANDONED_BUILDS).bind(of.organization.as_str()).bind(of.tool.as_str());
     query.bind(now.as_milliseconds()).execute(connection).await?;
     Ok(())
 }
 
-async fn acquire(connection: &mut Connection, asked: Lease, time_to_live: Duration, now: Timestamp) -> Result<Lease> {
+async fn acquire(connection: &mut Connection, asked: Lease, time_to_live: Duration) -> Result<Lease> {
     let query = sqlx::query(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
-    let query = query.bind(asked.operation.as_str()).bind(asked.build.as_str()).bind(asked.holder.as_str());
-    let taken = query.bind(milliseconds(time_to_live)).fetch_optional(&mut *connection).await?;
+    let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
+    let taken = query.fetch_optional(&mut *connection).await?;
     let Some(row) = taken else {
         return Err(refusal(connection, &asked).await?);
     };
     let lease = Lease { fence: get(&row, "fence")?, ..asked };
-    fail_abandoned_builds(connection, &lease.organization, &lease.tool, now).await?;
-    if operation_builds(lease.operation) {
-        start_build(connection, &lease, now).await?;
-    }
+    fail_abandoned_builds(connection, tool_of(&lease), lease.acquired_at).await?;
+    start_build(connection, &lease).await?;
     Ok(lease)
 }
 
-const fn operation_builds(operation: Operation) -> bool {
-    matches!(operation, Operation::Publish)
-}
-
-async fn start_build(connection: &mut Connection, lease: &Lease, now: Timestamp) -> Result<()> {
+async fn start_build(connection: &mut Connection, lease: &Lease) -> Result<()> {
     let query = sqlx::query(START_BUILD).bind(lease.organization.as_str()).bind(lease.build.as_str());
-    let query = query.bind(lease.tool.as_str()).bind(lease.holder.as_str()).bind(now.as_milliseconds());
+    let query = query.bind(lease.tool.as_str()).bind(lease.holder.as_str()).bind(lease.acquired_at.as_milliseconds());
     query.execute(connection).await?;
     Ok(())
 }
 
-/// Why the lease was not given: somebody has it, or the tool is not there.
+/// Returns why the lease was refused: another publication holds it, or the tool does not exist.
 async fn refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
-    let busy = holder(connection, &asked.organization, &asked.tool).await?;
+    let busy = busy(connection, tool_of(asked)).await?;
     Ok(busy.map_or(Error::NotFound { what: "tool" }, Error::from))
 }
 
-async fn holder(connection: &mut Connection, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Busy>> {
-    let query = sqlx::query(HOLDER).bind(organization.as_str()).bind(tool.as_str());
-    query.fetch_optional(connection).await?.as_ref().map(read_busy).transpose()
+async fn busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
+    let query = sqlx::query(HELD_SINCE).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let row = query.fetch_optional(connection).await?;
+    row.map(|row| Ok(Busy { since: timestamp(&row, "since")? })).transpose()
 }
 
-fn read_busy(row: &Row) -> Result<Busy> {
-    Ok(Busy { operation: parsed(row, "operation")?, since: timestamp(row, "since")? })
-}
-
-/// A statement about the lease as `$1`, `$2` and `$3`.
+/// Binds the organisation, the tool and the fence of a lease as `$1`, `$2` and `$3`.
 fn held(statement: &'static str, lease: &Lease) -> Query {
     let query = sqlx::query(statement).bind(lease.organization.to_string()).bind(lease.tool.to_string());
     query.bind(lease.fence)
+}
+
+const fn tool_of(lease: &Lease) -> ToolRef<'_> {
+    ToolRef { organization: &lease.organization, tool: &lease.tool }
 }
 
 const fn still_held(rows_affected: u64) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Bringing the schema up to date: what is missing is applied in one transaction, with its checksum beside it.
+//! Applying missing migrations, in one transaction, with their checksums.
 
 use sqlx::Row as _;
 
@@ -12,7 +12,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
 ) STRICT";
 
-/// Applies what is missing. Refuses a database that a newer release wrote, and a migration edited after the fact.
+/// Applies missing migrations. Refuses a database of a newer release, and migrations that were changed after they were
+/// applied.
 pub(super) async fn migrate(connection: &mut Connection, clock: &Clock) -> Result<()> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     let applied = apply_missing(connection, clock).await;
@@ -33,7 +34,7 @@ async fn apply_missing(connection: &mut Connection, clock: &Clock) -> Result<()>
     Ok(())
 }
 
-/// The applied migrations' numbers and checksums, in order.
+/// Returns the numbers and checksums of the applied migrations, in order.
 async fn applied(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
     let rows =
         sqlx::query("SELECT number, checksum FROM schema_migrations ORDER BY number").fetch_all(connection).await?;

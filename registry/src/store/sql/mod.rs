@@ -1,25 +1,28 @@
-//! The statements, by topic. Text is static and values are bound; what only SQLite understands is in [`dialect`].
+//! The statements, by topic. Statement text is static and values are bound. Everything specific to SQLite is in
+//! [`dialect`].
 
 #[macro_use]
 pub(super) mod dialect;
 
-pub(super) mod callables;
 pub(super) mod group;
-pub(super) mod halves;
 pub(super) mod listing;
 pub(super) mod open;
+pub(super) mod record_event;
 pub(super) mod recorder;
 
-pub(super) mod answers;
+mod administrators;
+mod answers;
 mod api_keys;
 mod attestations;
 mod builds;
+mod callables;
 mod envvars;
 mod filters;
 mod health;
 mod history;
 mod history_list;
 mod history_statements;
+mod insert_events;
 mod invocations;
 mod keys;
 mod leases;
@@ -37,6 +40,7 @@ mod search;
 mod taped_runs;
 mod tapes;
 mod tokens;
+mod tool_edit;
 mod tools;
 mod tools_list;
 mod users;

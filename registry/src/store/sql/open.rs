@@ -11,14 +11,14 @@ use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
 
-/// Where the database is, and how large it may become.
-pub(in crate::store) struct Database {
+/// The path of the database, and the limit on its size.
+pub(crate) struct Database {
     pub path: PathBuf,
     pub bytes_max: Option<u64>,
 }
 
 impl Database {
-    /// Opens the connection that writes, creating the database or bringing its schema up to date.
+    /// Opens the connection that writes. Creates the database, or applies missing migrations.
     pub async fn create(&self, clock: &Clock) -> Result<Connection> {
         let options = writer_options(&self.path, self.bytes_max).create_if_missing(true);
         let mut connection = options.connect().await?;
@@ -28,21 +28,21 @@ impl Database {
         Ok(connection)
     }
 
-    /// Opens the connection that writes to a database that is there.
+    /// Opens the connection that writes to an existing database.
     pub async fn writer(&self) -> Result<Connection> {
         Ok(writer_options(&self.path, self.bytes_max).connect().await?)
     }
 
     /// Opens the connections that read.
     pub async fn readers(&self, connections: u32) -> Result<SqlitePool> {
-        // A file does not hang up, so nobody asks before each use whether it did.
+        // Connections to a file do not break, so they are not tested before use.
         let pool = SqlitePoolOptions::new().max_connections(connections).test_before_acquire(false);
         Ok(pool.connect_with(reader_options(&self.path)).await?)
     }
 }
 
-/// Closes a connection; what it committed is safe whether this works or not.
-pub(in crate::store) async fn close(connection: Connection) {
+/// Closes a connection. A failure is only logged, because committed data is safe.
+pub(crate) async fn close(connection: Connection) {
     if let Err(error) = connection.close().await {
         tracing::warn!(%error, "closing a database connection failed");
     }

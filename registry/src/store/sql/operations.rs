@@ -1,27 +1,28 @@
-//! Operations: begun at most once per key, ended once, forgotten when their time is over.
+//! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
 use super::dialect::{Connection, Query, Row};
-use super::recorder::Recorder;
+use super::record_event::StartRow;
+use super::recorder::{Recorder, Values};
 use super::records::{read as read_invocation, select_invocations};
 use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, BuildId, InvocationId, OperationId};
+use crate::ids::{BootId, BuildId, OperationId};
 use crate::invocation::Invocation;
 use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::principal::Principal;
 use crate::secrets::keyed_hash;
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::version::Version;
 
-/// Forgotten with one new operation, which shares its commit with others.
-const SWEPT_MAX: u32 = 256;
+/// Operations that are deleted when a new one begins. Bounds the commit.
+const DELETED_MAX: u32 = 256;
 
-const SWEEP: &str = "DELETE FROM operations WHERE (organization, operation) IN
+const DELETE_EXPIRED: &str = "DELETE FROM operations WHERE (organization, operation) IN
     (SELECT organization, operation FROM operations WHERE expires_at <= $1 AND state <> 'running' ORDER BY expires_at LIMIT $2)";
 
-const FORGET_EXPIRED_KEY: &str = "DELETE FROM operations
+const DELETE_EXPIRED_KEY: &str = "DELETE FROM operations
     WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3 AND expires_at <= $4
         AND state <> 'running'";
 
@@ -57,13 +58,13 @@ const VERSION: &str = "SELECT v.major, v.minor, v.patch FROM operations o
     JOIN versions v ON v.organization = b.organization AND v.version_id = b.version_id
     WHERE o.organization = $1 AND o.operation = $2";
 
-/// Publications whose version was made: only their answer was lost.
+/// Publications that created their version. Only their response was lost.
 const CLOSE_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
     WHERE state = 'running' AND boot <> $1 AND EXISTS
         (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
             AND b.state = 'succeeded')";
 
-/// Calls all of whose runs had come to their end.
+/// Calls whose runs have all ended.
 const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
     WHERE state = 'running' AND boot <> $1
         AND EXISTS (SELECT 1 FROM operation_runs r
@@ -71,8 +72,8 @@ const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finishe
         AND NOT EXISTS (SELECT 1 FROM operation_runs r JOIN inv_open i ON i.invocation = r.invocation
             WHERE r.organization = operations.organization AND r.operation = operations.operation)";
 
-/// The rest. Where no run began nothing was done, so that the key may be used again; a publication without a version
-/// did nothing either.
+/// All other operations. An operation without runs had no effect, and neither had a publication without a version, so their
+/// keys may be used again.
 const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', finished_at = $2,
         idempotency_key = CASE WHEN EXISTS (SELECT 1 FROM operation_runs r
             WHERE r.organization = operations.organization AND r.operation = operations.operation)
@@ -80,27 +81,33 @@ const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', fi
     WHERE state = 'running' AND boot <> $1";
 
 impl Store {
-    /// Begins an operation, unless its key stands for one already.
+    /// Begins an operation, unless its idempotency key belongs to an earlier one.
     pub async fn begin_operation(&self, principal: &Principal, new: NewOperation) -> Result<BegunOperation> {
-        let (principal, boot, now) = (principal.clone(), self.0.boot.clone(), self.0.clock.now());
+        let now = self.0.clock.now();
         let row = NewRow {
+            principal: principal.clone(),
             id: OperationId::new(&self.0.clock),
-            // The request may hold secrets that are easy to guess; without the key nobody can check a guess.
+            // Keyed, because the request may contain secrets that an unkeyed digest would let somebody guess.
             fingerprint: new.once.as_ref().map(|once| self.fingerprint(once.request.as_bytes())),
             expires_at: now.after(self.0.config.operation_retention),
-            boot,
+            boot: self.0.boot.clone(),
+            new,
             now,
         };
         self.write(move |connection| {
             Box::pin(async move {
-                sqlx::query(SWEEP).bind(now.as_milliseconds()).bind(SWEPT_MAX).execute(&mut *connection).await?;
-                begin(connection, &principal, &new, row).await
+                sqlx::query(DELETE_EXPIRED)
+                    .bind(now.as_milliseconds())
+                    .bind(DELETED_MAX)
+                    .execute(&mut *connection)
+                    .await?;
+                row.begin(connection).await
             })
         })
         .await
     }
 
-    /// Keeps how an operation ended. One that is forgotten already stays so.
+    /// Records the end of an operation. Does nothing for a deleted operation.
     pub async fn end_operation(
         &self,
         organization: &OrganizationId,
@@ -124,7 +131,7 @@ impl Store {
         .await
     }
 
-    /// Keeps that a build is an operation's, before anything can come of it.
+    /// Records the build of an operation, before the build can have effects.
     pub async fn link_build(
         &self,
         organization: &OrganizationId,
@@ -151,18 +158,18 @@ impl Store {
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
-    /// The runs that an operation began, in the order of its inputs.
+    /// Returns the runs of an operation, in the order of its inputs.
     pub async fn operation_runs(
         &self,
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Vec<Invocation>> {
-        self.settle().await;
+        self.wait_for_records().await;
         let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
         rows.iter().map(read_invocation).collect()
     }
 
-    /// The version that an operation made, if it made one.
+    /// Returns the version that an operation published, if any.
     pub async fn operation_version(
         &self,
         organization: &OrganizationId,
@@ -177,18 +184,14 @@ impl Store {
     }
 }
 
-/// Keeps which run an input of an operation became.
-pub(super) fn link_run(
-    recorder: &Recorder<'_>,
-    organization: &OrganizationId,
-    operation: &OperationId,
-    (input_index, run): (i64, &InvocationId),
-) -> Result<()> {
-    let (organization, operation) = (organization.as_str(), operation.as_str());
-    recorder.execute(LINK_RUN, &[&organization, &operation, &input_index, &run.as_str()]).map(drop)
+/// Links a run to its operation, if it has one.
+pub(super) fn link_run(recorder: &Recorder, run: &StartRow) -> Result<()> {
+    let Some((operation, input_index)) = &run.operation else { return Ok(()) };
+    let values: Values<'_> = &[&run.organization.as_str(), &operation.as_str(), input_index, &run.id.as_str()];
+    recorder.execute(LINK_RUN, values).map(drop)
 }
 
-/// Ends the operations of earlier starts of the server, while it still shows which of their runs had not ended.
+/// Ends the operations of earlier starts of the server. Must come before their open runs are ended, which decide the state.
 pub(super) async fn close(connection: &mut Connection, boot: &BootId, now: Timestamp) -> Result<()> {
     for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED, CLOSE_INTERRUPTED] {
         sqlx::query(statement).bind(boot.as_str()).bind(now.as_milliseconds()).execute(&mut *connection).await?;
@@ -196,45 +199,51 @@ pub(super) async fn close(connection: &mut Connection, boot: &BootId, now: Times
     Ok(())
 }
 
-/// What a new row has beside what was asked for.
+/// The row of a new operation.
 struct NewRow {
     id: OperationId,
+    principal: Principal,
+    new: NewOperation,
     fingerprint: Option<Vec<u8>>,
     boot: BootId,
     now: Timestamp,
     expires_at: Timestamp,
 }
 
-async fn begin(
-    connection: &mut Connection,
-    principal: &Principal,
-    new: &NewOperation,
-    row: NewRow,
-) -> Result<BegunOperation> {
-    let key = new.once.as_ref().map(|once| once.key.as_str());
-    let (organization, user) = (principal.organization.as_str(), principal.user.as_str());
-    let query = sqlx::query(FORGET_EXPIRED_KEY).bind(organization).bind(user).bind(key);
-    query.bind(row.now.as_milliseconds()).execute(&mut *connection).await?;
-    let query = sqlx::query(BEGIN).bind(organization).bind(row.id.as_str()).bind(user).bind(new.kind.as_str());
-    let query = query.bind(new.tool.as_str()).bind(key).bind(row.fingerprint.as_deref()).bind(row.boot.as_str());
-    let query = query.bind(row.now.as_milliseconds()).bind(row.expires_at.as_milliseconds());
-    if query.execute(&mut *connection).await?.rows_affected() > 0 {
-        return Ok(BegunOperation::Fresh(TrackedOperation {
+impl NewRow {
+    async fn begin(self, connection: &mut Connection) -> Result<BegunOperation> {
+        let key = self.new.once.as_ref().map(|once| once.key.as_str());
+        let (organization, user) = (self.principal.organization.as_str(), self.principal.user.as_str());
+        let query = sqlx::query(DELETE_EXPIRED_KEY).bind(organization).bind(user).bind(key);
+        query.bind(self.now.as_milliseconds()).execute(&mut *connection).await?;
+        let query = sqlx::query(BEGIN).bind(organization).bind(self.id.as_str()).bind(user);
+        let query = query.bind(self.new.kind.as_str()).bind(self.new.tool.as_str()).bind(key);
+        let query = query.bind(self.fingerprint.as_deref()).bind(self.boot.as_str());
+        let query = query.bind(self.now.as_milliseconds()).bind(self.expires_at.as_milliseconds());
+        if query.execute(&mut *connection).await?.rows_affected() > 0 {
+            return Ok(BegunOperation::New(self.into()));
+        }
+        let found = sqlx::query(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
+        let same = get::<Option<Vec<u8>>>(&found, "fingerprint")? == self.fingerprint;
+        if same { read(&found).map(BegunOperation::Repeated) } else { Ok(BegunOperation::OtherRequest) }
+    }
+}
+
+impl From<NewRow> for TrackedOperation {
+    fn from(row: NewRow) -> Self {
+        Self {
             id: row.id,
-            kind: new.kind,
-            tool: new.tool.clone(),
-            user: principal.user.clone(),
+            kind: row.new.kind,
+            tool: row.new.tool,
+            user: row.principal.user,
             state: OperationState::Running,
             started_at: row.now,
             finished_at: None,
-        }));
+        }
     }
-    let found = sqlx::query(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
-    let same = get::<Option<Vec<u8>>>(&found, "fingerprint")? == row.fingerprint;
-    if same { read(&found).map(BegunOperation::Repeated) } else { Ok(BegunOperation::OtherRequest) }
 }
 
-/// A statement about the operation as `$1` and `$2`.
+/// Binds the organisation and the operation as `$1` and `$2`.
 fn of(statement: &'static str, organization: &OrganizationId, operation: &OperationId) -> Query {
     sqlx::query(statement).bind(organization.to_string()).bind(operation.to_string())
 }

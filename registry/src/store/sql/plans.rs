@@ -1,4 +1,4 @@
-//! A database in memory for tests, and how it goes about a statement.
+//! An in-memory database for tests, and the query plans of statements.
 
 use sqlx::{AssertSqlSafe, Connection as _};
 
@@ -8,14 +8,14 @@ use super::row::get;
 use crate::clock::Clock;
 use crate::error::Result;
 
-/// A database of its own, with our schema and no rows.
+/// Creates an in-memory database with the schema and no rows.
 pub(super) async fn migrated() -> Result<Connection> {
     let mut connection = Connection::connect("sqlite::memory:").await?;
     migrate(&mut connection, &Clock::system()).await?;
     Ok(connection)
 }
 
-/// The steps of a statement's plan.
+/// Returns the steps of the query plan of a statement.
 pub(super) async fn plan(statement: &str) -> Result<Vec<String>> {
     let mut connection = migrated().await?;
     let explained = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));

@@ -1,13 +1,13 @@
-//! Where a page of users or of keys begins: behind a position, as rows of these lists go and come.
+//! The start of a page of users or keys. A page begins after a position, because rows of these lists can be deleted.
 
 use super::row::signed;
 use crate::error::{Error, Result};
 use crate::page::Page;
-use crate::store::Store;
+use crate::store::handle::Store;
 
 impl Store {
-    /// The position behind which a page begins that is not the first. The row that stood there may be gone; but `most`,
-    /// which tells the highest position of the organisation `$1`, bounds what can have been there.
+    /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
+    /// The statement `most` returns the highest position of the organisation `$1`, which bounds valid positions.
     pub(super) async fn last_shown(&self, list: &[&str; 2], page: Page, most: &'static str) -> Result<Option<u64>> {
         if page.is_first() {
             return Ok(None);

@@ -1,26 +1,26 @@
-//! Making a version visible: one transaction under the fence of the lease, or nothing.
+//! Publishing a version, in one transaction under the fence of the lease.
 
 use std::time::Duration;
 
 use super::attestations;
-use super::dialect::Connection;
+use super::dialect::{Connection, Query};
 use super::leases::release;
-use super::row::{parsed, signed, to_json, unsigned, version};
-use crate::build::Lease;
+use super::row::{get, parsed, signed, to_json, unsigned, version};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::VersionId;
-use crate::names::EnvvarName;
-use crate::store::Store;
+use crate::lease::Lease;
+use crate::store::handle::Store;
 use crate::tool_version::{NewVersion, Publication, ToolVersion};
 use crate::version::{BumpKind, Version};
 
 const HIGHEST: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY major DESC, minor DESC, patch DESC LIMIT 1";
 
-const ORDINAL: &str = "SELECT coalesce(max(ordinal), 0) + 1 FROM versions WHERE organization = $1 AND tool = $2";
+const ORDINAL: &str =
+    "SELECT coalesce(max(ordinal), 0) + 1 AS ordinal FROM versions WHERE organization = $1 AND tool = $2";
 
-/// At most one more than the bound is counted.
+/// Counts live versions up to the limit.
 const LIVE: &str = "SELECT count(*) AS live FROM
     (SELECT 1 FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 0 LIMIT $3)";
 
@@ -38,7 +38,7 @@ const INSERT: &str = "INSERT INTO versions (organization, version_id, tool, majo
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, $20, $20, $21, $21,
         $22)";
 
-/// A version that is in use and was made the same way.
+/// A live version that was published with the same inputs.
 const SAME: &str = "SELECT version_id, major, minor, patch FROM versions
     WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND ($6 IS NULL OR bump = $6)
         AND created_at > $7 AND deprecated = 0
@@ -48,31 +48,31 @@ const FINISH_BUILD: &str = "UPDATE builds SET state = 'succeeded', version_id = 
     WHERE organization = $1 AND build = $2";
 
 impl Store {
-    /// Publishes what a build made, as the next version after the highest that the tool ever had, and releases the
-    /// lease. [`Error::LeaseLost`] when another operation took over; invalid when a required variable is missing or
-    /// the tool has as many live versions as it may.
+    /// Publishes a build as the version after the highest one that the tool ever had, and releases the lease.
+    /// [`Error::LeaseLost`] when another operation took over, [`Error::VariablesMissing`] when a required variable is missing,
+    /// and [`Error::TooMany`] at the limit on live versions.
     pub async fn publish_version(&self, lease: &Lease, new: NewVersion) -> Result<ToolVersion> {
-        let (lease, now, live_max) = (lease.clone(), self.0.clock.now(), self.0.config.live_versions_max);
-        let id = VersionId::new(&self.0.clock);
+        let (now, live_max) = (self.0.clock.now(), self.0.config.live_versions_max);
+        let publishing = Publishing { lease: lease.clone(), id: VersionId::new(&self.0.clock), now, new };
         self.write(move |connection| {
             Box::pin(async move {
-                release(connection, &lease).await?;
-                check_live_versions(connection, &lease, live_max).await?;
-                check_variables(connection, &lease, &new).await?;
-                let (bump, attestation) = (new.bump, new.attestation.clone());
-                let published = next(connection, &lease, id, new, now).await?;
-                insert(connection, &published.0, &lease, bump).await?;
-                if let Some(attestation) = attestation {
-                    attestations::insert(connection, &published.0, &attestation).await?;
+                release(connection, &publishing.lease).await?;
+                publishing.check_live_versions(connection, live_max).await?;
+                publishing.check_variables(connection).await?;
+                let version = publishing.next_version(connection).await?;
+                publishing.insert(connection, &version).await?;
+                if let Some(attestation) = &publishing.new.attestation {
+                    attestations::insert(connection, &version, attestation).await?;
                 }
-                finish_build(connection, &lease, &published, now).await?;
-                Ok(published.0)
+                publishing.finish_build(connection).await?;
+                Ok(version)
             })
         })
         .await
     }
 
-    /// [`Error::PublishedAlready`] when the same publication made a version less than `time` ago that is still in use.
+    /// Fails with [`Error::PublishedAlready`] when an equal publication created a version within the last `time`, and that
+    /// version is live.
     pub async fn refuse_repetition(&self, lease: &Lease, publication: &Publication, time: Duration) -> Result<()> {
         let now = self.0.clock.now().as_milliseconds();
         let since = now.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
@@ -87,91 +87,87 @@ impl Store {
     }
 }
 
-async fn check_live_versions(connection: &mut Connection, lease: &Lease, live_max: u32) -> Result<()> {
-    let query = sqlx::query(LIVE).bind(lease.organization.as_str()).bind(lease.tool.as_str());
-    let live = unsigned(&query.bind(live_max).fetch_one(connection).await?, "live")?;
-    if live < u64::from(live_max) {
-        return Ok(());
-    }
-    Err(Error::TooMany { what: "live versions per tool", limit: u64::from(live_max) })
-}
-
-async fn check_variables(connection: &mut Connection, lease: &Lease, new: &NewVersion) -> Result<()> {
-    let mut names = missing(connection, lease, &new.required_envvars, false).await?;
-    names.extend(missing(connection, lease, &new.required_secret_envvars, true).await?);
-    if names.is_empty() { Ok(()) } else { Err(Error::VariablesMissing { names }) }
-}
-
-async fn missing(
-    connection: &mut Connection,
-    lease: &Lease,
-    required: &[EnvvarName],
-    is_secret: bool,
-) -> Result<Vec<EnvvarName>> {
-    let query = sqlx::query(MISSING).bind(lease.organization.as_str()).bind(lease.tool.as_str());
-    let rows = query.bind(to_json(&required)?).bind(is_secret).fetch_all(connection).await?;
-    rows.iter().map(|row| parsed(row, "value")).collect()
-}
-
-/// The row to insert, and the log of its build.
-async fn next(
-    connection: &mut Connection,
-    lease: &Lease,
+/// A publication in its transaction.
+struct Publishing {
+    lease: Lease,
     id: VersionId,
+    now: Timestamp,
     new: NewVersion,
-    now: Timestamp,
-) -> Result<(ToolVersion, String)> {
-    let query = sqlx::query(HIGHEST).bind(lease.organization.as_str()).bind(lease.tool.as_str());
-    let highest = query.fetch_optional(&mut *connection).await?.as_ref().map(version).transpose()?;
-    let query = sqlx::query_scalar(ORDINAL).bind(lease.organization.as_str()).bind(lease.tool.as_str());
-    let published = ToolVersion {
-        id,
-        organization: lease.organization.clone(),
-        tool: lease.tool.clone(),
-        version: highest.map_or(Version::FIRST, |highest| highest.bump(new.bump)),
-        ordinal: query.fetch_one(connection).await?,
-        required_envvars: new.required_envvars,
-        required_secret_envvars: new.required_secret_envvars,
-        input_schema: new.input_schema,
-        commit: new.commit,
-        commit_branch: new.commit_branch,
-        scaffold_commit: new.scaffold_commit,
-        project_path: new.project_path,
-        settings: new.settings,
-        image_digest: new.image_digest,
-        bundle_digest: new.bundle_digest,
-        component_digest: new.component_digest,
-        deprecated: false,
-        creator: lease.holder.clone(),
-        updated_by: lease.holder.clone(),
-        created_at: now,
-        updated_at: now,
-    };
-    Ok((published, new.build_log))
 }
 
-async fn insert(connection: &mut Connection, new: &ToolVersion, lease: &Lease, bump: BumpKind) -> Result<()> {
-    let query = sqlx::query(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
-    let query = query.bind(signed(new.version.major)).bind(signed(new.version.minor)).bind(signed(new.version.patch));
-    let query = query.bind(new.ordinal).bind(to_json(&new.required_envvars)?);
-    let query = query.bind(to_json(&new.required_secret_envvars)?).bind(to_json(&new.input_schema)?);
-    let query = query.bind(new.commit.as_str()).bind(new.commit_branch.as_str()).bind(new.scaffold_commit.as_str());
-    let query = query.bind(new.project_path.as_str()).bind(to_json(&new.settings)?);
-    let query = query.bind(new.image_digest.to_string()).bind(new.bundle_digest.map(String::from));
-    let query = query.bind(new.component_digest.to_string()).bind(lease.build.as_str());
-    let query = query.bind(new.creator.as_str()).bind(new.created_at.as_milliseconds()).bind(bump.as_str());
-    query.execute(connection).await?;
-    Ok(())
-}
+impl Publishing {
+    async fn check_live_versions(&self, connection: &mut Connection, live_max: u32) -> Result<()> {
+        let live = unsigned(&self.of_tool(LIVE).bind(live_max).fetch_one(connection).await?, "live")?;
+        if live < u64::from(live_max) {
+            return Ok(());
+        }
+        Err(Error::TooMany { what: "live versions per tool", limit: u64::from(live_max) })
+    }
 
-async fn finish_build(
-    connection: &mut Connection,
-    lease: &Lease,
-    (published, log): &(ToolVersion, String),
-    now: Timestamp,
-) -> Result<()> {
-    let query = sqlx::query(FINISH_BUILD).bind(lease.organization.as_str()).bind(lease.build.as_str());
-    let query = query.bind(published.id.as_str()).bind(log.as_bytes()).bind(now.as_milliseconds());
-    query.execute(connection).await?;
-    Ok(())
+    async fn check_variables(&self, connection: &mut Connection) -> Result<()> {
+        let mut names = Vec::new();
+        for (required, is_secret) in [(&self.new.required_envvars, false), (&self.new.required_secret_envvars, true)] {
+            let query = self.of_tool(MISSING).bind(to_json(required)?).bind(is_secret);
+            for row in &query.fetch_all(&mut *connection).await? {
+                names.push(parsed(row, "value")?);
+            }
+        }
+        if names.is_empty() { Ok(()) } else { Err(Error::VariablesMissing { names }) }
+    }
+
+    async fn next_version(&self, connection: &mut Connection) -> Result<ToolVersion> {
+        let highest =
+            self.of_tool(HIGHEST).fetch_optional(&mut *connection).await?.as_ref().map(version).transpose()?;
+        let ordinal = get(&self.of_tool(ORDINAL).fetch_one(connection).await?, "ordinal")?;
+        let Self { lease, id, now, new } = self;
+        Ok(ToolVersion {
+            id: id.clone(),
+            organization: lease.organization.clone(),
+            tool: lease.tool.clone(),
+            version: highest.map_or(Version::FIRST, |highest| highest.bump(new.bump)),
+            ordinal,
+            required_envvars: new.required_envvars.clone(),
+            required_secret_envvars: new.required_secret_envvars.clone(),
+            input_schema: new.input_schema.clone(),
+            commit: new.commit.clone(),
+            commit_branch: new.commit_branch.clone(),
+            scaffold_commit: new.scaffold_commit.clone(),
+            project_path: new.project_path.clone(),
+            settings: new.settings.clone(),
+            image_digest: new.image_digest,
+            bundle_digest: new.bundle_digest,
+            component_digest: new.component_digest,
+            deprecated: false,
+            creator: lease.holder.clone(),
+            updated_by: lease.holder.clone(),
+            created_at: *now,
+            updated_at: *now,
+        })
+    }
+
+    async fn insert(&self, connection: &mut Connection, new: &ToolVersion) -> Result<()> {
+        let query = sqlx::query(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
+        let [major, minor, patch] = [new.version.major, new.version.minor, new.version.patch].map(signed);
+        let query = query.bind(major).bind(minor).bind(patch).bind(new.ordinal);
+        let query = query.bind(to_json(&new.required_envvars)?).bind(to_json(&new.required_secret_envvars)?);
+        let query = query.bind(to_json(&new.input_schema)?).bind(new.commit.as_str()).bind(new.commit_branch.as_str());
+        let query = query.bind(new.scaffold_commit.as_str()).bind(new.project_path.as_str());
+        let query = query.bind(to_json(&new.settings)?).bind(new.image_digest.to_string());
+        let query = query.bind(new.bundle_digest.map(String::from)).bind(new.component_digest.to_string());
+        let query = query.bind(self.lease.build.as_str()).bind(new.creator.as_str());
+        query.bind(new.created_at.as_milliseconds()).bind(self.new.bump.as_str()).execute(connection).await?;
+        Ok(())
+    }
+
+    async fn finish_build(&self, connection: &mut Connection) -> Result<()> {
+        let query = sqlx::query(FINISH_BUILD).bind(self.lease.organization.as_str()).bind(self.lease.build.as_str());
+        let query = query.bind(self.id.as_str()).bind(self.new.build_log.as_bytes());
+        query.bind(self.now.as_milliseconds()).execute(connection).await?;
+        Ok(())
+    }
+
+    /// Binds the organisation and the tool as `$1` and `$2`.
+    fn of_tool(&self, statement: &'static str) -> Query {
+        sqlx::query(statement).bind(self.lease.organization.to_string()).bind(self.lease.tool.to_string())
+    }
 }

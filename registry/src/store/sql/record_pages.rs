@@ -1,5 +1,5 @@
-//! Pages of records. Which records a page shows is decided on short columns, and only those are read whole: one can
-//! have more than a megabyte.
+//! Pages of records. The records of a page are chosen by short columns, and then read completely. A record can have more
+//! than a megabyte.
 
 use super::dialect::Row;
 use super::listing::Listing;
@@ -9,11 +9,11 @@ use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::invocation::Invocation;
 
-/// Stored bytes of a page, which ends with the record that reaches it. A page is in memory several times, as rows, as
-/// records and as an answer, and a few of them at once.
+/// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
+/// and response, and several pages are at the same time.
 pub(super) const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// What decides on a record: its place, and its bytes, which the database knows without reading them.
+/// The position of a record, and its size, which SQLite computes without reading the values.
 macro_rules! short_columns {
     () => {
         "f.sequence, s.invocation, octet_length(s.input) + octet_length(s.source) + octet_length(f.status_events)
@@ -24,7 +24,7 @@ macro_rules! short_columns {
 }
 pub(super) use short_columns;
 
-/// The wanted ids lead: the planner thinks little of an organisation's records and would look at all of them.
+/// The wanted ids come first. SQLite's planner would otherwise scan all records of the organisation.
 const WHOLE: &str = select_invocations!(
     @from concat!(rows_of!("$2"), " wanted CROSS JOIN"),
     "WHERE s.organization = $1 AND s.invocation = wanted.value"
@@ -45,7 +45,7 @@ impl Found {
     }
 }
 
-/// How many of the records fit a page: at least one of them.
+/// Returns how many of the records fit a page: at least one.
 pub(super) fn fitting(found: &[Found]) -> usize {
     let mut bytes = 0_u64;
     let reached = found.iter().position(|record| {
@@ -55,7 +55,7 @@ pub(super) fn fitting(found: &[Found]) -> usize {
     reached.map_or(found.len(), |last| last + 1)
 }
 
-/// The records that were found, in their order.
+/// Reads the records completely, in their order.
 pub(super) async fn whole(
     listing: &mut Listing,
     organization: &OrganizationId,
@@ -69,7 +69,7 @@ pub(super) async fn whole(
     Ok(records)
 }
 
-/// Megabytes of JSON are checked, which would hold up other requests.
+/// Parses rows on a blocking thread, because megabytes of JSON would delay other requests.
 async fn parsed(rows: Vec<Row>) -> Result<Vec<Invocation>> {
     let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
     read.await.map_err(|error| Error::Database { source: Box::new(error) })?

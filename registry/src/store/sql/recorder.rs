@@ -1,86 +1,57 @@
-//! The connection that records runs. Its statements run on the thread that has it, because there are many for each
-//! run: going through another thread for each would take longer than they do.
-
-use std::cell::RefCell;
+//! The connection that records runs. Its statements run on the writer thread itself. Each run takes many statements, and
+//! a call to another thread takes longer than a statement.
 
 use rusqlite::types::ToSql;
 use rusqlite::{CachedStatement, Connection};
 
-use super::answers::Keeping;
 use super::dialect::direct;
 use super::open::Database;
 use crate::error::Result;
+use crate::store::retention::Retention;
 
-pub(in crate::store) struct Records {
+pub(crate) struct Recorder {
     connection: Connection,
-    keeping: Keeping,
+    retention: Retention,
 }
 
-/// What enters a group of records. Each of its statements is looked up once: a group runs the same few again and again.
-pub(in crate::store) struct Recorder<'c> {
-    connection: &'c Connection,
-    keeping: Keeping,
-    prepared: RefCell<Vec<(&'static str, CachedStatement<'c>)>>,
-}
+/// The values bound to a statement, from `$1` on. The statement must first mention them in this order.
+pub(crate) type Values<'a> = &'a [&'a dyn ToSql];
 
-/// What is bound to a statement: the first as `$1`, and so on. A statement has them in this order.
-pub(in crate::store) type Values<'a> = &'a [&'a dyn ToSql];
-
-impl Records {
-    /// Opens a database that is there.
-    pub fn open(database: &Database, keeping: Keeping) -> Result<Self> {
-        Ok(Self { connection: direct(&database.path, database.bytes_max)?, keeping })
+impl Recorder {
+    /// Opens an existing database.
+    pub fn open(database: &Database, retention: Retention) -> Result<Self> {
+        Ok(Self { connection: direct(&database.path, database.bytes_max)?, retention })
     }
 
-    pub const fn recorder(&self) -> Recorder<'_> {
-        let Self { connection, keeping } = self;
-        Recorder { connection, keeping: *keeping, prepared: RefCell::new(Vec::new()) }
-    }
-}
-
-impl<'c> Recorder<'c> {
-    /// How long, and how much of it, what stands beside records is kept.
-    pub(super) const fn keeping(&self) -> Keeping {
-        self.keeping
+    pub(super) const fn retention(&self) -> Retention {
+        self.retention
     }
 
-    /// Says how many rows were changed.
-    pub(in crate::store) fn execute(&self, statement: &'static str, values: Values<'_>) -> Result<usize> {
-        self.with(statement, values, |statement| statement.raw_execute())
+    /// Returns the number of changed rows.
+    pub(crate) fn execute(&self, statement: &'static str, values: Values<'_>) -> Result<usize> {
+        Ok(self.bound(statement, values)?.raw_execute()?)
     }
 
-    /// The number of the row that the last statement inserted.
+    /// Returns the number of the row that was inserted last.
     pub(super) fn last_inserted(&self) -> i64 {
         self.connection.last_insert_rowid()
     }
 
-    /// The number in the first column of the first row, if there is a row.
+    /// Returns the number in the first column of the first row, if there is a row.
     pub(super) fn number(&self, statement: &'static str, values: Values<'_>) -> Result<Option<i64>> {
-        self.with(statement, values, |statement| statement.raw_query().next()?.map(|row| row.get(0)).transpose())
+        let mut statement = self.bound(statement, values)?;
+        Ok(statement.raw_query().next()?.map(|row| row.get(0)).transpose()?)
     }
 
-    fn with<T>(
-        &self,
-        text: &'static str,
-        values: Values<'_>,
-        run: impl FnOnce(&mut CachedStatement<'c>) -> rusqlite::Result<T>,
-    ) -> Result<T> {
-        let mut prepared = self.prepared.borrow_mut();
-        let place = match prepared.iter().position(|(other, _)| std::ptr::eq(*other, text)) {
-            Some(place) => place,
-            None => {
-                prepared.push((text, self.connection.prepare_cached(text)?));
-                prepared.len() - 1
-            }
-        };
-        let statement = &mut prepared[place].1;
-        // To the database `$7` is a name, and has its index from where it first stands: they stand in their order.
+    fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        // SQLite reads `$7` as a name and numbers names by their first mention.
         debug_assert!(
             (1..=values.len()).all(|number| statement.parameter_index(&format!("${number}")) == Ok(Some(number)))
         );
         for (index, value) in (1..).zip(values) {
             statement.raw_bind_parameter(index, value)?;
         }
-        Ok(run(statement)?)
+        Ok(statement)
     }
 }

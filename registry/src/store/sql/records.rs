@@ -1,4 +1,4 @@
-//! Reading the two halves of a record as one.
+//! Reading records: the start and the end of a run in one row.
 
 use super::dialect::Row;
 use super::row::{exact_text, get, json, parsed, parsed_option, timestamp, unsigned, version};
@@ -9,12 +9,12 @@ use crate::invocation_source::InvocationSource;
 use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
 
-/// Both halves of records, and whether they were unlinked from their conversation.
+/// Selects records, with a flag for those that were unlinked from their conversation.
 macro_rules! select_invocations {
     ($($rest:expr),*) => {
         select_invocations!(@from "", $($rest),*)
     };
-    // The records in the order of a table, which the database reads first.
+    // With a table that SQLite reads first, so that the records come in its order.
     (@from $leading:expr, $($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
@@ -57,13 +57,13 @@ fn mode(row: &Row) -> Result<InvocationMode> {
     }
 }
 
-/// Not parsed into values, and still known to be JSON of the right form.
+/// Reads the input as unparsed JSON, and checks that it is an object.
 fn input(row: &Row) -> Result<RecordedInput<RawJson>> {
     let input: RecordedInput<RawJson> = json(row, "input")?;
     if input.input_parameters.is_object() {
         return Ok(input);
     }
-    Err(Error::Corrupt { what: "invocation", detail: "the input is no object".to_owned() })
+    Err(Error::Corrupt { what: "invocation", detail: "the input is not an object".to_owned() })
 }
 
 fn finished(row: &Row) -> Result<Option<Finished<RawJson>>> {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn json_is_handed_on_as_it_was_stored() {
+    async fn json_is_returned_as_it_was_stored() {
         let record = read_back(&input(r#"{"b":1.10,"a":[1]}"#), r#"[{"z":1},"y"]"#).await.unwrap();
         assert_eq!(record.input.input_parameters.as_str(), r#"{"b":1.10,"a":[1]}"#);
         let events = record.finished.unwrap().status_events;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_damaged_record_is_not_handed_on() {
+    async fn a_damaged_record_is_refused() {
         let whole = input("{}");
         for (parameters, events) in [
             (&*input(r#"{"a":"#), "[]"),

@@ -1,34 +1,35 @@
-//! An organisation's own roles. Those built in are code, and answer to the same names everywhere.
+//! Custom roles of an organisation. Built-in roles are defined in code.
 
+use super::administrators::require_administrator;
 use super::dialect::{Connection, Row, is_conflict};
 use super::row::{json, parsed, timestamp, to_json};
-use super::users::require_administrator;
 use crate::account::OrganizationId;
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::role::{Role, RoleName, RoleTimes};
-use crate::store::Store;
+use crate::store::handle::Store;
 
 impl Store {
-    /// Makes a role. A conflict when the name is taken, also by a built-in role.
+    /// Creates a role. [`Error::Exists`] when the name is taken, also by a built-in role.
     pub async fn create_role(&self, organization: &OrganizationId, name: RoleName, grants: Grants) -> Result<()> {
         if Role::find_built_in(&name).is_some() {
             return Err(Error::Exists { what: "role", name: name.into() });
         }
-        let (organization, now) = (organization.clone(), self.0.clock.now());
+        let now = self.0.clock.now();
+        let role = Role { name, grants, custom: Some(RoleTimes { created_at: now, updated_at: now }) };
+        let organization = organization.clone();
         let roles_max = self.0.config.roles_max;
         self.write(move |connection| {
             Box::pin(async move {
-                insert(connection, &organization, &name, &grants, now).await?;
-                require_room(connection, &organization, roles_max).await
+                insert(connection, &organization, &role).await?;
+                require_below_limit(connection, &organization, roles_max).await
             })
         })
         .await
     }
 
-    /// All roles: those built in, then the organisation's own by name.
+    /// Lists the built-in roles, then the custom roles by name.
     pub async fn list_roles(&self, organization: &OrganizationId) -> Result<Vec<Role>> {
         let statement = "SELECT * FROM roles WHERE organization = $1 ORDER BY name";
         let rows = sqlx::query(statement).bind(organization.as_str()).fetch_all(self.readers()).await?;
@@ -45,9 +46,9 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Replaces the grants of an organisation's own role, which counts from the next request of its users on.
+    /// Replaces the grants of a custom role, from the next request of its users on.
     pub async fn modify_role(&self, organization: &OrganizationId, name: &RoleName, grants: Grants) -> Result<()> {
-        require_own(name)?;
+        require_custom(name)?;
         let (organization, name, now) = (organization.clone(), name.clone(), self.0.clock.now());
         self.change_rights(move |connection| {
             Box::pin(async move {
@@ -63,9 +64,9 @@ impl Store {
         .await
     }
 
-    /// Deletes an organisation's own role, once no user has it.
+    /// Deletes a custom role that no user has.
     pub async fn delete_role(&self, organization: &OrganizationId, name: &RoleName) -> Result<()> {
-        require_own(name)?;
+        require_custom(name)?;
         let (organization, name) = (organization.clone(), name.clone());
         self.write(move |connection| {
             Box::pin(async move {
@@ -79,7 +80,7 @@ impl Store {
     }
 }
 
-/// Refuses a role that the organisation does not have.
+/// Fails when the role does not exist.
 pub(super) async fn require_role(
     connection: &mut Connection,
     organization: &OrganizationId,
@@ -93,24 +94,20 @@ pub(super) async fn require_role(
     found.map(|_| ()).ok_or_else(|| Error::RoleUnknown { name: name.clone() })
 }
 
-async fn insert(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    name: &RoleName,
-    grants: &Grants,
-    now: Timestamp,
-) -> Result<()> {
+async fn insert(connection: &mut Connection, organization: &OrganizationId, role: &Role) -> Result<()> {
+    let Role { name, grants, custom } = role;
     let statement = "INSERT INTO roles (organization, name, grants, administers, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $5)";
     let query = sqlx::query(statement).bind(organization.as_str()).bind(name.as_str()).bind(to_json(grants)?);
-    let query = query.bind(grants.allow(Permission::Administer)).bind(now.as_milliseconds());
+    let query = query.bind(grants.allow(Permission::Administer));
+    let query = query.bind(custom.map(|times| times.created_at.as_milliseconds()));
     match query.execute(connection).await {
         Err(error) if is_conflict(&error) => Err(Error::Exists { what: "role", name: name.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
     }
 }
 
-async fn require_room(connection: &mut Connection, organization: &OrganizationId, roles_max: u32) -> Result<()> {
+async fn require_below_limit(connection: &mut Connection, organization: &OrganizationId, roles_max: u32) -> Result<()> {
     let query = sqlx::query_scalar("SELECT count(*) FROM roles WHERE organization = $1").bind(organization.as_str());
     let roles: i64 = query.fetch_one(connection).await?;
     if roles > i64::from(roles_max) {
@@ -125,7 +122,7 @@ async fn require_unused(connection: &mut Connection, organization: &Organization
     if users == 0 { Ok(()) } else { Err(Error::RoleInUse { name, users: users.unsigned_abs() }) }
 }
 
-fn require_own(name: &RoleName) -> Result<()> {
+fn require_custom(name: &RoleName) -> Result<()> {
     match Role::find_built_in(name) {
         Some(role) => Err(Error::RoleBuiltIn { name: role.name }),
         None => Ok(()),

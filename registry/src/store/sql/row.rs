@@ -1,4 +1,4 @@
-//! Reading columns into domain types. A value that does not parse means a damaged row, not a bad request.
+//! Reading columns into domain types. A value that cannot be parsed means a damaged row, not a bad request.
 
 use std::str::FromStr;
 
@@ -18,12 +18,12 @@ pub(super) fn get<'r, T: Decode<'r, Database> + Type<Database>>(row: &'r Row, co
     Ok(row.try_get(column)?)
 }
 
-/// A text that one of the domain's parsers accepts.
+/// Parses a text column.
 pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
     get::<&str>(row, column)?.parse().map_err(|error| damaged(column, &error))
 }
 
-/// As [`parsed`], for a column that may be null.
+/// Like [`parsed`], for a nullable column.
 pub(super) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
     let text: Option<&str> = get(row, column)?;
     text.map(|text| text.parse().map_err(|error| damaged(column, &error))).transpose()
@@ -42,12 +42,12 @@ pub(super) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option
     Ok(milliseconds.map(Timestamp::from_milliseconds))
 }
 
-/// A text kept as bytes, so that every character survives.
+/// Reads a text that is stored as bytes, so that every character survives.
 pub(super) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
     String::from_utf8(get(row, column)?).map_err(|error| damaged(column, &error))
 }
 
-/// The three columns of a version.
+/// Reads the three columns of a version.
 pub(super) fn version(row: &Row) -> Result<Version> {
     Ok(Version::new(unsigned(row, "major")?, unsigned(row, "minor")?, unsigned(row, "patch")?))
 }
@@ -56,17 +56,17 @@ pub(super) fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
-/// A number for a signed column; those beyond its range, which no honest value reaches, stop at its end.
+/// Converts a number for a signed column. Larger numbers, which no real value reaches, become the maximum.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// JSON text to bind.
+/// Serialises a value to bind.
 pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Database { source: Box::new(error) })
 }
 
-/// A JSON array to bind, or null when empty, which statements read as "any".
+/// Serialises a list to bind. An empty list becomes null, which statements read as "any".
 pub(super) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
     if values.is_empty() { Ok(None) } else { to_json(&values).map(Some) }
 }

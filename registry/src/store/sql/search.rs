@@ -1,25 +1,26 @@
-//! Full-text search over what runs answered. Any text is a valid search: every word is quoted, none is syntax.
+//! Full-text search over the outcomes of runs. Any text is a valid search: every word is quoted, so none is syntax.
 
 use std::collections::BTreeSet;
 
 use super::filters::{Filters, filtered};
+use super::record_event::EndRow;
 use super::record_pages::{Found, fitting, short_columns, whole};
 use super::recorder::Recorder;
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::history::{InvocationFilter, SEARCH_RESULTS_MAX, SearchField, SearchQuery};
 use crate::invocation::{Invocation, InvocationOutcome};
-use crate::store::Store;
+use crate::store::handle::Store;
 
-/// Bytes of a field that can be found; what a tool answers is bounded below it, what it throws may not be.
+/// Indexed bytes of a field. Outputs are shorter; exceptions may be longer.
 const FIELD_BYTES_MAX: usize = 256 * 1024;
 
 const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace)
     VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// The joins keep their order: the index of words leads, and is asked once. Left to itself the planner may begin with
-/// the records and ask it once for each.
+/// Cross joins fix the order: the full-text index comes first and is queried once. SQLite's planner may otherwise begin with
+/// the records and query the index once for each.
 const SEARCH: &str = concat!(
     "SELECT ",
     short_columns!(),
@@ -33,8 +34,8 @@ const SEARCH: &str = concat!(
 );
 
 impl Store {
-    /// Finds the records that have all words of the text in the fields together; at most
-    /// [`SEARCH_RESULTS_MAX`] and as many as a page has room for, those that ended last first.
+    /// Finds the records whose fields together contain all words of the text, last ended first. Returns at most
+    /// [`SEARCH_RESULTS_MAX`] records, and no more bytes than fit a page.
     pub async fn search_invocations(
         &self,
         organization: &OrganizationId,
@@ -44,7 +45,7 @@ impl Store {
         let Some(expression) = expression(organization, query) else {
             return Ok(Vec::new());
         };
-        self.settle().await;
+        self.wait_for_records().await;
         let mut listing = self.listing(organization).await?;
         let filters = Filters::of(&mut listing, organization, filter).await?;
         let statement = filters.bound_to(SEARCH, expression);
@@ -54,14 +55,9 @@ impl Store {
     }
 }
 
-/// Makes a finished record findable.
-pub(super) fn index(
-    recorder: &Recorder<'_>,
-    sequence: i64,
-    organization: &OrganizationId,
-    outcome: &InvocationOutcome,
-) -> Result<()> {
-    let [output, message, kind, trace] = match outcome {
+/// Adds the end of a run to the full-text index.
+pub(super) fn index(recorder: &Recorder, sequence: i64, end: &EndRow) -> Result<()> {
+    let [output, message, kind, trace] = match &end.outcome {
         InvocationOutcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
         InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => [
             None,
@@ -70,22 +66,21 @@ pub(super) fn index(
             Some(searchable(&exception_stack_trace.join("\n"))),
         ],
     };
-    recorder.execute(INDEX, &[&sequence, &scope(organization), &output, &message, &kind, &trace]).map(drop)
+    recorder.execute(INDEX, &[&sequence, &scope(&end.organization), &output, &message, &kind, &trace]).map(drop)
 }
 
-/// The one word of the `scope` column: an organisation's rows are found through the index, not sifted afterwards.
+/// Returns the word of the `scope` column, by which the index finds the rows of an organisation.
 fn scope(organization: &OrganizationId) -> String {
     format!("o{}", hex::encode(organization.as_str()))
 }
 
-/// The text as the index takes it: a NUL would end it, so its picture stands in.
+/// Returns the text for the index. NUL, which would end it, is replaced with its symbol.
 fn searchable(text: &str) -> String {
     text[..text.floor_char_boundary(FIELD_BYTES_MAX)].replace('\0', "\u{2400}")
 }
 
-/// The search in the index's own language, or `None` when the text has no word in it. Between words stands a space and
-/// no `AND`: a sign that the index does not know, which only the index can tell, then counts as nothing and not as a
-/// word that no record has.
+/// Returns the search in the query language of FTS5, or `None` for a text without words. Words are joined with a space and
+/// not with `AND`: FTS5 then ignores a term without indexable characters, instead of finding no record for it.
 fn expression(organization: &OrganizationId, query: &SearchQuery) -> Option<String> {
     let terms: Vec<String> = query.text.words().iter().map(|word| quoted(word)).collect();
     let columns = columns(&query.fields);
@@ -124,10 +119,10 @@ mod tests {
     use crate::store::sql::plans::plan;
 
     #[tokio::test]
-    async fn the_index_of_words_leads_and_is_asked_once() {
+    async fn the_full_text_index_comes_first_and_is_queried_once() {
         let steps = plan(SEARCH).await.unwrap();
         assert!(steps[0].starts_with("SCAN t VIRTUAL TABLE INDEX"), "{steps:?}");
-        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "found in their order: {steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "no sorting: {steps:?}");
         assert_eq!(steps.iter().filter(|step| step.contains("VIRTUAL TABLE") && step.contains(" t ")).count(), 1);
         for found_by in ["SEARCH f USING INTEGER PRIMARY KEY", "SEARCH s USING INDEX sqlite_autoindex_inv_started"] {
             assert!(steps.iter().any(|step| step.starts_with(found_by)), "{found_by}: {steps:?}");

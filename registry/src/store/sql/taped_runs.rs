@@ -1,9 +1,9 @@
-//! The last runs of a version that can be replayed.
+//! Finding the last runs of a version that can be replayed.
 
 use super::row::{parsed, signed};
 use crate::error::Result;
 use crate::ids::InvocationId;
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::tool_version::ToolVersion;
 
 const LAST: &str = concat!(
@@ -17,10 +17,10 @@ const LAST: &str = concat!(
 );
 
 impl Store {
-    /// The last runs of a version whose tapes are kept whole, newest first. A list like others: within the time of
-    /// those, or [`crate::Error::QueryTooSlow`].
+    /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:
+    /// [`crate::Error::QueryTooSlow`].
     pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
-        self.settle().await;
+        self.wait_for_records().await;
         let mut listing = self.listing(&version.organization).await?;
         let query = sqlx::query(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;
@@ -36,7 +36,7 @@ mod tests {
     use super::LAST;
 
     #[tokio::test]
-    async fn runs_are_read_from_the_newest_on() {
+    async fn runs_are_read_newest_first() {
         let steps = plan(LAST).await.unwrap();
         assert!(steps[0].contains("inv_started_by_tool (organization=? AND tool=?)"), "{steps:?}");
         assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");

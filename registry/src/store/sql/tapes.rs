@@ -1,6 +1,4 @@
-//! Tapes: kept with the second half of a record, read for a replay, and swept when their time is over.
-
-use zeroize::Zeroizing;
+//! Tapes: stored with the end of a run, read for a replay, deleted when they expire.
 
 use super::dialect::Connection;
 use super::keys::data_key;
@@ -12,14 +10,14 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 use crate::secrets::DataKey;
-use crate::store::Store;
-use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody};
+use crate::store::handle::Store;
+use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
 
-/// Tapes that go in one write: a commit of some milliseconds.
-const SWEPT_MAX: u32 = 64;
+/// Tapes deleted in one write: a commit of some milliseconds.
+const DELETED_MAX: u32 = 64;
 
-/// Packing and sealing so much takes milliseconds, in which other work would wait.
-pub(super) const APART_BYTES_MIN: usize = 256 << 10;
+/// Size from which compressing and sealing takes milliseconds, so that it runs on a blocking thread.
+pub(super) const BLOCKING_BYTES_MIN: usize = 256 << 10;
 
 const INSERT: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6)";
@@ -43,37 +41,36 @@ const EXPIRED: &str = concat!(
 
 const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1";
 
-/// With its uses of bodies.
+/// Also deletes the tape's uses of bodies, by a foreign key.
 const DELETE: &str = "DELETE FROM tapes WHERE invocation = $1";
 
 const DELETE_BODY: &str = "DELETE FROM tape_bodies WHERE organization = $1 AND digest = $2 AND NOT EXISTS
     (SELECT 1 FROM tape_body_uses u WHERE u.organization = $1 AND u.digest = $2)";
 
 impl Store {
-    /// Whether tapes are kept at all.
+    /// Whether tapes are stored at all.
     pub fn keeps_tapes(&self) -> bool {
         !self.0.config.tape_retention.is_zero()
     }
 
-    /// Seals a tape under its organisation's key, for the second half of the run's record.
+    /// Seals a tape with its organisation's key, for the record of the run's end.
     pub async fn seal_tape(
         &self,
         organization: &OrganizationId,
         run: &InvocationId,
-        tape: Vec<u8>,
-        bodies: Vec<TapeBody>,
+        tape: UnsealedTape,
     ) -> Result<NewTape> {
-        let (key, tape) = (self.data_key(organization).await?, Zeroizing::new(tape));
-        let bytes = tape.len() + bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
-        if bytes < APART_BYTES_MIN {
-            return seal(&key, organization, run, tape, &bodies);
+        let key = self.data_key(organization).await?;
+        let bytes = tape.bytes.len() + tape.bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
+        if bytes < BLOCKING_BYTES_MIN {
+            return tape.sealed(&key, organization, run);
         }
         let (organization, run) = (organization.clone(), run.clone());
-        let sealed = tokio::task::spawn_blocking(move || seal(&key, &organization, &run, tape, &bodies));
+        let sealed = tokio::task::spawn_blocking(move || tape.sealed(&key, &organization, &run));
         sealed.await.map_err(|_| Error::Closed)?
     }
 
-    /// The tape of a run, unless there is none or its time is over. [`Error::Corrupt`] when it does not open.
+    /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
         let Some(row) = self.recorded(query).await? else { return Ok(None) };
@@ -82,23 +79,23 @@ impl Store {
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
     }
 
-    /// A body of a tape that was read, by its SHA-256. [`Error::Corrupt`] when it does not open or is not there any more.
+    /// Returns a body of a tape by its SHA-256. [`Error::Corrupt`] when it is missing or cannot be opened.
     pub async fn tape_body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
         let key = self.data_key(organization).await?;
         let kept = key.body_digest(digest);
         let query = sqlx::query(BODY).bind(organization.as_str()).bind(kept.as_slice());
-        let missing = || Error::Corrupt { what: "tape", detail: "a body of it is missing".to_owned() };
+        let missing = || Error::Corrupt { what: "tape", detail: "one of its bodies is missing".to_owned() };
         let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
         let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }
 
-    /// Deletes tapes whose time is over, and bodies that none has any more. Says how many tapes that were.
-    pub async fn sweep_tapes(&self) -> Result<u64> {
-        let (mut tapes, mut swept) = (0, 1);
-        while swept > 0 {
-            swept = self.write(|connection| Box::pin(sweep(connection))).await?;
-            tapes += swept;
+    /// Deletes expired tapes, and bodies that no other tape uses. Returns the number of tapes.
+    pub async fn delete_expired_tapes(&self) -> Result<u64> {
+        let (mut tapes, mut deleted) = (0, 1);
+        while deleted > 0 {
+            deleted = self.write(|connection| Box::pin(delete_expired(connection))).await?;
+            tapes += deleted;
         }
         Ok(tapes)
     }
@@ -109,36 +106,32 @@ impl Store {
         }
         let mut connection = self.readers().acquire().await?;
         let key = data_key(&mut connection, organization, &self.0.keys).await?;
-        self.0.data_keys.keep(organization.clone(), key.clone());
+        self.0.data_keys.insert(organization.clone(), key.clone());
         Ok(key)
     }
 }
 
-fn seal(
-    key: &DataKey,
-    organization: &OrganizationId,
-    run: &InvocationId,
-    tape: Zeroizing<Vec<u8>>,
-    bodies: &[TapeBody],
-) -> Result<NewTape> {
-    let body = |body: &TapeBody| -> Result<SealedBody> {
-        // Others have what is kept under it, too.
-        if Digest::of(&body.bytes).as_bytes() != &body.digest {
-            return Err(Error::Corrupt { what: "tape", detail: "a body has another digest".to_owned() });
-        }
-        let digest = key.body_digest(&body.digest);
-        let sealed = key.seal_body(organization, &digest, &body.bytes)?;
-        Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
-    };
-    let bodies = bodies.iter().map(body).collect::<Result<Vec<_>>>()?;
-    let size = tape.len() as u64 + bodies.iter().map(|body| body.size).sum::<u64>();
-    let sealed = key.seal_tape(organization, run, tape)?;
-    Ok(NewTape::Whole(SealedTape { sealed, size, bodies }))
+impl UnsealedTape {
+    fn sealed(self, key: &DataKey, organization: &OrganizationId, run: &InvocationId) -> Result<NewTape> {
+        let body = |body: &TapeBody| -> Result<SealedBody> {
+            // Other tapes share the body, so its digest must be right.
+            if Digest::of(&body.bytes).as_bytes() != &body.digest {
+                return Err(Error::Corrupt { what: "tape", detail: "a body does not match its digest".to_owned() });
+            }
+            let digest = key.body_digest(&body.digest);
+            let sealed = key.seal_body(organization, &digest, &body.bytes)?;
+            Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
+        };
+        let bodies = self.bodies.iter().map(body).collect::<Result<Vec<_>>>()?;
+        let size = self.bytes.len() as u64 + bodies.iter().map(|body| body.size).sum::<u64>();
+        let sealed = key.seal_tape(organization, run, self.bytes)?;
+        Ok(NewTape::Whole(SealedTape { sealed, size, bodies }))
+    }
 }
 
-/// Deletes some tapes, and their bodies that no other has.
-async fn sweep(connection: &mut Connection) -> Result<u64> {
-    let expired = sqlx::query(EXPIRED).bind(SWEPT_MAX).fetch_all(&mut *connection).await?;
+/// Deletes at most [`DELETED_MAX`] tapes, and their bodies that no other tape uses.
+async fn delete_expired(connection: &mut Connection) -> Result<u64> {
+    let expired = sqlx::query(EXPIRED).bind(DELETED_MAX).fetch_all(&mut *connection).await?;
     for row in &expired {
         let (organization, run) = (get::<&str>(row, "organization")?, get::<&str>(row, "invocation")?);
         let bodies = sqlx::query(BODIES_OF).bind(run).fetch_all(&mut *connection).await?;
@@ -151,22 +144,22 @@ async fn sweep(connection: &mut Connection) -> Result<u64> {
     Ok(expired.len() as u64)
 }
 
-/// What a tape has beside its bytes.
-pub(super) struct Place<'a> {
+/// The run that a tape belongs to.
+pub(super) struct TapedRun<'a> {
     pub organization: &'a OrganizationId,
     pub run: &'a InvocationId,
     pub made_at: Timestamp,
 }
 
-/// Keeps the tape of a run whose record ends in the same transaction.
-pub(super) fn insert(recorder: &Recorder<'_>, place: Place<'_>, tape: &NewTape) -> Result<()> {
+/// Stores the tape of a run, in the transaction that records its end.
+pub(super) fn insert(recorder: &Recorder, taped_run: TapedRun<'_>, tape: &NewTape) -> Result<()> {
     let (sealed, size, bodies) = match tape {
         NewTape::Cut => (None, 0, &[][..]),
         NewTape::Whole(tape) => (Some(&tape.sealed), tape.size, tape.bodies.as_slice()),
     };
-    let (organization, run) = (place.organization.as_str(), place.run.as_str());
-    let expires_at = place.made_at.after(recorder.keeping().retention).as_milliseconds();
-    let made_at = place.made_at.as_milliseconds();
+    let (organization, run) = (taped_run.organization.as_str(), taped_run.run.as_str());
+    let expires_at = taped_run.made_at.after(recorder.retention().time).as_milliseconds();
+    let made_at = taped_run.made_at.as_milliseconds();
     recorder.execute(INSERT, &[&run, &organization, &sealed, &signed(size), &made_at, &expires_at])?;
     for SealedBody { digest, sealed, size } in bodies {
         recorder.execute(INSERT_BODY, &[&organization, digest, sealed, &signed(*size)])?;

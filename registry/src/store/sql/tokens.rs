@@ -1,4 +1,4 @@
-//! Signing in with an API key, and checking the tokens that this gives.
+//! Signing in with an API key, and checking tokens.
 
 use subtle::{Choice, ConstantTimeEq};
 
@@ -15,20 +15,20 @@ use crate::principal::Principal;
 use crate::random;
 use crate::role::{Role, RoleName};
 use crate::secrets::{KeyRing, keyed_hash};
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 use crate::variables::SecretValue;
 
-/// How exactly it is remembered when a key was used: enough to find keys that nobody uses.
-const USE_GRAIN_MS: i64 = 60 * 60 * 1000;
+/// Precision of the time of a key's last use, which serves to find unused keys.
+const LAST_USED_PRECISION_MS: i64 = 60 * 60 * 1000;
 
-/// Tokens that are forgotten with a new one, which shares its commit with others.
-const FORGOTTEN_MAX: u32 = 256;
+/// Tokens that are deleted when a new token is issued. Bounds the commit.
+const DELETED_MAX: u32 = 256;
 
-const FORGET_EXPIRED: &str = "DELETE FROM tokens WHERE token_hash IN
+const DELETE_EXPIRED: &str = "DELETE FROM tokens WHERE token_hash IN
     (SELECT token_hash FROM tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
 
-const FORGET_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
+const DELETE_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
     (SELECT token_hash FROM tokens WHERE api_key_id = $1 ORDER BY created_at DESC, token_hash LIMIT $3 OFFSET $2)";
 
 const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
@@ -41,7 +41,7 @@ const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE t.token_hash = $1";
 
-/// Who presented a key, and when it ends.
+/// The user of a key, and its expiry.
 struct KeyOwner {
     user: UserId,
     expires_at: Option<Timestamp>,
@@ -61,8 +61,7 @@ impl Store {
         Ok(issued.map_or(SignedIn::Refused(SignInRefused::BadCredentials), SignedIn::Issued))
     }
 
-    /// The user behind a token, if it is valid; of which organisation they are is part of the answer. Checked against
-    /// the database once a second.
+    /// Returns the user of a valid token, with their organisation. The result is cached for a second.
     pub async fn authenticate(&self, id_token: &str) -> Result<Option<Principal>> {
         if !api_key::is_secret(id_token) {
             return Ok(None);
@@ -77,7 +76,7 @@ impl Store {
         Ok(valid.map(|checked| checked.principal))
     }
 
-    /// Takes the same time whether the key exists or not.
+    /// Checks the credentials. Takes the same time whether the key exists or not.
     async fn key_owner(&self, sign_in: SignIn<'_>) -> Result<Option<KeyOwner>> {
         if !api_key::is_well_formed(sign_in.api_key, sign_in.api_key_id) {
             return Ok(None);
@@ -94,7 +93,7 @@ impl Store {
         Ok(bool::from(is_right & is_same_user).then_some(owner))
     }
 
-    /// Nothing, when the key was revoked in the meantime. A token ends with its key.
+    /// Issues a token, which expires with its key at the latest. Returns `None` when the key was revoked meanwhile.
     async fn issue_token(&self, sign_in: SignIn<'_>, owner: KeyOwner) -> Result<Option<IssuedToken>> {
         let text = random::base62(43);
         let now = self.0.clock.now();
@@ -104,8 +103,8 @@ impl Store {
         let api_key_id = sign_in.api_key_id.to_owned();
         let inserted = self.write(move |connection| {
             Box::pin(async move {
-                forget_expired(connection, now).await?;
-                forget_oldest(connection, &api_key_id, tokens_max).await?;
+                delete_expired(connection, now).await?;
+                delete_oldest(connection, &api_key_id, tokens_max).await?;
                 note_use(connection, &api_key_id, now).await?;
                 let insert =
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
@@ -131,11 +130,11 @@ impl Store {
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key_ends_at };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
-        self.0.tokens.checked.put(&ticket, token_hash, checked.clone());
+        self.0.tokens.checked.insert(&ticket, token_hash, checked.clone());
         Ok(Some(checked))
     }
 
-    /// The grants of a role whose own grants, if it has some, stand in the column `grants`.
+    /// Returns the grants of a role. Those of a custom role are in the column `grants`.
     fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
         if let Some(role) = Role::find_built_in(name) {
             return Ok(role.grants);
@@ -150,22 +149,22 @@ fn token_hash(keys: &KeyRing, token: &str) -> [u8; 32] {
     keyed_hash(&keys.derive("tokens"), token.as_bytes())
 }
 
-/// Drops tokens that nobody can use any more: more than come, so that none stay for long.
-async fn forget_expired(connection: &mut Connection, now: Timestamp) -> Result<()> {
-    sqlx::query(FORGET_EXPIRED).bind(now.as_milliseconds()).bind(FORGOTTEN_MAX).execute(connection).await?;
+/// Deletes expired tokens. Each call deletes more than one, so that none stay for long.
+async fn delete_expired(connection: &mut Connection, now: Timestamp) -> Result<()> {
+    sqlx::query(DELETE_EXPIRED).bind(now.as_milliseconds()).bind(DELETED_MAX).execute(connection).await?;
     Ok(())
 }
 
-/// Leaves room for one more token of the key.
-async fn forget_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<()> {
+/// Deletes the oldest tokens of a key, so that one more is within the limit.
+async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<()> {
     let kept = tokens_max.saturating_sub(1);
-    let query = sqlx::query(FORGET_OLDEST).bind(api_key_id).bind(kept).bind(FORGOTTEN_MAX);
+    let query = sqlx::query(DELETE_OLDEST).bind(api_key_id).bind(kept).bind(DELETED_MAX);
     query.execute(connection).await?;
     Ok(())
 }
 
 async fn note_use(connection: &mut Connection, api_key_id: &str, now: Timestamp) -> Result<()> {
-    let hour = now.as_milliseconds() / USE_GRAIN_MS * USE_GRAIN_MS;
+    let hour = now.as_milliseconds() / LAST_USED_PRECISION_MS * LAST_USED_PRECISION_MS;
     let update = "UPDATE api_keys SET last_used_at = $2
         WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
     sqlx::query(update).bind(api_key_id).bind(hour).execute(connection).await?;

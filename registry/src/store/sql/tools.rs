@@ -3,15 +3,15 @@
 use super::dialect::{Connection, Row, is_conflict};
 use super::leases::interrupt_expired;
 use super::row::{get, json, parsed, timestamp, to_json};
+use super::tool_edit::ToolEdit;
 use crate::account::OrganizationId;
-use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{InvocationId, ToolId};
 use crate::names::ToolName;
 use crate::principal::Principal;
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::tags::Tags;
-use crate::tool::{NewTool, Tool, ToolChanges};
+use crate::tool::{NewTool, Tool, ToolChanges, ToolRef};
 
 /// The columns of a tool, with the names of its variables.
 macro_rules! select_tools {
@@ -30,14 +30,14 @@ macro_rules! select_tools {
 pub(super) use select_tools;
 
 impl Store {
-    /// Creates a tool. A conflict when a live tool of the organisation has the name.
+    /// Creates a tool. [`Error::Exists`] when a live tool of the organisation has the name.
     pub async fn create_tool(&self, principal: &Principal, new: NewTool) -> Result<ToolId> {
-        let id = ToolId::new(&self.0.clock);
-        let (created, principal, now) = (id.clone(), principal.clone(), self.0.clock.now());
+        let created = ToolId::new(&self.0.clock);
+        let edit = self.tool_edit(principal, &created);
         self.write(move |connection| {
             Box::pin(async move {
-                insert(connection, &id, &principal, &new, now).await?;
-                insert_tags(connection, &principal.organization, &id, &new.tags).await
+                insert(connection, &edit, &new).await?;
+                insert_tags(connection, edit.tool(), &new.tags).await
             })
         })
         .await?;
@@ -51,7 +51,7 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Finds the tool of a run; a branch test has none.
+    /// Finds the tool of a run. The test of a branch has none.
     pub async fn get_tool_of(&self, organization: &OrganizationId, invocation: &InvocationId) -> Result<Option<Tool>> {
         let query = sqlx::query(select_tools!(
             "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
@@ -61,7 +61,7 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Finds the tool that has this name now.
+    /// Finds the live tool with this name.
     pub async fn find_live_tool(&self, organization: &OrganizationId, name: &ToolName) -> Result<Option<Tool>> {
         let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.name = $2 AND t.deprecated = 0"));
         let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
@@ -70,21 +70,18 @@ impl Store {
 
     /// Changes the description or the tags of a live tool.
     pub async fn modify_tool(&self, principal: &Principal, tool: &ToolId, changes: ToolChanges) -> Result<()> {
-        let (principal, tool, now) = (principal.clone(), tool.clone(), self.0.clock.now());
-        self.write(move |connection| {
-            Box::pin(async move { modify(connection, &principal, &tool, &changes, now).await })
-        })
-        .await
+        let edit = self.tool_edit(principal, tool);
+        self.write(move |connection| Box::pin(async move { modify(connection, &edit, &changes).await })).await
     }
 
-    /// Deprecates a live tool and all its versions; its name is free again. Busy while an operation holds the tool.
+    /// Deprecates a live tool and all its versions, and frees its name. [`Error::Busy`] while a publication runs.
     pub async fn deprecate_tool(&self, principal: &Principal, tool: &ToolId) -> Result<()> {
-        let (principal, tool, now) = (principal.clone(), tool.clone(), self.0.clock.now());
+        let edit = self.tool_edit(principal, tool);
         self.write(move |connection| {
             Box::pin(async move {
-                touch(connection, &principal, &tool, now).await?;
-                interrupt_expired(connection, &principal.organization, &tool, now).await?;
-                deprecate(connection, &principal, &tool, now).await
+                edit.touch(connection).await?;
+                interrupt_expired(connection, edit.tool(), edit.now).await?;
+                deprecate(connection, &edit).await
             })
         })
         .await
@@ -108,50 +105,24 @@ pub(super) fn read(row: &Row) -> Result<Tool> {
     })
 }
 
-/// Notes who changed a live tool, and when; an error when there is no such tool.
-pub(super) async fn touch(
-    connection: &mut Connection,
-    principal: &Principal,
-    tool: &ToolId,
-    now: Timestamp,
-) -> Result<()> {
-    let statement = "UPDATE tools SET updated_by = $1, updated_at = $2
-        WHERE organization = $3 AND tool = $4 AND deprecated = 0";
-    let query = sqlx::query(statement).bind(principal.user.as_str()).bind(now.as_milliseconds());
-    let query = query.bind(principal.organization.as_str()).bind(tool.as_str());
-    let touched = query.execute(connection).await?.rows_affected();
-    if touched == 0 { Err(Error::NotFound { what: "tool" }) } else { Ok(()) }
-}
-
-async fn insert(
-    connection: &mut Connection,
-    id: &ToolId,
-    principal: &Principal,
-    new: &NewTool,
-    now: Timestamp,
-) -> Result<()> {
+async fn insert(connection: &mut Connection, edit: &ToolEdit, new: &NewTool) -> Result<()> {
     let statement = "INSERT INTO tools (organization, tool, name, description, tags, deprecated, creator, updated_by,
             created_at, updated_at, sequence)
         SELECT $1, $2, $3, $4, $5, 0, $6, $6, $7, $7, coalesce(max(sequence), 0) + 1 FROM tools WHERE organization = $1";
-    let query = sqlx::query(statement).bind(principal.organization.as_str()).bind(id.as_str());
+    let query = sqlx::query(statement).bind(edit.principal.organization.as_str()).bind(edit.tool.as_str());
     let query = query.bind(new.name.as_str()).bind(new.description.as_str()).bind(to_json(&new.tags)?);
-    let inserted = query.bind(principal.user.as_str()).bind(now.as_milliseconds()).execute(connection).await;
+    let inserted = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await;
     match inserted {
         Err(error) if is_conflict(&error) => Err(Error::Exists { what: "tool", name: new.name.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
     }
 }
 
-async fn insert_tags(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    id: &ToolId,
-    tags: &Tags,
-) -> Result<()> {
+async fn insert_tags(connection: &mut Connection, of: ToolRef<'_>, tags: &Tags) -> Result<()> {
     for (key, value) in tags.iter() {
         sqlx::query("INSERT INTO tool_tags (organization, tool, key, value) VALUES ($1, $2, $3, $4)")
-            .bind(organization.as_str())
-            .bind(id.as_str())
+            .bind(of.organization.as_str())
+            .bind(of.tool.as_str())
             .bind(key)
             .bind(value)
             .execute(&mut *connection)
@@ -160,34 +131,30 @@ async fn insert_tags(
     Ok(())
 }
 
-async fn modify(
-    connection: &mut Connection,
-    principal: &Principal,
-    tool: &ToolId,
-    changes: &ToolChanges,
-    now: Timestamp,
-) -> Result<()> {
-    touch(connection, principal, tool, now).await?;
+async fn modify(connection: &mut Connection, edit: &ToolEdit, changes: &ToolChanges) -> Result<()> {
+    edit.touch(connection).await?;
+    let (organization, tool) = (edit.principal.organization.as_str(), edit.tool.as_str());
     let statement = "UPDATE tools SET description = coalesce($1, description), tags = coalesce($2, tags)
         WHERE organization = $3 AND tool = $4";
     let query = sqlx::query(statement).bind(changes.description.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tags.as_ref().map(to_json).transpose()?);
-    query.bind(principal.organization.as_str()).bind(tool.as_str()).execute(&mut *connection).await?;
+    query.bind(organization).bind(tool).execute(&mut *connection).await?;
     let Some(tags) = &changes.tags else {
         return Ok(());
     };
     let delete = sqlx::query("DELETE FROM tool_tags WHERE organization = $1 AND tool = $2");
-    delete.bind(principal.organization.as_str()).bind(tool.as_str()).execute(&mut *connection).await?;
-    insert_tags(connection, &principal.organization, tool, tags).await
+    delete.bind(organization).bind(tool).execute(&mut *connection).await?;
+    insert_tags(connection, edit.tool(), tags).await
 }
 
-async fn deprecate(connection: &mut Connection, principal: &Principal, tool: &ToolId, now: Timestamp) -> Result<()> {
+async fn deprecate(connection: &mut Connection, edit: &ToolEdit) -> Result<()> {
+    let (organization, tool) = (edit.principal.organization.as_str(), edit.tool.as_str());
     let tools = "UPDATE tools SET deprecated = 1 WHERE organization = $1 AND tool = $2";
-    let query = sqlx::query(tools).bind(principal.organization.as_str()).bind(tool.as_str());
+    let query = sqlx::query(tools).bind(organization).bind(tool);
     query.execute(&mut *connection).await?;
     let versions = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
         WHERE organization = $1 AND tool = $2 AND deprecated = 0";
-    let query = sqlx::query(versions).bind(principal.organization.as_str()).bind(tool.as_str());
-    query.bind(principal.user.as_str()).bind(now.as_milliseconds()).execute(connection).await?;
+    let query = sqlx::query(versions).bind(organization).bind(tool);
+    query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await?;
     Ok(())
 }

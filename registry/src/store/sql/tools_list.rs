@@ -7,13 +7,13 @@ use super::tools::{read, select_tools};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::page::{Direction, Page, Slice};
-use crate::store::Store;
+use crate::store::handle::Store;
 use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
 
-/// Tag keys offered as filter values; more do not fit a menu.
+/// Tag keys offered as filter values. A longer menu is of no use.
 const TAG_KEYS_MAX: u32 = 1000;
 
-/// A tool passes when no wanted tag is missing. What follows adds where the page begins (`$5`) and its size (`$6`).
+/// A tool matches when it has all wanted tags. The rest of the statement adds the start of the page (`$5`) and its size (`$6`).
 macro_rules! list {
     ($($rest:expr),*) => {
         select_tools!(
@@ -35,9 +35,9 @@ macro_rules! list {
 
 const NEWEST_FIRST: &str = list!("AND t.sequence < $5 ORDER BY t.sequence DESC LIMIT $6");
 
-/// How a tool compares, by the order in `$order`, with the last tool of the page before, whose name is `$9` and
-/// whose deprecation was `$10`: positive when it stands behind.
-macro_rules! behind {
+/// Compares a tool, by the order in `$order`, with the last tool of the previous page, whose name is `$9` and whose
+/// deprecation was `$10`. Positive when the tool comes after it.
+macro_rules! compared {
     ($order:literal) => {
         concat!(
             "(CASE ",
@@ -49,7 +49,7 @@ macro_rules! behind {
     };
 }
 
-/// As the order in `$order` says; nothing when there is none.
+/// The sort terms of the order in `$order`, which may be null.
 macro_rules! sorted {
     ($order:literal) => {
         concat!(
@@ -64,16 +64,16 @@ macro_rules! sorted {
     };
 }
 
-/// `$7` and `$8` are the sort orders: there are two columns to sort by. The first page is behind no tool: `$9` is null.
+/// `$7` and `$8` are the orders of the two sort columns. For the first page `$9` is null.
 const SORTED: &str = list!(
     "AND ($9 IS NULL OR ",
-    behind!("$7"),
+    compared!("$7"),
     " > 0 OR (",
-    behind!("$7"),
+    compared!("$7"),
     " = 0 AND (",
-    behind!("$8"),
+    compared!("$8"),
     " > 0 OR (",
-    behind!("$8"),
+    compared!("$8"),
     " = 0 AND t.sequence < $5))))
     ORDER BY ",
     sorted!("$7"),
@@ -83,7 +83,7 @@ const SORTED: &str = list!(
 
 const NAME_OF: &str = "SELECT name FROM tools WHERE organization = $1 AND sequence = $2";
 
-/// The last tool of the page before, as it was then.
+/// The last tool of the previous page, with its state at that time.
 struct Last {
     sequence: i64,
     name: Option<String>,
@@ -91,8 +91,7 @@ struct Last {
 }
 
 impl Store {
-    /// Lists tools, newest first unless sorted otherwise. [`Error::PageTokenUnknown`] when the page's token is not
-    /// one of this organisation's list.
+    /// Lists tools, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_tools(
         &self,
         organization: &OrganizationId,
@@ -127,7 +126,7 @@ impl Store {
         Ok(Last { sequence, name: Some(get(&row, "name")?), deprecated: position & 1 == 1 })
     }
 
-    /// The keys of all tags in use, sorted.
+    /// Lists the keys of all tags in use, sorted.
     pub async fn tool_tag_keys(&self, organization: &OrganizationId) -> Result<Vec<String>> {
         let statement = "SELECT DISTINCT key FROM tool_tags WHERE organization = $1 ORDER BY key LIMIT $2";
         let query = sqlx::query(statement).bind(organization.as_str()).bind(TAG_KEYS_MAX);
@@ -140,12 +139,12 @@ fn list_of(organization: &OrganizationId) -> [&str; 2] {
     ["tools", organization.as_str()]
 }
 
-/// The row and, in the lowest bit, its deprecation: the one thing about a tool that sorts and can change.
+/// Returns the position of the row with its deprecation in the lowest bit: the only sort key of a tool that can change.
 fn position(row: &Row) -> Result<u64> {
     Ok(unsigned(row, "sequence")? << 1 | u64::from(get::<bool>(row, "deprecated")?))
 }
 
-/// The first mention of each column counts; a second one cannot change the order any more.
+/// Returns the first two distinct sort keys. A repeated key cannot change the order.
 fn orders(sort: &[(ToolSort, Direction)]) -> [Option<&'static str>; 2] {
     let first = sort.first();
     let second = sort.iter().find(|(column, _)| first.is_some_and(|(first, _)| first != column));
@@ -161,7 +160,7 @@ const fn order((column, direction): (ToolSort, Direction)) -> &'static str {
     }
 }
 
-/// Key, how to compare, and the value to compare with.
+/// Returns the key, the comparison, and the value of a tag filter.
 fn wanted(filter: &TagFilter) -> (&str, &'static str, Option<&str>) {
     match &filter.value {
         TagValue::Any => (&filter.key, "any", None),

@@ -7,21 +7,22 @@ use crate::callable::{Callable, SealedVariable};
 use crate::error::Result;
 use crate::ids::ToolId;
 use crate::secrets::SealedFor;
-use crate::store::Store;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 use crate::variables::{SecretValue, Variables};
 
 const SELECT: &str = "SELECT name, is_secret, sealed FROM envvars WHERE organization = $1 AND tool = $2";
 
 impl Store {
-    /// The variables of a tool with their values. Empty when there is no such tool.
+    /// Returns the variables of a tool with their values. Empty when the tool does not exist.
     pub async fn tool_variables(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Variables> {
         let mut connection = self.readers().acquire().await?;
-        let sealed = sealed(&mut connection, organization, tool).await?;
+        let sealed = sealed(&mut connection, ToolRef { organization, tool }).await?;
         drop(connection);
         self.opened(organization, tool, &sealed).await
     }
 
-    /// The values of the variables that the tool had when the call asked for it.
+    /// Returns the variables with the values that they had when the callable was read.
     pub async fn variables_of(&self, callable: &Callable) -> Result<Variables> {
         self.opened(&callable.version.organization, &callable.version.tool, &callable.variables).await
     }
@@ -49,12 +50,9 @@ impl Store {
     }
 }
 
-pub(super) async fn sealed(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
-) -> Result<Vec<SealedVariable>> {
-    let rows = sqlx::query(SELECT).bind(organization.as_str()).bind(tool.as_str()).fetch_all(connection).await?;
+pub(super) async fn sealed(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<SealedVariable>> {
+    let query = sqlx::query(SELECT).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let rows = query.fetch_all(connection).await?;
     rows.iter().map(read).collect()
 }
 

@@ -3,14 +3,14 @@
 use super::dialect::{Connection, Row};
 use super::leases::interrupt_expired;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
-use super::tools::touch;
+use super::tool_edit::ToolEdit;
 use crate::account::{OrganizationId, UserId};
-use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::ids::{ToolId, VersionId};
 use crate::principal::Principal;
-use crate::store::Store;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 use crate::tool_version::ToolVersion;
 use crate::version::Version;
 
@@ -50,13 +50,13 @@ impl Store {
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
-    /// The version whose number the next one follows, deprecated or not.
+    /// Finds the version with the highest number, deprecated or not. The next version follows it.
     pub async fn highest_version(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<ToolVersion>> {
         let query = sqlx::query(HIGHEST).bind(organization.as_str()).bind(tool.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
-    /// Finds the highest live version that the constraint allows.
+    /// Finds the highest live version that matches.
     pub async fn resolve_version(
         &self,
         organization: &OrganizationId,
@@ -64,36 +64,36 @@ impl Store {
         constraint: &Constraint,
     ) -> Result<Option<ToolVersion>> {
         let mut connection = self.readers().acquire().await?;
-        resolve(&mut connection, organization, tool, constraint).await
+        resolve(&mut connection, ToolRef { organization, tool }, constraint).await
     }
 
-    /// The commit of the version published last, deprecated or not.
+    /// Returns the commit of the version that was published last, deprecated or not.
     pub async fn latest_commit(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<String>> {
         let query = sqlx::query_scalar(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
         Ok(query.fetch_optional(self.readers()).await?)
     }
 
-    /// Everybody who published a version of the tool, sorted.
+    /// Lists the users who published versions of the tool, sorted.
     pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
         let query = sqlx::query(CREATORS).bind(organization.as_str()).bind(tool.as_str());
         let rows = self.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| parsed(row, "creator")).collect()
     }
 
-    /// Deprecates the live versions that match and says how many. Busy while an operation holds the tool.
+    /// Deprecates the live versions that match and returns their number. [`Error::Busy`](crate::Error::Busy) while a
+    /// publication runs.
     pub async fn deprecate_versions(
         &self,
         principal: &Principal,
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<u64> {
-        let (principal, tool, constraint) = (principal.clone(), tool.clone(), constraint.clone());
-        let now = self.0.clock.now();
+        let (edit, constraint) = (self.tool_edit(principal, tool), constraint.clone());
         self.write(move |connection| {
             Box::pin(async move {
-                touch(connection, &principal, &tool, now).await?;
-                interrupt_expired(connection, &principal.organization, &tool, now).await?;
-                deprecate(connection, &principal, &tool, &constraint, now).await
+                edit.touch(connection).await?;
+                interrupt_expired(connection, edit.tool(), edit.now).await?;
+                deprecate(connection, &edit, &constraint).await
             })
         })
         .await
@@ -128,40 +128,29 @@ pub(super) fn read(row: &Row) -> Result<ToolVersion> {
 
 pub(super) async fn resolve(
     connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
+    of: ToolRef<'_>,
     constraint: &Constraint,
 ) -> Result<Option<ToolVersion>> {
-    let live = live(connection, organization, tool).await?;
+    let live = live(connection, of).await?;
     let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
         return Ok(None);
     };
-    let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id.as_str());
+    let query = sqlx::query(BY_ID).bind(of.organization.as_str()).bind(id.as_str());
     query.fetch_optional(connection).await?.as_ref().map(read).transpose()
 }
 
-/// The live versions of a tool, highest first. Their number is bounded when they are published.
-async fn live(
-    connection: &mut Connection,
-    organization: &OrganizationId,
-    tool: &ToolId,
-) -> Result<Vec<(VersionId, Version)>> {
-    let query = sqlx::query(LIVE).bind(organization.as_str()).bind(tool.as_str());
+/// Returns the live versions of a tool, highest first. Publication bounds their number.
+async fn live(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
+    let query = sqlx::query(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()
 }
 
-async fn deprecate(
-    connection: &mut Connection,
-    principal: &Principal,
-    tool: &ToolId,
-    constraint: &Constraint,
-    now: Timestamp,
-) -> Result<u64> {
-    let live = live(connection, &principal.organization, tool).await?;
+async fn deprecate(connection: &mut Connection, edit: &ToolEdit, constraint: &Constraint) -> Result<u64> {
+    let live = live(connection, edit.tool()).await?;
     let matching: Vec<_> = live.into_iter().filter(|(_, version)| constraint.matches(version)).collect();
     let ids: Vec<_> = matching.into_iter().map(|(id, _)| id).collect();
-    let query = sqlx::query(DEPRECATE).bind(principal.organization.as_str()).bind(to_json(&ids)?);
-    let query = query.bind(principal.user.as_str()).bind(now.as_milliseconds());
+    let query = sqlx::query(DEPRECATE).bind(edit.principal.organization.as_str()).bind(to_json(&ids)?);
+    let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
     Ok(query.execute(connection).await?.rows_affected())
 }

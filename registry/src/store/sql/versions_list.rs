@@ -1,5 +1,5 @@
-//! Listing the versions of a tool. PEP 440 is beyond SQL, so the short columns are read, chosen and sorted here, and
-//! only the rows of the page are read whole.
+//! Listing the versions of a tool. SQL cannot evaluate PEP 440, so short columns of all versions are read, filtered and
+//! sorted here, and then the complete rows of the page are read.
 
 use std::cmp::Ordering;
 
@@ -10,9 +10,9 @@ use super::versions::read;
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::ToolId;
 use crate::page::{Direction, Page, Slice};
-use crate::store::Store;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
 use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
 use crate::version::Version;
 
@@ -23,7 +23,7 @@ const NUMBERS: &str = "SELECT major, minor, patch FROM versions WHERE organizati
 
 const ROWS: &str = concat!("SELECT * FROM versions WHERE organization = $1 AND version_id IN ", members_of!("$2"));
 
-/// What a version is chosen and sorted by.
+/// The columns by which versions are filtered and sorted.
 #[derive(Clone)]
 struct Key {
     id: String,
@@ -35,18 +35,17 @@ struct Key {
 }
 
 impl Store {
-    /// Lists versions of a tool, newest first unless sorted otherwise. [`Error::PageTokenUnknown`] when the page's
-    /// token is not one of this tool's list.
+    /// Lists versions of a tool, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_versions(
         &self,
-        organization: &OrganizationId,
-        tool: &ToolId,
+        of: ToolRef<'_>,
         filter: &VersionFilter,
         page: Page,
     ) -> Result<Slice<ToolVersion>> {
+        let ToolRef { organization, tool } = of;
         let list = ["versions", organization.as_str(), tool.as_str()];
         let mut listing = self.listing(organization).await?;
-        let mut keys = version_keys(&mut listing, organization, tool).await?;
+        let mut keys = version_keys(&mut listing, of).await?;
         let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
         keys.retain(|key| {
             key.passes(organization, filter) && last.as_ref().is_none_or(|last| key.is_behind(last, filter))
@@ -58,7 +57,7 @@ impl Store {
         Ok(Slice { items, next: keys.next })
     }
 
-    /// The last version of the page before, as it was then.
+    /// Returns the last version of the previous page, with its state at that time.
     fn last_version(&self, list: &[&str], keys: &[Key], page: Page) -> Result<Key> {
         let position = self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
@@ -66,18 +65,14 @@ impl Store {
     }
 }
 
-/// The numbers of all versions of a tool, deprecated or not.
-pub(super) async fn version_numbers(
-    listing: &mut Listing,
-    organization: &OrganizationId,
-    tool: &ToolId,
-) -> Result<Vec<Version>> {
-    let query = sqlx::query(NUMBERS).bind(organization.as_str()).bind(tool.as_str());
+/// Returns the numbers of all versions of a tool, deprecated or not.
+pub(super) async fn version_numbers(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Version>> {
+    let query = sqlx::query(NUMBERS).bind(of.organization.as_str()).bind(of.tool.as_str());
     listing.rows(query).await?.iter().map(version).collect()
 }
 
-async fn version_keys(listing: &mut Listing, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<Key>> {
-    let query = sqlx::query(KEYS).bind(organization.as_str()).bind(tool.as_str());
+async fn version_keys(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Key>> {
+    let query = sqlx::query(KEYS).bind(of.organization.as_str()).bind(of.tool.as_str());
     listing.rows(query).await?.iter().map(key).collect()
 }
 
@@ -108,7 +103,7 @@ impl Key {
         compare(&filter.sort, self, last) == Ordering::Greater
     }
 
-    /// The row and, in the lowest bit, its deprecation: the one thing about a version that sorts and can change.
+    /// Returns the ordinal with the deprecation in the lowest bit: the only sort key of a version that can change.
     const fn position(&self) -> u64 {
         self.ordinal << 1 | self.deprecated as u64
     }
@@ -125,7 +120,7 @@ fn key(row: &Row) -> Result<Key> {
     })
 }
 
-/// Compares by the wanted columns in turn, then by age, newest first.
+/// Compares by the sort keys in turn, then by age, newest first.
 fn compare(sort: &[(VersionSort, Direction)], left: &Key, right: &Key) -> Ordering {
     let orders = sort.iter().map(|(column, direction)| match direction {
         Direction::Ascending => compare_by(*column, left, right),

@@ -2,7 +2,7 @@
 
 To touch an object is to count a reference, and so to copy the page that it
 lies on, in every run. The interpreter leaves the count of an immortal object
-alone. Python code cannot make one; `python_image/build/immortal.rs` writes it
+alone. Python code cannot make one; `flatten/src/immortal.rs` writes it
 into the finished image, for the objects listed here.
 """
 

@@ -54,7 +54,7 @@ ROOM_BYTES = 1 << 20
 
 
 def make_room():
-    """Leaves free memory in one piece (see `build/heap.rs`), so that most runs need not have theirs grow."""
+    """Leaves free memory in one piece (see `flatten/src/heap.rs`), so that most runs need not have theirs grow."""
     bytes(ROOM_BYTES)
 
 

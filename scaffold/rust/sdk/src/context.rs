@@ -1,4 +1,4 @@
-//! What a tool is told beside its input.
+//! The arguments of a tool besides its input.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,22 +8,22 @@ use serde::Deserialize;
 
 use crate::{StatusEvent, host};
 
-/// All that `run_tool` receives beside its input.
+/// The arguments of `run_tool` besides its input.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Context {
     pub metadata: Metadata,
     pub config: Config,
-    /// `None` when nobody is talking: a direct invoke, a branch test.
+    /// `None` if the caller names no conversation, and in branch tests.
     pub conversation: Option<Conversation>,
     pub user_variables: UserVariables,
 }
 
-/// Facts about the run. Ids are 24 lower-case hexadecimal characters, `version` is `major.minor.patch`.
+/// The ids and the mode of the run. Ids are 24 lower-case hexadecimal characters, `version` is `major.minor.patch`.
 #[derive(Debug, Clone, Deserialize)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// `regular` acts on the world, `conversation-simulation` must leave it as it was.
+    /// `regular`, or `conversation-simulation`, in which the run must have no side effects.
     pub invocation_mode: String,
     pub invocation_id: String,
     pub tool_id: String,
@@ -34,7 +34,7 @@ pub struct Metadata {
     pub deadline_ms: u64,
 }
 
-/// The variables of the tool, as far as `required_envvars` and `required_secret_envvars` name them.
+/// The variables of the tool that `required_envvars` and `required_secret_envvars` list.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[non_exhaustive]
 pub struct Config {
@@ -50,7 +50,7 @@ pub struct Conversation {
     pub user_id: String,
 }
 
-/// What is known of the user. Records keep only the names of the sensitive ones.
+/// Variables of the user, which the caller supplies. Records keep only the names of the sensitive ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[non_exhaustive]
 pub struct UserVariables {
@@ -58,14 +58,14 @@ pub struct UserVariables {
     pub sensitive: Variables,
 }
 
-/// Names with their values. Its `Debug` shows names only, so that a printed context carries no value.
+/// Names with their values. `Debug` prints names only, so that a printed context contains no value.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Variables(BTreeMap<String, String>);
 
 impl Context {
-    /// Reports progress: a text, or a [`StatusEvent`]. It is sent at once; what is beyond the bounds of a run is dropped,
-    /// and the run's record says how many.
+    /// Sends a status event, a text or a [`StatusEvent`], at once. Events beyond the limits of the run are dropped, and
+    /// the record of the run counts them.
     pub fn send_status_event(&self, event: impl Into<StatusEvent>) {
         host::send_status_event(&event.into());
     }

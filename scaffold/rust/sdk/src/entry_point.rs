@@ -1,4 +1,4 @@
-//! From the host's call to the author's function and back.
+//! Calls the author's function for a call of the host.
 
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::bindings::{self, ToolError};
 use crate::{Context, Error};
 
-/// Runs the tool: documents in, the output's text out.
+/// Parses the documents of the call, calls the function, and returns the text of the output.
 pub fn run<Input: DeserializeOwned, Output: Serialize>(
     call: bindings::Context,
     tool: impl FnOnce(Input, &Context) -> Result<Output, Error>,
@@ -35,7 +35,7 @@ fn try_run<Input: DeserializeOwned, Output: Serialize>(
     output(&tool(input, &context)?)
 }
 
-/// A string as it is, any other JSON value as compact JSON.
+/// Returns a string unchanged, and any other JSON value as compact JSON.
 fn output(value: &impl Serialize) -> Result<String, Error> {
     match serde_json::to_value(value) {
         Ok(Value::Null) => Err(Error::new("NoResult", "run_tool returns nothing: return a string or a JSON value")),
@@ -45,16 +45,16 @@ fn output(value: &impl Serialize) -> Result<String, Error> {
     }
 }
 
-/// The JSON Schema of the function's first parameter.
+/// Returns the JSON Schema of the function's first parameter.
 pub fn input_schema<Input: JsonSchema, Output>(_: impl FnOnce(Input, &Context) -> Result<Output, Error>) -> String {
     schemars::schema_for!(Input).as_value().to_string()
 }
 
-/// A panic ends the instance, and the host finds what to tell of it in what was printed last.
+/// Prints a panic, which then ends the instance. The host reads the message and the position from the printed text.
 fn say(panic: &PanicHookInfo<'_>) {
     let message = panic.payload_as_str().unwrap_or("no message");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
-    // A host that takes no print has nothing to tell.
+    // If the text cannot be printed, the host has no message.
     drop(writeln!(std::io::stderr(), "panicked at {place}: {message}"));
 }
 

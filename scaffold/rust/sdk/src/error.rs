@@ -1,4 +1,4 @@
-//! What a tool answers when it fails.
+//! The failure of a run.
 
 use std::any::type_name;
 use std::error;
@@ -7,9 +7,9 @@ use std::panic::Location;
 
 use crate::bindings::ToolError;
 
-/// A failure of one run. The caller gets kind, message and where it arose.
+/// A failure of a run. The caller receives its kind, its message and the position where it was created.
 ///
-/// `?` makes one of any error type: its kind is the type's name, and its causes follow the message.
+/// `?` converts every error type: the kind is the name of the type, and the stack trace lists the sources of the error.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: String,
@@ -18,7 +18,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind of your own, such as `OutOfRange`.
+    /// Creates an error of a kind of your own, such as `OutOfRange`.
     #[track_caller]
     pub fn new(kind: impl Into<String>, message: impl fmt::Display) -> Self {
         Self { kind: kind.into(), message: message.to_string(), stack_trace: vec![Location::caller().to_string()] }
@@ -46,7 +46,7 @@ impl<E: error::Error> From<E> for Error {
     }
 }
 
-/// `ParseIntError` of `core::num::error::ParseIntError`, whatever its parameters.
+/// Returns the name of a type without its path and parameters: `ParseIntError` for `core::num::error::ParseIntError`.
 fn short(name: &str) -> &str {
     let path = name.split('<').next().unwrap_or(name);
     path.rsplit("::").next().unwrap_or(path)

@@ -1,4 +1,4 @@
-//! The host's functions: those of the sandbox, or in an author's own tests what stands in for them.
+//! The functions of the host. In an author's own tests, `testing` replaces them.
 
 #[cfg(target_family = "wasm")]
 pub(crate) use real::{Exchange, cancel, finish, send_status_event, start, wait};
@@ -15,7 +15,7 @@ mod real {
 
     pub fn send_status_event(event: &StatusEvent) {
         if let Ok(text) = serde_json::to_string(event) {
-            // What the host does not take is counted in the run's record.
+            // The record of the run counts events that the host refuses.
             drop(status::send(&text));
         }
     }

@@ -1,5 +1,5 @@
-//! HTTP through the host, to the hosts that `allowed_hosts` names. Whole messages pass, redirects are answers like any
-//! other, and requests that were started wait beside each other.
+//! HTTP requests through the host, to the hosts in `allowed_hosts`. Bodies are whole messages. Redirects are not
+//! followed. Requests that were started run in parallel.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::bindings::lathe::tool::http as wire;
 pub use crate::bindings::lathe::tool::http::ErrorCode;
 use crate::host;
 
-/// Starts a request for `GET`; the other functions are the same for other methods.
+/// Creates a `GET` request. The other functions do the same for other methods.
 pub fn get(url: impl Into<String>) -> Request {
     Request::new("GET", url)
 }
@@ -31,18 +31,18 @@ pub fn delete(url: impl Into<String>) -> Request {
     Request::new("DELETE", url)
 }
 
-/// Sends all at once, and answers in their order.
+/// Sends the requests in parallel, and returns the responses in the order of the requests.
 pub fn send_all(requests: impl IntoIterator<Item = Request>) -> Vec<Result<Response, HttpError>> {
     let started: Vec<_> = requests.into_iter().map(Request::start).collect();
     started.into_iter().map(Exchange::finish).collect()
 }
 
-/// Waits until one of these has its answer, and says which have, by their places; none when the time is over before.
+/// Waits until one of these requests has its response. Returns the indices of all that have one; none after a timeout.
 pub fn wait(exchanges: &[&Exchange], timeout: Option<Duration>) -> Vec<usize> {
     let ids: Vec<_> = exchanges.iter().filter_map(|exchange| exchange.id()).collect();
     if ids.len() < exchanges.len() {
         let failed = (0..exchanges.len()).filter(|place| exchanges[*place].id().is_none());
-        return failed.collect(); // these have their answer already
+        return failed.collect(); // these have failed already
     }
     let answered = host::wait(&ids, timeout.map(milliseconds));
     (0..ids.len()).filter(|place| answered.contains(&ids[*place])).collect()
@@ -52,7 +52,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A request that is put together.
+/// A request that is not sent yet.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Request {
@@ -61,7 +61,7 @@ pub struct Request {
     problem: Option<String>,
 }
 
-/// A request on its way. One that is dropped is given up.
+/// A request in flight. Dropping it aborts the request.
 #[derive(Debug)]
 pub struct Exchange {
     sent: Result<host::Exchange, HttpError>,
@@ -69,16 +69,16 @@ pub struct Exchange {
     is_over: bool,
 }
 
-/// What came back, whatever its status.
+/// A response of any status.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub status: u16,
-    /// As they came; [`Response::header`] reads one without regard to case.
+    /// The headers as received. [`Response::header`] finds a header without regard to case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-/// Why no answer came. Answers of any status are none of these.
+/// The reason why there is no response. A response of any status is not an error.
 #[derive(Debug, Clone)]
 pub struct HttpError {
     pub code: ErrorCode,
@@ -101,7 +101,7 @@ impl Request {
         self
     }
 
-    /// A body with its content type.
+    /// Sets a JSON body and the content type.
     pub fn json(mut self, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
             Ok(body) => self.request.body = body,
@@ -110,17 +110,17 @@ impl Request {
         self.header("content-type", "application/json")
     }
 
-    /// How long to wait for the answer, within what the host itself waits.
+    /// Sets the time to wait for the response. The host's own timeouts apply as well.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// Sends it and waits for the answer.
+    /// Sends the request and waits for the response.
     pub fn send(self) -> Result<Response, HttpError> {
         self.start().finish()
     }
 
-    /// Sends it and goes on.
+    /// Sends the request without waiting for the response.
     pub fn start(self) -> Exchange {
         let sent = match self.problem {
             Some(message) => Err(HttpError { code: ErrorCode::InvalidRequest, message }),
@@ -148,12 +148,12 @@ impl Exchange {
         self.sent.as_ref().ok().copied()
     }
 
-    /// Waits for the answer and takes it.
+    /// Waits for the response and returns it.
     pub fn finish(mut self) -> Result<Response, HttpError> {
         let id = self.sent.clone()?;
         if self.timeout.is_some_and(|timeout| host::wait(&[id], Some(milliseconds(timeout))).is_empty()) {
             let message = "the tool waited for no longer".to_owned();
-            return Err(HttpError { code: ErrorCode::Timeout, message }); // and what is dropped is given up
+            return Err(HttpError { code: ErrorCode::Timeout, message }); // dropping the request aborts it
         }
         self.is_over = true;
         let wire::Response { status, headers, body } = host::finish(id).map_err(HttpError::of)?;
@@ -170,7 +170,7 @@ impl Drop for Exchange {
 }
 
 impl Response {
-    /// Whether the status is one of success.
+    /// Whether the status is 2xx.
     pub fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -180,7 +180,7 @@ impl Response {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as UTF-8, with marks where it is none.
+    /// The body as text. Bytes that are not valid UTF-8 are replaced by U+FFFD.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

@@ -1,4 +1,4 @@
-//! What a Lathe tool in Rust is written against.
+//! The package for Lathe tools in Rust.
 //!
 //! ```ignore
 //! use lathe::{Context, Error};
@@ -37,8 +37,9 @@ pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variab
 pub use error::Error;
 pub use status::StatusEvent;
 
-/// Names the function that is the tool. It takes the input, a type with `serde::Deserialize` and `schemars::JsonSchema`,
-/// and a `&Context`, and returns a `Result` of something with `serde::Serialize` and [`Error`].
+/// Declares the function of the tool. Its parameters are the input, whose type implements `serde::Deserialize` and
+/// `schemars::JsonSchema`, and a `&Context`. It returns a `Result` with a type that implements `serde::Serialize`, and
+/// [`Error`].
 #[macro_export]
 macro_rules! tool {
     ($run_tool:path) => {
@@ -62,7 +63,7 @@ macro_rules! tool {
     };
 }
 
-/// For [`tool!`] alone.
+/// Items that only [`tool!`] uses.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::bindings::{Context, Guest, ToolError};

@@ -1,8 +1,8 @@
-//! What the generated bindings want of a runtime: memory that the host fills and the tool frees.
+//! The runtime functions that the generated bindings call: memory that the host fills and the tool frees.
 
 use std::alloc::{self, Layout};
 
-/// Memory that is freed unless it is forgotten, which it always is here: what a tool answers is freed when the host has read it.
+/// Memory that is freed on drop. The bindings always forget it, since results are freed after the host has read them.
 pub struct Cleanup {
     memory: *mut u8,
     layout: Layout,
@@ -13,7 +13,7 @@ impl Cleanup {
         if layout.size() == 0 {
             return (std::ptr::null_mut(), None);
         }
-        // SAFETY: the layout has a size.
+        // SAFETY: the size of the layout is not zero.
         let memory = unsafe { alloc::alloc(layout) };
         if memory.is_null() {
             alloc::handle_alloc_error(layout);
@@ -33,7 +33,7 @@ impl Drop for Cleanup {
     }
 }
 
-/// The bindings call it, so that [`cabi_realloc`] is part of every tool.
+/// Keeps [`cabi_realloc`] in every tool, because the bindings call this function.
 pub fn maybe_link_cabi_realloc() {
     #[cfg(target_family = "wasm")]
     {
@@ -42,7 +42,7 @@ pub fn maybe_link_cabi_realloc() {
     }
 }
 
-/// With this the host takes memory for what it passes to the tool.
+/// Allocates memory for values that the host passes to the tool.
 ///
 /// # Safety
 /// As `realloc`; without an old block both its address and its length are 0.

@@ -1,9 +1,9 @@
-//! Status events: what a tool tells its caller while it runs.
+//! Status events, which a tool sends to its caller during a run.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// One report: a text for people, how far the work is, in any unit, and any JSON value.
+/// A status event: a text for people, the progress in any unit, and any JSON value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StatusEvent {
     message: String,

@@ -1,5 +1,5 @@
-//! For an author's own tests, which `cargo test` runs without a sandbox: a context to call the tool with, and answers to its
-//! requests. Everything here belongs to the thread, so that tests run beside each other.
+//! Support for an author's own tests, which `cargo test` runs without a sandbox: a context to call the tool with, and
+//! responses to its requests. All state belongs to the thread, so that tests can run in parallel.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ thread_local! {
     static WORLD: RefCell<World> = RefCell::default();
 }
 
-/// A context as a direct invoke has it, with no variables. Fill in what the test needs.
+/// Returns the context of a direct invoke, without variables. Set the fields that the test needs.
 pub fn context() -> Context {
     let metadata = Metadata {
         invocation_mode: "regular".into(),
@@ -37,12 +37,12 @@ pub fn context() -> Context {
     Context { metadata, config: Config::default(), conversation: None, user_variables: UserVariables::default() }
 }
 
-/// Answers all later requests of this thread.
+/// Sets the function that answers all later requests of this thread.
 pub fn answer_requests(answer: impl Fn(&Request) -> Result<Response, HttpError> + 'static) {
     WORLD.with_borrow_mut(|world| world.answer = Some(Box::new(answer)));
 }
 
-/// The status events that were sent on this thread since the last time.
+/// Returns the status events that this thread sent since the last call.
 pub fn take_status_events() -> Vec<StatusEvent> {
     WORLD.with_borrow_mut(|world| std::mem::take(&mut world.events))
 }

@@ -1,4 +1,4 @@
-//! {{tool_name}}: greets somebody by name. Replace the body; the input schema comes from the type of `input`.
+//! {{tool_name}}: greets somebody by name. Replace the body. The input schema is derived from the type of `input`.
 
 use lathe::{Context, Error, StatusEvent};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ struct Greetings {
 
 lathe::tool!(run_tool);
 
-/// A string is answered as it is, any other value as compact JSON.
+/// Returns the greetings. A string becomes the output unchanged, any other value compact JSON.
 fn run_tool(input: Input, context: &Context) -> Result<Greetings, Error> {
     if input.times < 1 {
         return Err(Error::new("OutOfRange", format!("times must be at least 1, not {}", input.times)));
@@ -39,7 +39,7 @@ fn run_tool(input: Input, context: &Context) -> Result<Greetings, Error> {
     Ok(Greetings { delivered: deliver(&greetings, context), greetings })
 }
 
-/// Here a real tool would change the world, so a simulated conversation stops short of it.
+/// A real tool has its side effects here, such as sending a message. A simulated conversation must have none.
 fn deliver(greetings: &[String], context: &Context) -> bool {
     !context.metadata.is_simulation() && !greetings.is_empty()
 }

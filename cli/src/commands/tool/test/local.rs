@@ -1,73 +1,61 @@
-//! A directory's project, built, checked and run here, without a server.
+//! Local tests: builds, checks and runs a project without a server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::Context;
-use builder::{BuildEvent, Built, Error, Progress, StepState, Workshop, directory};
+use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
 use registry::{Clock, DataDir, EnvvarName, KeyRing, SecretValue};
-use runner::{InvocationMode, Runners, Trials, Tried};
+use runner::{InvocationMode, Runners, TrialRunner};
 use tempfile::TempDir;
+use tokio::time::Instant;
 
-use super::TestArguments;
+use super::arguments::TestArguments;
 use super::round::{Refusal, Round, Run, Step};
-use super::{report, watch};
 use crate::client::{Event, Input, Mode, StepState as ShownState};
 use crate::commands::input;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
 use crate::programs;
-use crate::server::{CACHE_KEY_LABEL, THIS_PROGRAM, found_bubblewrap, program};
+use crate::server::{CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap, program};
 
-/// A project is tested by one process; its runs are one after the other.
+/// Runner processes of a local test. Its runs are sequential.
 const RUNNERS: usize = 1;
 
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// What stays warm between rounds.
-pub struct Bench {
+/// The state that rounds of tests share.
+pub struct LocalTester {
     pub root: PathBuf,
-    workshop: Workshop,
+    builder: LocalBuilder,
     inputs: Vec<Input>,
     envvars: BTreeMap<EnvvarName, String>,
     secrets: BTreeMap<EnvvarName, SecretValue>,
-    /// Of this process alone: another one may be testing, too.
+    /// A scratch directory for this process, since other processes may test at the same time.
     _scratch: TempDir,
 }
 
-pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let bench = Bench::open(arguments, screen)?;
-    if arguments.watch {
-        return watch::run(&bench, screen).await;
-    }
-    let round = bench.round(directory::read(&bench.root)).await;
-    report::whole(screen, &round)?;
-    Ok(if round.succeeded { Outcome::Done } else { Outcome::Failed })
-}
-
-impl Bench {
-    fn open(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Self> {
+impl LocalTester {
+    pub fn open(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Self> {
         let root = arguments.path.clone().unwrap_or_else(|| PathBuf::from("."));
         if !root.is_dir() {
-            let message = format!("{} is no directory here", root.display());
-            return Err(Failure::usage(message, "name a project's directory, or a pushed branch with --branch"));
+            let message = format!("{} is not a directory", root.display());
+            return Err(Failure::usage(message, "give the project's directory, or a pushed branch with --branch"));
         }
         let inputs = arguments.input.read_given()?;
         let (envvars, secrets) = (named(&arguments.envvars)?, named(&arguments.secrets)?);
         let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
         if !data.cache().is_dir() {
-            screen
-                .note("the first test on this machine compiles the languages' interpreters, which takes some seconds");
+            screen.note("the first test on this machine compiles the language images, which takes some seconds");
         }
         let scratch = scratch(&data)?;
-        let workshop = workshop(arguments, &data, scratch.path())?;
-        Ok(Self { root, workshop, inputs, envvars, secrets, _scratch: scratch })
+        let builder = builder(arguments, &data, scratch.path())?;
+        Ok(Self { root, builder, inputs, envvars, secrets, _scratch: scratch })
     }
 
-    /// Builds, checks and runs what was read, and shows how that goes.
-    pub async fn round(&self, files: Result<Files, Error>) -> Round {
+    /// Builds, checks and runs the files, and shows the progress.
+    pub async fn test(&self, files: Result<Files, Error>) -> Round {
         let display = BuildDisplay::start(&format!("testing {}", self.root.display()));
         let (progress, mut events) = Progress::channel();
         let mut steps = Vec::new();
@@ -79,51 +67,52 @@ impl Bench {
                 display.show(&shown(event));
             }
         };
-        #[expect(clippy::disallowed_methods, reason = "a duration that is only shown")]
         let started = Instant::now();
-        let (mut round, ()) = tokio::join!(self.work(files, progress), showing);
+        let (mut round, ()) = tokio::join!(self.test_files(files, progress), showing);
         round.steps = steps;
         round.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         round
     }
 
-    /// The progress is given away, so that its end is the end of the work.
-    async fn work(&self, files: Result<Files, Error>, progress: Progress) -> Round {
+    /// Owns `progress`, so that the stream of events ends with the test.
+    async fn test_files(&self, files: Result<Files, Error>, progress: Progress) -> Round {
         let mut round = Round { directory: self.root.display().to_string(), ..Round::default() };
-        match self.try_work(files, &progress, &mut round).await {
-            Ok(()) => round.succeeded = round.is_good(),
+        match self.try_test(files, &progress, &mut round).await {
+            Ok(()) => round.succeeded = round.is_success(),
             Err(error) => round.refusal = Some(Refusal::of(&error)),
         }
         round
     }
 
-    async fn try_work(&self, files: Result<Files, Error>, progress: &Progress, round: &mut Round) -> Result<(), Error> {
-        let built = self.workshop.build(files?, progress).await?;
-        round.checks = self.workshop.check(&built, progress).await?;
+    async fn try_test(&self, files: Result<Files, Error>, progress: &Progress, round: &mut Round) -> Result<(), Error> {
+        let built = self.builder.build(files?, progress).await?;
+        round.checks = self.builder.check(&built, progress).await?;
         for (index, input) in self.inputs.iter().enumerate() {
-            let tried = self.run_input(&built, input, index, progress).await?;
+            let variables = SuppliedVariables { envvars: self.envvars.clone(), secrets: self.secrets.clone() };
+            let events = event_sink(index + 1, progress.clone());
+            let run = LocalRun { input: runner_input(input), variables, events };
+            let tried = self.builder.run(&built, run).await?;
             round.runs.push(Run::of(tried));
         }
         Ok(())
     }
-
-    async fn run_input(&self, built: &Built, input: &Input, index: usize, progress: &Progress) -> Result<Tried, Error> {
-        let said = progress.clone();
-        let events =
-            Box::new(move |event: runner::StatusDocument| said.line(format!("[{}] {}", index + 1, event.message)));
-        let (envvars, secrets) = (self.envvars.clone(), self.secrets.clone());
-        self.workshop.run(built, of_runner(input), envvars, secrets, events).await
-    }
 }
 
-fn workshop(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<Workshop> {
+/// Shows status events of an input as log lines.
+fn event_sink(number: usize, progress: Progress) -> runner::EventSink {
+    Box::new(move |event| progress.line(format!("[{number}] {}", event.message)))
+}
+
+fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<LocalBuilder> {
     let keys = KeyRing::load(data).context("opening the cache directory")?;
     let program = program()?;
     let runner = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), &program);
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
-    let trials = Trials::start(&runner::Config { runners: Some(runners), ..runner }, Clock::system())?;
-    let builder = builder::Config {
-        bubblewrap: found_bubblewrap(),
+    let schema_worker = Some(runner::schema_worker(THIS_PROGRAM));
+    let trials =
+        TrialRunner::start(&runner::Config { runners: Some(runners), schema_worker, ..runner }, Clock::system())?;
+    let config = builder::Config {
+        bubblewrap: bubblewrap(None),
         python_index: arguments.python_index.clone(),
         rust_toolchain: arguments.rust_toolchain.clone().or_else(programs::rust_toolchain),
         crate_index: Some(arguments.crate_index.clone()),
@@ -131,7 +120,7 @@ fn workshop(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow
         esbuild: programs::esbuild(arguments.esbuild.as_deref()),
         ..builder::Config::new(data.cache(), scratch.to_owned(), &program)
     };
-    Ok(Workshop::new(builder, trials)?)
+    Ok(LocalBuilder::new(config, trials)?)
 }
 
 fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
@@ -142,14 +131,14 @@ fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
 
 fn named<T: From<String>>(pairs: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
     let one = |(name, value): (String, String)| {
-        let name =
-            EnvvarName::parse(&name).map_err(|error| Failure::usage(error.to_string(), "a name such as API_KEY"))?;
+        let name = EnvvarName::parse(&name)
+            .map_err(|error| Failure::usage(error.to_string(), "give a name such as API_KEY"))?;
         Ok((name, T::from(value)))
     };
     input::pairs(pairs)?.into_iter().map(one).collect()
 }
 
-fn of_runner(input: &Input) -> runner::Input {
+fn runner_input(input: &Input) -> runner::Input {
     runner::Input {
         input_parameters: input.input_parameters.clone(),
         invocation_mode: match input.invocation_mode {
@@ -174,8 +163,8 @@ fn shown(event: BuildEvent) -> Event {
     }
 }
 
-/// All directories with files of the project.
+/// Returns all directories with files of the project.
 pub fn folders(root: &Path) -> Vec<PathBuf> {
-    // What cannot be read is told when the files are read.
+    // Reading the files reports the error.
     directory::folders(root).unwrap_or_else(|_| vec![root.to_owned()])
 }

@@ -1,6 +1,6 @@
-//! A pushed branch, built and run by the server.
+//! Tests of a pushed branch on the server.
 
-use super::TestArguments;
+use super::arguments::TestArguments;
 use crate::client::{Client, TestRequest};
 use crate::commands::input;
 use crate::commands::tool::project;

@@ -1,4 +1,4 @@
-//! What came of a test, for people or as a document.
+//! The report of a local test, as text or JSON.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use super::round::{Refusal, Round};
 use crate::failure::Failure;
 use crate::output::{DIM, GREEN, RED, RESET, Screen, duration, printable, show_results};
 
-/// Of what a tool printed; its end is where it went wrong.
+/// Maximum number of printed lines, from the end, where errors are.
 const LOG_LINES_MAX: usize = 20;
 
-/// The answer of a command that tests once. What ended the build is the command's own error.
-pub fn whole(screen: Screen, round: &Round) -> anyhow::Result<()> {
+/// Shows a single round. An error of the build is the command's error.
+pub fn show(screen: Screen, round: &Round) -> anyhow::Result<()> {
     if screen.is_json() {
         return screen.document(&round.document());
     }
     match &round.refusal {
         Some(refusal) => Err(refused(refusal)),
-        None => people(screen, round),
+        None => show_text(screen, round),
     }
 }
 
-/// One of many: a line of JSON, or a part for people.
-pub fn part(screen: Screen, round: &Round) -> anyhow::Result<()> {
+/// Shows one of many rounds: one line of JSON, or text.
+pub fn show_one_of_many(screen: Screen, round: &Round) -> anyhow::Result<()> {
     if screen.is_json() {
         return screen.line(round.document());
     }
     match &round.refusal {
         Some(refusal) => screen.line(format!("{RED}failed{RESET}  {}", printable(&refusal.message))),
-        None => people(screen, round),
+        None => show_text(screen, round),
     }
 }
 
-/// With inputs the answer is what the tool said, ready for a pipe, and the checks are beside it.
-fn people(screen: Screen, round: &Round) -> anyhow::Result<()> {
+/// Shows a round as text. With inputs, stdout has only the outputs, ready for a pipe; checks go to stderr.
+fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
     let lines = round.checks.iter().map(check_text).chain([summary(round)]);
     if round.runs.is_empty() {
         return lines.into_iter().try_for_each(|line| screen.line(line));
@@ -42,7 +42,7 @@ fn people(screen: Screen, round: &Round) -> anyhow::Result<()> {
     lines.into_iter().for_each(|line| screen.note(line));
     for run in &round.runs {
         for request in &run.unanswered {
-            screen.note(format!("no mock stands for {}; add one to mocks/", printable(request)));
+            screen.note(format!("no mock matches {}; add one to mocks/", printable(request)));
         }
         printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
     }
@@ -62,7 +62,7 @@ fn check_text(check: &Checked) -> String {
     text
 }
 
-/// The last lines that a tool printed.
+/// Returns the last lines that a tool printed.
 fn printed(logs: &str) -> Vec<String> {
     let lines: Vec<&str> = logs.lines().collect();
     let skipped = lines.len().saturating_sub(LOG_LINES_MAX);
@@ -82,8 +82,8 @@ fn summary(round: &Round) -> String {
 
 fn refused(refusal: &Refusal) -> anyhow::Error {
     let hint = match (refusal.code, refusal.stage) {
-        ("build_failed", "variables") => "give it here, as in --envvar NAME=VALUE or --secret NAME",
-        ("build_failed", _) => "mend the project and test again; --watch does so whenever a file changes",
+        ("build_failed", "variables") => "give the value with --envvar NAME=VALUE or --secret NAME",
+        ("build_failed", _) => "fix the project and test again; with --watch, it is tested whenever a file changes",
         _ => "`lathe doctor` checks this machine",
     };
     Failure::refused(refusal.message.clone(), hint)
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_check_shows_its_file_the_difference_and_what_was_printed() {
+    fn a_failing_check_shows_its_file_the_difference_and_the_log() {
         let text = check_text(&checked(Some("the output differs:\n  /a: expected 1, got 2")));
         let expected = "  greets  12 ms  checks/greets.json\n        the output differs:\n          /a: expected 1, got 2\n        | one\n        | two";
         assert!(text.ends_with(expected), "{text}");

@@ -1,7 +1,7 @@
-//! What came of one test of a directory.
+//! The result of one round: a build of a directory, its checks and its runs.
 
 use builder::{Checked, Error};
-use runner::{Outcome, Tried};
+use runner::{Outcome, TrialResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub struct Step {
     pub duration_ms: u64,
 }
 
-/// Why there was nothing to check, or checking ended early.
+/// An error that ended the round.
 #[derive(Debug, Serialize)]
 pub struct Refusal {
     pub code: &'static str,
@@ -32,7 +32,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// One input that was given on the command line.
+/// The run of one input of the command line.
 #[derive(Debug)]
 pub struct Run {
     pub result: InvocationResult,
@@ -41,8 +41,8 @@ pub struct Run {
 }
 
 impl Round {
-    /// Whether everything passed that was looked at.
-    pub fn is_good(&self) -> bool {
+    /// Whether the build, all checks and all runs succeeded.
+    pub fn is_success(&self) -> bool {
         let is_run = |run: &Run| matches!(run.result.status, ResultStatus::Succeeded { .. });
         self.refusal.is_none() && self.failed_checks() == 0 && self.runs.iter().all(is_run)
     }
@@ -51,7 +51,7 @@ impl Round {
         self.checks.iter().filter(|check| check.failure.is_some()).count()
     }
 
-    /// For `--json`. Results have the names of an invocation's.
+    /// The document for `--json`. Results have the keys of the API's invocation results.
     pub fn document(&self) -> Value {
         let check = |check: &Checked| {
             let Checked { name, file, duration_ms, failure, logs } = check;
@@ -77,7 +77,7 @@ impl Refusal {
 }
 
 impl Run {
-    pub fn of(tried: Tried) -> Self {
+    pub fn of(tried: TrialResult) -> Self {
         let duration_ms = u64::try_from(tried.duration.as_millis()).unwrap_or(u64::MAX);
         let status = match tried.outcome {
             Outcome::Succeeded { output } => ResultStatus::Succeeded { output },

@@ -1,4 +1,4 @@
-//! Tests a directory again whenever one of its files changes.
+//! `lathe tool test --watch`: tests a directory whenever one of its files changes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use builder::directory;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use tokio::sync::Notify;
 
-use super::local::{Bench, folders};
+use super::local::{LocalTester, folders};
 use super::report;
 use crate::failure::Outcome;
 use crate::output::Screen;
 use crate::server::Signals;
 
-/// An editor writes a file in several steps, some milliseconds apart.
-const QUIET: Duration = Duration::from_millis(30);
-/// A project that never rests is tested all the same.
-const UNREST_MAX: Duration = Duration::from_secs(1);
-/// How often a directory is looked for that is not there.
+/// Silence after which a change is complete. Editors write a file in several steps, some milliseconds apart.
+const QUIET_TIME: Duration = Duration::from_millis(30);
+/// Maximum time to wait for silence.
+const QUIET_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Interval between checks for a missing directory.
 const MISSING_RETRY: Duration = Duration::from_secs(1);
 
-/// Everything that can change what is in a directory.
+/// Events that can change the contents of a directory.
 const CHANGES: AddWatchFlags = AddWatchFlags::IN_CLOSE_WRITE
     .union(AddWatchFlags::IN_MODIFY)
     .union(AddWatchFlags::IN_CREATE)
@@ -31,27 +31,27 @@ const CHANGES: AddWatchFlags = AddWatchFlags::IN_CLOSE_WRITE
     .union(AddWatchFlags::IN_DELETE_SELF)
     .union(AddWatchFlags::IN_MOVE_SELF);
 
-pub async fn run(bench: &Bench, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome> {
     let mut signals = Signals::catch().context("catching Ctrl-C")?;
     tokio::select! {
         _ = signals.next() => Ok(Outcome::Done),
-        ended = rounds(bench, screen) => ended,
+        ended = rounds(tester, screen) => ended,
     }
 }
 
-async fn rounds(bench: &Bench, screen: Screen) -> anyhow::Result<Outcome> {
+async fn rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new().context("watching files")?;
     let mut tested = None;
     loop {
-        // Before the files are read, so that no change is missed.
-        let is_there = watcher.cover(&folders(&bench.root));
-        let files = directory::read(&bench.root);
+        // Watches before the files are read, so that no change is missed.
+        let is_there = watcher.watch(&folders(&tester.root));
+        let files = directory::read(&tester.root);
         let found = files.as_ref().map(Clone::clone).map_err(ToString::to_string);
         if tested.as_ref() != Some(&found) {
             tested = Some(found);
-            let round = bench.round(files).await;
-            report::part(screen, &round)?;
-            screen.note(format!("watching {}; Ctrl-C ends it", bench.root.display()));
+            let round = tester.test(files).await;
+            report::show_one_of_many(screen, &round)?;
+            screen.note(format!("watching {}; stop with Ctrl-C", tester.root.display()));
         }
         if is_there {
             watcher.change().await;
@@ -61,7 +61,7 @@ async fn rounds(bench: &Bench, screen: Screen) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The kernel's word on changed files.
+/// Changes of watched directories, from inotify.
 struct Watcher {
     inotify: Arc<Inotify>,
     changed: Arc<Notify>,
@@ -72,7 +72,7 @@ impl Watcher {
         let inotify = Arc::new(Inotify::init(InitFlags::IN_CLOEXEC)?);
         let watcher = Self { inotify, changed: Arc::default() };
         let (inotify, changed) = (watcher.inotify.clone(), watcher.changed.clone());
-        // It waits in the kernel, and ends with the program.
+        // The thread waits for events and ends with the process.
         std::thread::Builder::new().name("watch".into()).spawn(move || {
             while inotify.read_events().is_ok() {
                 changed.notify_one();
@@ -81,18 +81,18 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Watches these directories, too; those that are watched already stay so. Whether the first one is there.
-    fn cover(&self, folders: &[PathBuf]) -> bool {
-        let watch = |folder: &PathBuf| self.inotify.add_watch(folder, CHANGES).is_ok();
-        let watched: Vec<bool> = folders.iter().map(watch).collect();
+    /// Watches directories, besides those that are watched already. Returns whether the first one exists.
+    fn watch(&self, folders: &[PathBuf]) -> bool {
+        let is_watched = |folder: &PathBuf| self.inotify.add_watch(folder, CHANGES).is_ok();
+        let watched: Vec<bool> = folders.iter().map(is_watched).collect();
         watched.first().copied().unwrap_or(false)
     }
 
-    /// Waits for a change, and until its writer rests.
+    /// Waits for a change, then for silence, at most [`QUIET_WAIT_MAX`].
     async fn change(&self) {
         self.changed.notified().await;
-        let unrest = async { while tokio::time::timeout(QUIET, self.changed.notified()).await.is_ok() {} };
-        // Unrest without an end is no reason to wait.
-        let _ = tokio::time::timeout(UNREST_MAX, unrest).await;
+        let changes = async { while tokio::time::timeout(QUIET_TIME, self.changed.notified()).await.is_ok() {} };
+        // A timeout means that files still change; they are tested as they are.
+        let _ = tokio::time::timeout(QUIET_WAIT_MAX, changes).await;
     }
 }

@@ -1,11 +1,11 @@
-//! The equal of the echo tool behind `wasi:http/incoming-handler`: one word in upper case.
+//! The same echo tool behind `wasi:http/incoming-handler`: one word in upper case.
 
 use serde::{Deserialize, Serialize};
 use wasip2::exports::http::incoming_handler::Guest;
 use wasip2::http::types::{Fields, IncomingRequest, OutgoingBody, OutgoingResponse, ResponseOutparam};
 use wasip2::io::streams::StreamError;
 
-/// Far more than the measured body; a read answers with what is there.
+/// Far more than the measured body; a read returns the available bytes.
 const READ_BYTES: u64 = 64 << 10;
 
 struct Serve;
@@ -21,7 +21,7 @@ impl Guest for Serve {
             Ok(body) => (200, body),
             Err(why) => (400, why.into_bytes()),
         };
-        // Nobody is left to hear of a failure to answer.
+        // The client is gone, so that the error cannot be reported.
         let _ = send(out, status, &body);
     }
 }

@@ -1,4 +1,4 @@
-//! The tool that peers are compared with: one word in upper case, and nothing that they do not do.
+//! The tool that is compared with the peers' tools: one word in upper case, without anything that they do not do.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,90 @@
+//! The resource that a path names and that conditions of grants are about.
+
+use axum::http::request::Parts;
+use registry::{InvocationId, Principal, Store, Tool, ToolId};
+
+use crate::extract::{self, PathParameter};
+
+/// The kind of resource that the path of a route names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceKind {
+    Tool,
+    /// A run, and through it the tool that ran.
+    Invocation,
+    /// Lists, creation, git and the scaffold, which need a grant without conditions.
+    None,
+}
+
+/// The resource that the path of a request names.
+pub(super) enum ResourceRef {
+    Tool(ToolId),
+    Invocation(InvocationId),
+    /// No resource, or an invalid id.
+    None,
+}
+
+impl ResourceKind {
+    pub(super) fn of(path: &str) -> Self {
+        let names = |parameter: &str| path.split('/').any(|segment| segment == format!("{{{parameter}}}"));
+        if names(ToolId::NAME) {
+            Self::Tool
+        } else if names(InvocationId::NAME) {
+            Self::Invocation
+        } else {
+            Self::None
+        }
+    }
+}
+
+impl ResourceRef {
+    pub(super) async fn read(parts: &mut Parts, kind: ResourceKind) -> Self {
+        let read = match kind {
+            ResourceKind::Tool => parameter(parts).await.map(Self::Tool),
+            ResourceKind::Invocation => parameter(parts).await.map(Self::Invocation),
+            ResourceKind::None => None,
+        };
+        read.unwrap_or(Self::None)
+    }
+
+    /// Returns the tool that conditions are about.
+    pub(super) async fn tool(&self, store: &Store, principal: &Principal) -> registry::Result<Option<Tool>> {
+        let organization = &principal.organization;
+        match self {
+            Self::Tool(tool) => store.get_tool(organization, tool).await,
+            Self::Invocation(invocation) => store.get_tool_of(organization, invocation).await,
+            Self::None => Ok(None),
+        }
+    }
+}
+
+async fn parameter<T: PathParameter>(parts: &mut Parts) -> Option<T> {
+    let text = extract::parameter(parts, &(), T::NAME).await.ok()?;
+    T::parse_parameter(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::Permission;
+
+    use super::*;
+    use crate::router::routes;
+
+    #[test]
+    fn paths_name_tools_and_runs() {
+        let tool = ResourceKind::of("/v1/{organization}/tool/{tool_id}/version/{version}");
+        assert_eq!(tool, ResourceKind::Tool);
+        let invocation = ResourceKind::of("/v1/{organization}/tool/invocation/{invocation_id}");
+        assert_eq!(invocation, ResourceKind::Invocation);
+        assert_eq!(ResourceKind::of("/v1/{organization}/tool"), ResourceKind::None);
+    }
+
+    /// A permission accepts conditions if and only if one of its operations names a tool or a run.
+    #[test]
+    fn conditions_can_be_met_where_they_are_accepted() {
+        for permission in Permission::grantable() {
+            let mut own = routes().into_iter().filter(|route| route.permission == Some(permission));
+            let names_tool = own.any(|route| ResourceKind::of(route.path) != ResourceKind::None);
+            assert_eq!(names_tool, permission.can_be_conditional(), "{permission}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Error codes that several operations share.
+
+/// An error status with its codes.
+pub(super) type StatusAndCodes = (u16, &'static [&'static str]);
+
+/// Codes that every operation on the database can return.
+pub(crate) const STORE_CODES: &[&str] = &["shutting_down", "storage_failing", "database_busy", "store_closed"];
+
+/// Codes with which a build is refused for now.
+pub(crate) const BUILD_CODES: &[&str] = &["overloaded", "no_build_worker", "build_worker_lost"];
+
+/// Errors of an operation that builds and runs the tip of a branch.
+pub(super) const BRANCH_ERRORS: [StatusAndCodes; 3] = [
+    (
+        400,
+        &[
+            "build_failed",
+            "input_schema",
+            "unknown_branch",
+            "unknown_commit",
+            "missing_project_directory",
+            "refused_tree",
+            "component_rejected",
+            "variable_missing",
+        ],
+    ),
+    (429, &["too_many_runs", "too_many_builds"]),
+    (503, BUILD_CODES),
+];

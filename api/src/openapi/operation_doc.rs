@@ -1,0 +1,171 @@
+//! The description of an operation, written beside its handler.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::Value;
+
+use super::Parameter;
+use super::error_codes::{BRANCH_ERRORS, StatusAndCodes};
+
+/// The sections of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tag {
+    SignIn,
+    Tools,
+    Versions,
+    Runs,
+    History,
+    Source,
+    Identity,
+    Service,
+}
+
+/// Texts, responses and errors of an operation. Its inputs come from its handler.
+#[derive(Clone, Debug)]
+pub(crate) struct OperationDoc {
+    pub(super) id: &'static str,
+    pub(super) tag: Tag,
+    pub(super) summary: &'static str,
+    pub(super) description: &'static str,
+    pub(super) parameters: Vec<Parameter>,
+    /// Media types of a body that is not JSON.
+    pub(super) binary_bodies: &'static [&'static str],
+    pub(super) successes: Vec<Success>,
+    pub(super) errors: Vec<StatusAndCodes>,
+    pub(super) links: Vec<Link>,
+}
+
+/// A successful response.
+#[derive(Clone, Debug)]
+pub(super) struct Success {
+    pub(super) status: u16,
+    pub(super) description: &'static str,
+    pub(super) content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Nothing,
+    Json { schema: fn(&mut SchemaGenerator) -> Schema, example: Value },
+    Bytes { media_types: &'static [&'static str] },
+}
+
+/// A parameter of another operation that a value of the response can fill.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) operation: &'static str,
+    pub(super) parameter: &'static str,
+    pub(super) pointer: &'static str,
+}
+
+impl OperationDoc {
+    pub(crate) const fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// `id` never changes, since clients are generated from it; the summary is a title without a full stop.
+    pub(crate) const fn new(id: &'static str, tag: Tag, summary: &'static str) -> Self {
+        Self {
+            id,
+            tag,
+            summary,
+            description: "",
+            parameters: Vec::new(),
+            binary_bodies: &[],
+            successes: Vec::new(),
+            errors: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// The description, in Markdown.
+    pub(crate) fn description(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// A success with a JSON body of type `T`. A test checks that the schema admits the example.
+    pub(crate) fn returns<T: JsonSchema>(mut self, status: u16, description: &'static str, example: Value) -> Self {
+        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<T>();
+        self.successes.push(Success { status, description, content: Content::Json { schema, example } });
+        self
+    }
+
+    /// A success without a body.
+    pub(crate) fn returns_nothing(mut self, status: u16, description: &'static str) -> Self {
+        self.successes.push(Success { status, description, content: Content::Nothing });
+        self
+    }
+
+    /// A success with a body that is not JSON.
+    pub(crate) fn returns_bytes(
+        mut self,
+        status: u16,
+        description: &'static str,
+        media_types: &'static [&'static str],
+    ) -> Self {
+        self.successes.push(Success { status, description, content: Content::Bytes { media_types } });
+        self
+    }
+
+    /// An error status with its codes. The document adds the errors that all operations of its kind share.
+    pub(crate) fn errors(mut self, status: u16, codes: &'static [&'static str]) -> Self {
+        self.errors.push((status, codes));
+        self
+    }
+
+    /// The errors of building and running the tip of a branch.
+    pub(crate) fn builds_and_runs_a_branch(mut self) -> Self {
+        self.errors.extend(BRANCH_ERRORS);
+        self
+    }
+
+    /// A parameter that the handler reads and that none of its types describes.
+    pub(crate) fn parameter(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// A body that is not JSON.
+    pub(crate) const fn binary_body(mut self, media_types: &'static [&'static str]) -> Self {
+        self.binary_bodies = media_types;
+        self
+    }
+
+    /// A link: the value at `pointer` in the response is the `parameter` of another operation.
+    pub(crate) fn links_to(mut self, operation: &'static str, parameter: &'static str, pointer: &'static str) -> Self {
+        self.links.push(Link { operation, parameter, pointer });
+        self
+    }
+}
+
+impl Tag {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::SignIn => "Sign-in",
+            Self::Tools => "Tools",
+            Self::Versions => "Versions",
+            Self::Runs => "Runs",
+            Self::History => "History",
+            Self::Source => "Source",
+            Self::Identity => "Users, roles and keys",
+            Self::Service => "Service",
+        }
+    }
+
+    pub(super) const fn description(self) -> &'static str {
+        match self {
+            Self::SignIn => "Exchange an API key for a token.",
+            Self::Tools => {
+                "A tool is a name under which versions are published. It has a description, tags and variables."
+            }
+            Self::Versions => "A version is the tip of a branch, built once. It never changes.",
+            Self::Runs => "Run a version, or the tip of a branch, on one to ten inputs.",
+            Self::History => "The record of every run that began, with its outcome.",
+            Self::Source => "The organisation's git repository, and the Python package for authors of tools.",
+            Self::Identity => {
+                "Users, their roles and their API keys. Every user manages their own keys; administrators manage all."
+            }
+            Self::Service => "Health, the OpenAPI document and the HTTP reference.",
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The limit of one route, before its handler and behind its guard.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::Quota;
+use governor::clock::Clock;
+use governor::nanos::Nanos;
+
+use super::clock::MonotonicClock;
+use super::limits::RateLimits;
+use super::usage::{Key, Limiter, Usage};
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract;
+use crate::metrics;
+use crate::server::Peer;
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// More requests per minute than a server answers.
+const PER_MINUTE_MAX: u32 = 1_000_000;
+
+const MILLISECONDS_PER_SECOND: u64 = 1_000;
+
+/// Makes the limits of all routes, which share their tables.
+pub(crate) struct LimitFactory {
+    limits: RateLimits,
+    system: registry::Clock,
+    clock: MonotonicClock,
+    callers: Usage,
+    sign_ins: Usage,
+}
+
+/// The limit of one operation.
+pub(crate) struct Limit {
+    operation: &'static str,
+    quota: Quota,
+    system: registry::Clock,
+    callers: Counter,
+    sign_ins: Counter,
+}
+
+/// A limiter with its table.
+struct Counter {
+    limiter: Limiter,
+    usage: Usage,
+    /// The moment from which the table counts.
+    start: Nanos,
+}
+
+/// Whether a request is admitted, and the numbers that its answer tells the client.
+struct Verdict {
+    remaining: u32,
+    /// When all requests are there again.
+    restored_in: Duration,
+    /// When a refused request could succeed; `None` for an admitted request.
+    retry_after: Option<Duration>,
+}
+
+impl LimitFactory {
+    pub(crate) fn new(limits: RateLimits, system: registry::Clock) -> Self {
+        let clock = MonotonicClock::new(system.clone());
+        let (callers, sign_ins) = (Usage::new(clock.clone()), Usage::new(clock.clone()));
+        Self { limits, system, clock, callers, sign_ins }
+    }
+
+    /// Returns the limit of an operation, if it has one.
+    pub(crate) fn limit(&self, operation: &'static str) -> Option<Limit> {
+        let per_minute = self.limits.of(operation)?.min(PER_MINUTE_MAX);
+        let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
+        let counter = |usage: &Usage| Counter {
+            limiter: Limiter::new(quota, usage.clone(), self.clock.clone()),
+            usage: usage.clone(),
+            start: self.clock.now(),
+        };
+        let (callers, sign_ins) = (counter(&self.callers), counter(&self.sign_ins));
+        Some(Limit { operation, quota, system: self.system.clone(), callers, sign_ins })
+    }
+}
+
+impl Limit {
+    /// Passes a request on to its handler, or refuses it.
+    pub(crate) async fn admit(&self, request: Request, next: Next) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let verdict = self.verdict(&mut parts).await;
+        let mut response = match verdict.retry_after {
+            None => next.run(Request::from_parts(parts, body)).await,
+            Some(retry_after) => {
+                metrics::rate_limited(self.operation);
+                Error::RateLimited { per_minute: self.per_minute(), retry_after }.into_response()
+            }
+        };
+        let numbers = [
+            (LIMIT, self.per_minute().into()),
+            (REMAINING, verdict.remaining.into()),
+            (RESET, self.seconds_since_1970(verdict.restored_in)),
+        ];
+        response.headers_mut().extend(numbers.map(|(name, number)| (name, HeaderValue::from(number))));
+        response
+    }
+
+    async fn verdict(&self, parts: &mut Parts) -> Verdict {
+        if let Some(Caller(principal)) = parts.extensions.get() {
+            return self.count(&self.callers, &Key::of(self.operation, principal));
+        }
+        let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
+        let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+        let key = Key::named(self.operation, [&organization, named_user(&parts.headers)], peer);
+        self.count(&self.sign_ins, &key)
+    }
+
+    fn count(&self, counter: &Counter, key: &Key) -> Verdict {
+        let interval = self.quota.replenish_interval();
+        match counter.limiter.check_key(key) {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity();
+                let used = interval.saturating_mul(self.per_minute().saturating_sub(remaining));
+                Verdict { remaining, restored_in: counter.restored_in(key).unwrap_or(used), retry_after: None }
+            }
+            Err(refused) => {
+                let wait = refused.wait_time_from(counter.limiter.clock().now());
+                let restored_in = wait + interval.saturating_mul(self.per_minute() - 1);
+                Verdict { remaining: 0, restored_in, retry_after: Some(wait) }
+            }
+        }
+    }
+
+    const fn per_minute(&self) -> u32 {
+        self.quota.burst_size().get()
+    }
+
+    fn seconds_since_1970(&self, from_now: Duration) -> u64 {
+        let moment = self.system.now().after(from_now).as_milliseconds();
+        u64::try_from(moment).unwrap_or_default().div_ceil(MILLISECONDS_PER_SECOND)
+    }
+}
+
+impl Counter {
+    fn restored_in(&self, key: &Key) -> Option<Duration> {
+        let elapsed = self.limiter.clock().now().saturating_sub(self.start);
+        Some(self.usage.restored_at(key)?.saturating_sub(elapsed).into())
+    }
+}
+
+fn named_user(headers: &HeaderMap) -> &str {
+    headers.get("x-user-id").and_then(|value| value.to_str().ok()).unwrap_or_default()
+}

@@ -1,0 +1,147 @@
+//! One request and its answer, from the first to the last byte; reported to the log, the metrics and the trace at the
+//! end.
+//!
+//! The end is when the answer's body is sent or dropped, so that the time of a stream is the time of the whole stream. A
+//! client that goes away before it has an answer leaves an exchange without a status.
+
+use std::net::IpAddr;
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::{HeaderMap, HeaderName};
+use axum::http::{Method, StatusCode};
+use tokio::time::Instant;
+use tracing::Span;
+
+use super::trace_context;
+use crate::body_end::OnBodyEnd;
+use crate::metrics;
+use crate::request_id::RequestId;
+use crate::request_identity::RequestIdentity;
+use crate::server::Peer;
+
+/// The id that a client, or a proxy in front of the server, gives a request.
+const CLIENTS_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longer ids are not written into the log.
+const CLIENTS_ID_BYTES_MAX: usize = 128;
+
+pub(super) struct Exchange {
+    id: RequestId,
+    clients_id: Option<String>,
+    method: &'static str,
+    route: String,
+    peer: Option<IpAddr>,
+    identity: RequestIdentity,
+    trace_id: Option<String>,
+    span: Span,
+    began: Instant,
+    status: Option<StatusCode>,
+    is_complete: bool,
+}
+
+impl Exchange {
+    pub(super) fn begin(request: &Request, id: RequestId, identity: RequestIdentity) -> Self {
+        let (method, route) = (method_label(request.method()), route_label(request));
+        let request_id = id.as_str();
+        let span = tracing::info_span!("request", request_id, method, route, otel.kind = "server");
+        let trace_id = trace_context::join(&span, request.headers(), || format!("{method} {route}"));
+        let clients_id = clients_id(request.headers());
+        let peer = request.extensions().get::<Peer>().map(|Peer(address)| *address);
+        metrics::request_began();
+        let (began, status, is_complete) = (Instant::now(), None, false);
+        Self { id, clients_id, method, route, peer, identity, trace_id, span, began, status, is_complete }
+    }
+
+    pub(super) const fn span(&self) -> &Span {
+        &self.span
+    }
+
+    pub(super) const fn answered(&mut self, status: StatusCode) {
+        self.status = Some(status);
+    }
+
+    fn log(&self, duration_ms: u64) {
+        let (organization, user) = self.identity.get().map(|(organization, user)| (organization, user)).unzip();
+        // Outside the span, whose fields would only repeat these.
+        tracing::info!(
+            target: "api::access",
+            parent: None,
+            request_id = self.id.as_str(),
+            client_request_id = self.clients_id,
+            trace_id = self.trace_id,
+            method = self.method,
+            route = self.route,
+            status = self.status.map(|status| status.as_u16()),
+            duration_ms,
+            organization = organization.map(tracing::field::display),
+            user = user.map(tracing::field::display),
+            peer = self.peer.map(tracing::field::display),
+            cut_off = (!self.is_complete).then_some(true),
+            "request"
+        );
+    }
+}
+
+impl OnBodyEnd for Exchange {
+    fn on_body_end(mut self, is_complete: bool) {
+        self.is_complete = is_complete;
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        let duration = self.began.elapsed();
+        self.log(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+        metrics::request_ended((self.method, std::mem::take(&mut self.route)), self.status, duration);
+        trace_context::close(&self.span, self.status, self.identity.get());
+    }
+}
+
+/// The route as the route table has it, one for both slash forms. All paths without a route have one label.
+fn route_label(request: &Request) -> String {
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let route = path.map(|path| path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path));
+    route.unwrap_or("unmatched").to_owned()
+}
+
+/// Clients may invent methods, each of which would be a label.
+fn method_label(method: &Method) -> &'static str {
+    const KNOWN: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
+    KNOWN.iter().find(|known| **known == method.as_str()).copied().unwrap_or("other")
+}
+
+/// Returns the client's id if it can do no harm in a log.
+fn clients_id(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CLIENTS_ID)?.to_str().ok()?;
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'=' | b'/' | b'+');
+    let is_fit = !text.is_empty() && text.len() <= CLIENTS_ID_BYTES_MAX && text.bytes().all(is_plain);
+    is_fit.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_harmless_id_of_a_client_is_logged() {
+        let check = |text: &str, expect: bool| {
+            let headers = HeaderMap::from_iter([(CLIENTS_ID, HeaderValue::from_str(text).unwrap())]);
+            assert_eq!(clients_id(&headers).is_some(), expect, "{text}");
+        };
+        check("8f6c-11_a", true);
+        check("Root=1-67891233-abcdef012345678912345678", true);
+        check("", false);
+        check("a b", false);
+        check("{\"level\":\"error\"}", false);
+        check(&"x".repeat(129), false);
+    }
+
+    #[test]
+    fn an_invented_method_has_the_label_other() {
+        assert_eq!(method_label(&Method::DELETE), "DELETE");
+        assert_eq!(method_label(&Method::from_bytes(b"BREW").unwrap()), "other");
+    }
+}

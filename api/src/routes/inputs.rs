@@ -1,0 +1,85 @@
+//! The inputs of a run, as an invocation and a branch test take them.
+
+use std::collections::BTreeMap;
+
+use registry::InvocationMode;
+use runner::Input;
+use serde_json::{Value, json};
+
+use crate::extract::{AnyObject, Decoder, Fields, List, Object, OneOf, Text, TextMap, any_text};
+
+/// Inputs of one call, which run in parallel.
+const INPUTS_MAX: usize = 10;
+/// User variables of one kind of one input.
+const USER_VARIABLES_MAX: usize = 20;
+
+const MODES: OneOf<InvocationMode> =
+    OneOf(&[("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)]);
+
+const USER_VARIABLE_NAME: Text<String> = Text::new(
+    || json!({"type": "string", "minLength": 1, "pattern": "^[a-z_][a-z0-9_]+$", "x-stripped": true}),
+    user_variable_name,
+);
+
+/// Decoder of `inputs`.
+pub(super) fn inputs() -> impl Decoder<Value = Vec<Input>> {
+    List { items: Object(input), length: 1..=INPUTS_MAX }
+        .described("The inputs run in parallel; results come in the same order.")
+}
+
+/// An example of `inputs`.
+pub(super) fn inputs_example() -> Value {
+    json!([{
+        "input_parameters": {"text": "hello"},
+        "invocation_mode": "regular",
+        "nonsensitive_user_variables": {"first_name": "Ada"},
+        "sensitive_user_variables": {},
+    }])
+}
+
+fn input(fields: &mut Fields) -> Option<Input> {
+    let input_parameters = fields
+        .required("input_parameters", AnyObject.described("The input that the version's `input_schema` describes."));
+    let invocation_mode = fields.required(
+        "invocation_mode",
+        MODES.described("`conversation-simulation` tells the tool that it should not have effects."),
+    );
+    let nonsensitive_user_variables = fields
+        .required("nonsensitive_user_variables", user_variables().described("The record keeps names and values."));
+    let sensitive_user_variables =
+        fields.required("sensitive_user_variables", user_variables().described("The record keeps the names only."));
+    Some(Input {
+        input_parameters: input_parameters?,
+        invocation_mode: invocation_mode?,
+        nonsensitive_user_variables: nonsensitive_user_variables?,
+        sensitive_user_variables: sensitive_user_variables?,
+    })
+}
+
+fn user_variables() -> impl Decoder<Value = BTreeMap<String, String>> {
+    TextMap { keys: USER_VARIABLE_NAME, values: any_text(), entries_max: USER_VARIABLES_MAX }
+}
+
+/// Checks a name without the white space around it.
+fn user_variable_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let starts_right = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let continues_right = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+    let is_right = starts_right && continues_right && name.len() > 1;
+    is_right.then(|| name.to_owned()).ok_or_else(|| "user variable name must match ^[a-z_][a-z0-9_]+$".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::user_variable_name;
+
+    #[test]
+    fn names_follow_the_pattern() {
+        for name in ["ab", "_1", " first_name ", "a_"] {
+            assert_eq!(user_variable_name(name).as_deref(), Ok(name.trim()));
+        }
+        for name in ["", "a", "1a", "aB", "a-b", "é1", "a b"] {
+            assert!(user_variable_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Decoders of the texts that more than one operation reads, and the path parameters.
+//!
+//! The contract removes white space around names before it checks them; so do the decoders of those names.
+
+use registry::{
+    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
+    RoleName, Tags, ToolId, ToolName, UserId,
+};
+use serde_json::{Value, json};
+
+use crate::extract::{Decoder, Node, PathParameter, Text, or_null};
+use crate::openapi::schemas;
+
+pub(crate) fn tool_name_schema() -> Value {
+    let bytes_max = ToolName::BYTES_MAX;
+    json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[a-z0-9_]+$", "x-stripped": true})
+}
+
+pub(crate) const DESCRIPTION: Text<Description> = Text::trimmed(|| {
+    let bytes_max = Description::BYTES_MAX;
+    json!({
+        "type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": r"^[^\u0000]*$",
+        "x-bytes-max": bytes_max, "x-stripped": true,
+    })
+});
+
+pub(crate) const ENVVAR_NAME: Text<EnvvarName> = Text::trimmed(|| {
+    let bytes_max = EnvvarName::BYTES_MAX;
+    json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[A-Z_]+$", "x-stripped": true})
+});
+
+pub(crate) const PROJECT_PATH: Text<ProjectPath> = Text::of_type(|| {
+    json!({
+        "type": "string", "maxLength": ProjectPath::BYTES_MAX, "pattern": "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?$",
+        "description": "The project's folder, from the root of the repository.",
+    })
+});
+
+/// The pattern has the rules of `git check-ref-format --branch`.
+pub(crate) const BRANCH_NAME: Text<BranchName> = Text::of_type(|| {
+    let refused = r"^(?!-|@$|HEAD$)(?!.*(\.\.|@\{|\.$|\.lock(/|$)))";
+    let characters = r"\u0000-\u0020\u007f-\u009f~^:?*\[\\/";
+    let part = format!("[^.{characters}][^{characters}]*");
+    let bytes_max = BranchName::BYTES_MAX;
+    json!({
+        "type": "string", "maxLength": bytes_max, "x-bytes-max": bytes_max,
+        "pattern": format!("{refused}{part}(/{part})*$"),
+        "description": "The branch without `refs/heads/`.",
+    })
+});
+
+pub(crate) const USER_ID: Text<UserId> =
+    Text::of_type(|| json!({"type": "string", "maxLength": UserId::BYTES_MAX, "pattern": "^[A-Za-z0-9._@-]+$"}));
+
+pub(crate) const ROLE_NAME: Text<RoleName> =
+    Text::of_type(|| json!({"type": "string", "maxLength": RoleName::BYTES_MAX, "pattern": "^[a-z0-9_-]+$"}));
+
+/// A parser reads version constraints; no pattern of a readable length describes them.
+pub(crate) const CONSTRAINT: Text<Constraint> = Text::of_type(|| json!({"type": "string", "x-parsed": "pep-440"}));
+
+/// The id of an object of another service, which has the form of the ids of this one.
+pub(crate) const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text| {
+    let is_hexadecimal = text.len() == 24 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_hexadecimal.then(|| text.to_owned()).ok_or_else(|| "should be 24 lower-case hexadecimal characters".to_owned())
+});
+
+/// Tags: an object from names to texts or null.
+pub(crate) struct TagsDecoder;
+
+impl Decoder for TagsDecoder {
+    type Value = Tags;
+
+    fn schema(&self) -> Value {
+        let text = json!({
+            "type": "string", "minLength": 1, "maxLength": Tags::TEXT_BYTES_MAX,
+            "pattern": r"^[\w\s]+$", "x-unicode": true, "x-bytes-max": Tags::TEXT_BYTES_MAX, "x-stripped": true,
+        });
+        json!({
+            "type": "object", "propertyNames": text, "additionalProperties": or_null(text.clone()),
+            "maxProperties": Tags::COUNT_MAX, "description": "Words on the tool, each with a value or null.",
+        })
+    }
+
+    fn decode(&self, node: &Node) -> Option<Tags> {
+        let mut tags = Vec::new();
+        for (key, value) in node.entries(Tags::COUNT_MAX)? {
+            let value = if value.is_null() { None } else { Some(value.text()?.to_owned()) };
+            tags.push((key.to_owned(), value));
+        }
+        Tags::parse(tags).map_or_else(|error| node.note("string_pattern_mismatch", &error.to_string()), Some)
+    }
+}
+
+/// Path parameters: type, name, description, decoder.
+macro_rules! path_parameters {
+    ($($type:ident = $name:literal, $description:literal, $decoder:expr;)*) => {$(
+        impl PathParameter for $type {
+            const NAME: &'static str = $name;
+            const DESCRIPTION: &'static str = $description;
+
+            fn decoder() -> Text<Self> {
+                $decoder
+            }
+        }
+    )*};
+}
+
+path_parameters! {
+    ToolId = "tool_id", "The tool's id.", Text::of_type(schemas::object_id);
+    BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
+    OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
+    InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
+    UserId = "user_id", "The user's id.", USER_ID;
+    RoleName = "role_name", "The role's name.", ROLE_NAME;
+    ApiKeyId = "api_key_id", "The key's id.",
+        Text::of_type(|| json!({"type": "string", "pattern": "^[A-Za-z0-9]{12}$"}));
+    Constraint = "version", "A version such as `1.2.0`, or a PEP 440 constraint such as `>=1.2,<2`: at most 16 clauses \
+        in 256 bytes.", PATH_CONSTRAINT;
+}
+
+/// An empty constraint admits every version. A path refuses it, so that a missing text does not deprecate all versions.
+const PATH_CONSTRAINT: Text<Constraint> = Text::new(
+    || json!({"type": "string", "minLength": 1, "x-parsed": "pep-440-clause"}),
+    |text| match Constraint::parse(text) {
+        Ok(constraint) if constraint.is_any() => {
+            Err("version constraint must not be empty here; >=0 means every version".to_owned())
+        }
+        parsed => parsed.map_err(|error| error.to_string()),
+    },
+);

@@ -1,0 +1,202 @@
+//! Connection limiter: a bounded number of connections in total and per client, and a time for each thing that a
+//! client must do.
+//!
+//! A waiting connection costs its client nothing, so a full server evicts a connection for a new one, in this order:
+//!
+//! 1. a stalled connection of the client with most stalled connections, if they are more than a few,
+//! 2. a connection without a request, of the client with most connections,
+//! 3. a stalled connection of a client with few stalled connections.
+//!
+//! Within one client the connection that has waited longest is evicted. A new connection is refused only when the server
+//! is answering on all others without waiting for a client. So neither a thousand idle sockets nor a thousand clients
+//! that read nothing keep others out (`tests/operations/lockout.rs`, `api/tests/it/slow.rs`).
+//!
+//! Every [`SWEEP_INTERVAL`] one task looks for connections whose time is over, so that connections need no timers.
+//!
+//! No crate keeps these promises: hyper's `header_read_timeout` also counts the idle time between requests and closes
+//! without an answer, `tower`'s concurrency limit and a semaphore let new connections wait instead of evicting old ones,
+//! and `tokio-io-timeout` and tower-http's `TimeoutBody` accept a client that takes or sends one byte now and then.
+
+mod eviction;
+mod state;
+mod write_timeout;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, interval};
+
+use super::limits::ConnectionLimits;
+use eviction::{Rank, Tally, client_of};
+pub(super) use state::{EndReason, Event, State};
+
+/// How much later than due a connection may end.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The connections of one listener.
+pub(super) struct Limiter {
+    limits: ConnectionLimits,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    last_number: u64,
+    connections: BTreeMap<u64, Connection>,
+}
+
+struct Connection {
+    client: IpAddr,
+    state: State,
+    /// `None` once the connection was told to end.
+    end: Option<oneshot::Sender<EndReason>>,
+}
+
+/// An admitted connection. Dropping the permit frees its place.
+pub(super) struct ConnectionPermit {
+    activity: Activity,
+    ended: oneshot::Receiver<EndReason>,
+}
+
+/// Through this handle the parts of a connection report what they do. After an eviction the reports change nothing.
+#[derive(Clone)]
+pub(super) struct Activity {
+    limiter: Arc<Limiter>,
+    number: u64,
+}
+
+impl Limiter {
+    /// Creates the limiter of a listener and starts its sweeps, which end with the last connection.
+    pub(super) fn start(limits: ConnectionLimits) -> Arc<Self> {
+        let limiter = Arc::new(Self { limits, table: Mutex::default() });
+        tokio::spawn(sweep_regularly(Arc::downgrade(&limiter)));
+        limiter
+    }
+
+    /// Admits a connection, if necessary in the place of another one.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
+        let client = client_of(address);
+        let mut table = self.table.lock();
+        if table.count_of(client) >= self.limits.connections_per_address_max && !table.evict(Some(client)) {
+            return None;
+        }
+        if table.connections.len() >= self.limits.connections_max && !table.evict(None) {
+            return None;
+        }
+        let (end, ended) = oneshot::channel();
+        table.last_number += 1;
+        let number = table.last_number;
+        let state = State::new(Instant::now(), &self.limits);
+        table.connections.insert(number, Connection { client, state, end: Some(end) });
+        Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
+    }
+
+    /// Ends all connections whose time is over.
+    fn sweep(&self, now: Instant) {
+        let mut table = self.table.lock();
+        let tallies = table.tallies();
+        for connection in table.connections.values_mut() {
+            let tally = tallies.get(&connection.client).copied().unwrap_or_default();
+            connection.state.crowd = tally.crowd(self.limits.connections_per_address_max);
+            if let Some(reason) = connection.state.overdue(now, &self.limits) {
+                connection.end(reason);
+            }
+        }
+    }
+}
+
+async fn sweep_regularly(limiter: Weak<Limiter>) {
+    let mut ticks = interval(SWEEP_INTERVAL);
+    loop {
+        ticks.tick().await;
+        let Some(limiter) = limiter.upgrade() else { return };
+        limiter.sweep(Instant::now());
+    }
+}
+
+impl Table {
+    fn count_of(&self, client: IpAddr) -> usize {
+        self.connections.values().filter(|connection| connection.client == client).count()
+    }
+
+    fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
+        let mut tallies = BTreeMap::<_, Tally>::new();
+        for connection in self.connections.values() {
+            tallies.entry(connection.client).or_default().add(&connection.state);
+        }
+        tallies
+    }
+
+    /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.
+    fn evict(&mut self, client: Option<IpAddr>) -> bool {
+        let tallies = self.tallies();
+        // A connection that was ended before counts until its permit is dropped, so it can be evicted as well.
+        let candidates = self.connections.iter();
+        let candidates = candidates.filter(|(_, connection)| client.is_none_or(|client| connection.client == client));
+        let ranked = candidates.filter_map(|(number, connection)| {
+            Some((Rank::of(&connection.state, *tallies.get(&connection.client)?)?, Reverse(*number)))
+        });
+        let Some((_, Reverse(number))) = ranked.max() else { return false };
+        if let Some(mut evicted) = self.connections.remove(&number) {
+            evicted.end(EndReason::Evicted { is_stalled: evicted.state.stalled_since().is_some() });
+        }
+        true
+    }
+}
+
+impl Connection {
+    fn end(&mut self, reason: EndReason) {
+        if let Some(end) = self.end.take() {
+            // The connection may have ended by itself at this moment.
+            end.send(reason).unwrap_or_default();
+        }
+    }
+}
+
+impl ConnectionPermit {
+    pub(super) fn activity(&self) -> Activity {
+        self.activity.clone()
+    }
+
+    /// Completes when the limiter ends the connection.
+    pub(super) async fn ended(&mut self) -> EndReason {
+        (&mut self.ended).await.unwrap_or(EndReason::Idle)
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        self.activity.limiter.table.lock().connections.remove(&self.activity.number);
+    }
+}
+
+impl Activity {
+    pub(super) fn report(&self, event: Event) {
+        let Limiter { limits, table } = &*self.limiter;
+        if let Some(connection) = table.lock().connections.get_mut(&self.number) {
+            connection.state.apply(event, Instant::now(), limits);
+        }
+    }
+
+    /// Connections that share the time of a crowded address now; 0 while it is not crowded.
+    pub(super) fn crowd(&self) -> usize {
+        let Limiter { limits, table } = &*self.limiter;
+        let table = table.lock();
+        let Some(client) = table.connections.get(&self.number).map(|connection| connection.client) else { return 0 };
+        let tally = table.tallies().remove(&client).unwrap_or_default();
+        tally.crowd(limits.connections_per_address_max)
+    }
+
+    /// The state of the connection; `None` after an eviction.
+    pub(super) fn state(&self) -> Option<State> {
+        self.limiter.table.lock().connections.get(&self.number).map(|connection| connection.state)
+    }
+}
+
+#[cfg(test)]
+mod tests;

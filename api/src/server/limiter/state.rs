@@ -1,0 +1,141 @@
+//! The state of one connection, and the time that the connection may stay in it.
+
+use tokio::time::Instant;
+
+use super::write_timeout::WriteTimeout;
+use crate::server::limits::ConnectionLimits;
+
+/// An event that a part of a connection reports.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) enum Event {
+    /// Bytes arrived.
+    Received,
+    /// A head is complete, and its request is being answered.
+    RequestBegan,
+    /// The body of an answer has ended. Its last bytes may be unsent.
+    AnswerEnded,
+    /// All bytes so far are sent.
+    Flushed,
+    /// The socket takes no more bytes.
+    WriteBlocked,
+    /// The socket took this many bytes.
+    Written(usize),
+    /// The server waits for bytes of a body.
+    BodyAwaited,
+    /// The server does not wait for bytes of a body any more.
+    BodyNotAwaited,
+    /// Whether the client has yet to send bytes of a body.
+    BodyOwed(bool),
+}
+
+/// Why the limiter ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum EndReason {
+    /// Another connection takes its place.
+    Evicted { is_stalled: bool },
+    /// The client began a request and did not finish its headers.
+    SlowHeaders,
+    /// The client sent nothing.
+    Idle,
+    /// The client took nothing of its answer, or too little.
+    SlowAnswer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No byte has arrived on the connection.
+    New,
+    /// No byte of the next request has arrived.
+    Idle,
+    /// Part of a head has arrived.
+    Head,
+    Answering,
+    /// The answer has ended, and its last bytes may be unsent.
+    Flushing,
+}
+
+/// The state of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) struct State {
+    phase: Phase,
+    /// The beginning of the phase, or the last write after the end of an answer.
+    since: Instant,
+    writing: WriteTimeout,
+    body_awaited_since: Option<Instant>,
+    pub(in crate::server) owes_body: bool,
+    /// Connections that share the time of a crowded address; 0 while it is not crowded.
+    pub(in crate::server) crowd: usize,
+}
+
+impl State {
+    pub(super) const fn new(now: Instant, limits: &ConnectionLimits) -> Self {
+        let writing = WriteTimeout::new(limits);
+        Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false, crowd: 0 }
+    }
+
+    pub(super) fn apply(&mut self, event: Event, now: Instant, limits: &ConnectionLimits) {
+        match event {
+            Event::Received => match self.phase {
+                Phase::New | Phase::Idle => self.enter(Phase::Head, now),
+                Phase::Flushing if !self.is_write_blocked() => self.enter(Phase::Head, now),
+                Phase::Head | Phase::Answering | Phase::Flushing => {}
+            },
+            Event::RequestBegan => self.enter(Phase::Answering, now),
+            Event::AnswerEnded => self.enter(Phase::Flushing, now),
+            Event::Flushed if self.phase == Phase::Flushing => self.enter(Phase::Idle, now),
+            Event::Flushed => {}
+            Event::WriteBlocked => self.writing.blocked(now),
+            Event::Written(bytes) => {
+                self.writing.written(bytes, now, limits);
+                if self.phase == Phase::Flushing {
+                    self.since = now;
+                }
+            }
+            Event::BodyAwaited => self.body_awaited_since = Some(now),
+            Event::BodyNotAwaited => self.body_awaited_since = None,
+            Event::BodyOwed(owed) => self.owes_body = owed,
+        }
+    }
+
+    const fn enter(&mut self, phase: Phase, now: Instant) {
+        (self.phase, self.since) = (phase, now);
+    }
+
+    /// Whether a request is being answered or the last bytes of its answer may be unsent.
+    pub(in crate::server) const fn is_answering(&self) -> bool {
+        matches!(self.phase, Phase::Answering | Phase::Flushing)
+    }
+
+    /// Whether only the last bytes of an answer may be unsent.
+    pub(in crate::server) fn is_flushing(&self) -> bool {
+        self.phase == Phase::Flushing
+    }
+
+    pub(in crate::server) const fn is_write_blocked(&self) -> bool {
+        self.writing.blocked_since.is_some()
+    }
+
+    /// The moment since which the server waits for its client to take bytes of an answer or send bytes of a body.
+    pub(super) fn stalled_since(&self) -> Option<Instant> {
+        self.writing.blocked_since.into_iter().chain(self.body_awaited_since).min()
+    }
+
+    /// The moment since which the server waits for the next request.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        (self.phase != Phase::Answering).then_some(self.since)
+    }
+
+    /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
+    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits) -> Option<EndReason> {
+        if self.is_write_blocked() {
+            return self.writing.is_over(now, limits, self.crowd).then_some(EndReason::SlowAnswer);
+        }
+        let (time_max, reason) = match self.phase {
+            Phase::New => (limits.header_time_max, EndReason::Idle),
+            Phase::Head => (limits.header_time_max, EndReason::SlowHeaders),
+            Phase::Idle | Phase::Flushing => (limits.idle_time_max, EndReason::Idle),
+            Phase::Answering => return None,
+        };
+        (now.duration_since(self.since) >= time_max).then_some(reason)
+    }
+}

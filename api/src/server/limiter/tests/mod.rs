@@ -1,0 +1,153 @@
+//! Eviction, and the time of each phase of a connection.
+
+use futures_util::FutureExt;
+
+use super::eviction::client_of;
+use super::*;
+use crate::server::crowd::STALLED_WITH_WHOLE_TIME_MAX;
+
+fn limiter(connections_max: usize, connections_per_address_max: usize) -> Arc<Limiter> {
+    let limits = ConnectionLimits { connections_max, connections_per_address_max, ..ConnectionLimits::default() };
+    Arc::new(Limiter { limits, table: Mutex::default() })
+}
+
+fn try_admit(limiter: &Arc<Limiter>, from: &str) -> Option<ConnectionPermit> {
+    limiter.admit(from.parse().unwrap())
+}
+
+fn admit(limiter: &Arc<Limiter>, from: &str) -> ConnectionPermit {
+    try_admit(limiter, from).unwrap()
+}
+
+/// Admits a connection whose request is being answered, and reports `events` of it.
+fn answering(limiter: &Arc<Limiter>, from: &str, events: &[Event]) -> ConnectionPermit {
+    let permit = admit(limiter, from);
+    report(&permit, &[&[Event::RequestBegan][..], events].concat());
+    permit
+}
+
+fn report(permit: &ConnectionPermit, events: &[Event]) {
+    events.iter().for_each(|event| permit.activity.report(*event));
+}
+
+fn is_evicted(permit: &mut ConnectionPermit) -> bool {
+    matches!(permit.ended().now_or_never(), Some(EndReason::Evicted { .. }))
+}
+
+fn ended_after(limiter: &Limiter, permit: &mut ConnectionPermit, seconds: u64) -> Option<EndReason> {
+    limiter.sweep(Instant::now() + Duration::from_secs(seconds));
+    permit.ended().now_or_never()
+}
+
+const ANSWERED: [Event; 3] = [Event::RequestBegan, Event::AnswerEnded, Event::Flushed];
+
+#[test]
+fn the_connection_that_has_waited_longest_is_evicted() {
+    let limiter = limiter(2, 2);
+    let mut first = admit(&limiter, "10.0.0.1");
+    let mut second = admit(&limiter, "10.0.0.2");
+    report(&first, &ANSWERED);
+    let _third = admit(&limiter, "10.0.0.3");
+    assert!(is_evicted(&mut second) && !is_evicted(&mut first));
+    // Its last reports change nothing.
+    report(&second, &ANSWERED);
+    drop(second);
+    assert_eq!(limiter.table.lock().connections.len(), 2);
+}
+
+#[test]
+fn a_connection_that_was_ended_gives_up_its_place() {
+    let limiter = limiter(1, 1);
+    let mut only = admit(&limiter, "10.0.0.1");
+    report(&only, &[Event::Received]);
+    assert_eq!(ended_after(&limiter, &mut only, 11), Some(EndReason::SlowHeaders));
+    assert!(try_admit(&limiter, "10.0.0.2").is_some(), "while its refusal is being sent");
+}
+
+#[test]
+fn a_crowd_is_counted_at_once() {
+    let limiter = limiter(12, 12);
+    let stalled: Vec<_> = (0..12).map(|_| answering(&limiter, "10.0.0.1", &[Event::BodyAwaited])).collect();
+    assert_eq!(stalled[0].activity.crowd(), 12);
+}
+
+#[test]
+fn a_connection_that_is_being_answered_is_not_evicted() {
+    let limiter = limiter(1, 1);
+    let mut only = answering(&limiter, "10.0.0.1", &[Event::Flushed, Event::Written(5)]);
+    assert!(try_admit(&limiter, "10.0.0.2").is_none());
+    report(&only, &[Event::AnswerEnded, Event::Flushed]);
+    assert!(try_admit(&limiter, "10.0.0.2").is_some());
+    assert!(is_evicted(&mut only));
+}
+
+#[test]
+fn stalled_connections_are_evicted_before_all_others_when_an_address_has_many() {
+    let many = STALLED_WITH_WHOLE_TIME_MAX + 1;
+    let limiter = limiter(many + 3, many + 3);
+    let mut few = answering(&limiter, "10.0.0.1", &[Event::WriteBlocked]);
+    let mut busy = answering(&limiter, "10.0.0.2", &[]);
+    let mut idle = admit(&limiter, "10.0.0.3");
+    let stall = |number| if number % 2 == 0 { Event::WriteBlocked } else { Event::BodyAwaited };
+    let mut stalled: Vec<_> = (0..many).map(|number| answering(&limiter, "10.0.0.4", &[stall(number)])).collect();
+    // This connection has moved since, so that the next one has waited longer.
+    report(&stalled[0], &[Event::Written(1), Event::WriteBlocked]);
+    let mut kept = vec![admit(&limiter, "10.0.0.5")];
+    assert!(is_evicted(&mut stalled[1]) && !is_evicted(&mut idle) && !is_evicted(&mut few));
+    // Few are left, so that idle ones are evicted first.
+    kept.push(admit(&limiter, "10.0.0.5"));
+    assert!(is_evicted(&mut idle) && !is_evicted(&mut few) && !is_evicted(&mut busy));
+}
+
+#[test]
+fn a_few_stalled_connections_are_evicted_when_no_connection_is_idle() {
+    let limiter = limiter(3, 3);
+    let mut busy = answering(&limiter, "10.0.0.1", &[]);
+    let mut slow = [(); 2].map(|()| answering(&limiter, "10.0.0.2", &[Event::BodyAwaited]));
+    let new = admit(&limiter, "10.0.0.3");
+    assert!(is_evicted(&mut slow[0]) && !is_evicted(&mut slow[1]) && !is_evicted(&mut busy));
+    report(&new, &[Event::RequestBegan]);
+    report(&slow[1], &[Event::BodyNotAwaited]);
+    assert!(try_admit(&limiter, "10.0.0.4").is_none(), "the server waits for no client");
+}
+
+#[test]
+fn an_address_with_most_connections_loses_an_idle_one() {
+    let limiter = limiter(3, 3);
+    let mut lonely = admit(&limiter, "10.0.0.1");
+    let mut crowd = [(); 2].map(|()| admit(&limiter, "10.0.0.2"));
+    let _new = admit(&limiter, "10.0.0.3");
+    assert!(is_evicted(&mut crowd[0]) && !is_evicted(&mut crowd[1]) && !is_evicted(&mut lonely));
+}
+
+#[test]
+fn an_address_has_a_bound_of_its_own() {
+    let limiter = limiter(10, 1);
+    let first = answering(&limiter, "2001:db8::1", &[]);
+    assert!(try_admit(&limiter, "2001:db8::2").is_none(), "a neighbour is the same client");
+    assert!(try_admit(&limiter, "2001:db8:0:1::1").is_some());
+    assert!(try_admit(&limiter, "::ffff:10.0.0.1").is_some());
+    drop(first);
+    assert!(try_admit(&limiter, "2001:db8::2").is_some());
+    assert_eq!(client_of("::ffff:10.0.0.1".parse().unwrap()), client_of("10.0.0.1".parse().unwrap()));
+}
+
+#[test]
+fn each_phase_has_a_time_of_its_own() {
+    let limiter = limiter(10, 10);
+    for (events, seconds, reason) in [
+        (&[][..], 10, EndReason::Idle),
+        (&[Event::Received], 10, EndReason::SlowHeaders),
+        (&ANSWERED, 75, EndReason::Idle),
+        (&[Event::RequestBegan, Event::AnswerEnded], 75, EndReason::Idle),
+        (&[Event::RequestBegan, Event::AnswerEnded, Event::Received], 10, EndReason::SlowHeaders),
+        (&[Event::RequestBegan, Event::WriteBlocked], 30, EndReason::SlowAnswer),
+    ] {
+        let mut permit = admit(&limiter, "10.0.0.1");
+        report(&permit, events);
+        assert_eq!(ended_after(&limiter, &mut permit, seconds - 1), None, "{events:?}");
+        assert_eq!(ended_after(&limiter, &mut permit, seconds + 1), Some(reason), "{events:?}");
+    }
+    let mut busy = answering(&limiter, "10.0.0.1", &[Event::Received, Event::BodyAwaited]);
+    assert_eq!(ended_after(&limiter, &mut busy, 3_600), None);
+}

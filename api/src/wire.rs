@@ -1,0 +1,37 @@
+//! The wire types that the server writes and clients read.
+//!
+//! Clients ignore unknown fields. Values that a later release may extend, such as permissions and states, are texts.
+
+mod api_key;
+mod build;
+mod event;
+mod identity;
+mod replay;
+mod role;
+mod run;
+pub(crate) mod schemas;
+mod secret_text;
+mod signing_key;
+mod tool;
+mod verification;
+mod version;
+
+pub use api_key::{ApiKey, CreatedApiKey};
+pub use build::{Build, BuildOutcome};
+pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
+pub use identity::{Me, Token, User};
+pub use replay::{ReplayCosts, ReplayDifference, Replayed};
+pub use role::{Condition, Grant, Role};
+pub use run::{
+    AccountedToolInvocation, InvocationResult, InvocationResults, RecordedSource, RunOutcome, ToolInvocation,
+};
+pub use secret_text::SecretText;
+pub use signing_key::{SigningKey, SigningKeys};
+pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
+pub use verification::{Verification, VersionDifference};
+pub use version::{PublishedVersion, ToolVersion, VersionUser};
+
+pub(crate) use replay::replay_example;
+pub(crate) use role::{grants_example, role_example};
+pub(crate) use run::{results_example, run_example};
+pub(crate) use version::version_example;

@@ -1,0 +1,72 @@
+//! Builds.
+
+use registry::BuildState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::schemas;
+
+/// An attempt to publish a version.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    #[schemars(with = "schemas::Id")]
+    pub id: String,
+    #[schemars(with = "schemas::Id")]
+    pub tool_id: String,
+    #[serde(flatten)]
+    pub outcome: BuildOutcome,
+    pub creator: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub started_at: String,
+    /// Null while the build runs.
+    #[schemars(extend("format" = "date-time"))]
+    pub finished_at: Option<String>,
+    /// At most 100 KiB; empty while the build runs.
+    pub log: String,
+}
+
+/// The state of a build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum BuildOutcome {
+    Running,
+    Succeeded {
+        version: String,
+        #[schemars(with = "schemas::Id")]
+        version_id: String,
+    },
+    Failed {
+        stage: String,
+        message: String,
+    },
+    /// A state that a later release added.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+impl From<registry::Build> for Build {
+    fn from(build: registry::Build) -> Self {
+        Self {
+            id: build.id.into(),
+            tool_id: build.tool.into(),
+            outcome: build.state.into(),
+            creator: build.creator.into(),
+            started_at: build.started_at.to_string(),
+            finished_at: build.finished_at.map(|at| at.to_string()),
+            log: build.log,
+        }
+    }
+}
+
+impl From<BuildState> for BuildOutcome {
+    fn from(state: BuildState) -> Self {
+        match state {
+            BuildState::Running => Self::Running,
+            BuildState::Succeeded { version, number } => {
+                Self::Succeeded { version: number.to_string(), version_id: version.into() }
+            }
+            BuildState::Failed { stage, message } => Self::Failed { stage, message },
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Users and their tokens.
+
+use registry::OrganizationId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Grant, SecretText};
+
+/// A user with their role.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct User {
+    pub user_id: String,
+    pub org_id: String,
+    pub role: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+}
+
+/// The caller.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Me {
+    pub user_id: String,
+    pub org_id: String,
+    pub role: String,
+    pub permissions: Vec<Grant>,
+}
+
+/// The response to a sign-in.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Token {
+    /// Valid for twelve hours, in this organisation.
+    pub id_token: SecretText,
+    /// RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub expires_at: String,
+}
+
+impl User {
+    pub(crate) fn new(organization: &OrganizationId, user: registry::User) -> Self {
+        Self {
+            user_id: user.id.into(),
+            org_id: organization.to_string(),
+            role: user.role.into(),
+            created_at: user.created_at.to_string(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Results and records of runs.
+
+use std::collections::BTreeMap;
+
+use registry::{Finished, Invocation, InvocationOutcome, InvocationSource, Ledger, RawJson, Version};
+use runner::RunResult;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::schemas;
+
+/// The tool id and the version of a branch test, which has neither: clients of the contract expect both.
+const NO_TOOL: &str = "000000000000000000000000";
+const NO_VERSION: Version = Version::new(0, 0, 0);
+
+/// The response to an invocation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InvocationResults {
+    /// In the order of the inputs.
+    pub invocation_results: Vec<InvocationResult>,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InvocationResult {
+    #[serde(flatten)]
+    pub outcome: RunOutcome,
+    pub duration_ms: u64,
+    /// The id of the run's record.
+    #[schemars(with = "schemas::Id")]
+    pub invocation_id: String,
+    /// Whether the output belongs to the log of its conversation.
+    pub persisted: bool,
+}
+
+/// The outcome of a run. Readers tell the variants apart by their fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "InvocationStatus")]
+pub enum RunOutcome {
+    Succeeded {
+        #[schemars(extend("const" = true))]
+        succeeded: bool,
+        output: String,
+    },
+    Failed {
+        #[schemars(extend("const" = false))]
+        succeeded: bool,
+        exception_message: String,
+        exception_type: String,
+        exception_stack_trace: Vec<String>,
+    },
+}
+
+/// The source of a run. Readers keep a source that a later release added as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RecordedSource {
+    Known(InvocationSource),
+    Other(Value),
+}
+
+/// The record of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ToolInvocation {
+    pub id: String,
+    pub org_id: String,
+    /// The time at which the run began.
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+    /// The time at which the run ended.
+    #[schemars(extend("format" = "date-time"))]
+    pub updated_at: String,
+    /// Null while the run goes on. Lists do not show such runs.
+    pub invocation_status: Option<RunOutcome>,
+    #[schemars(with = "schemas::InvocationSource")]
+    pub invocation_source: RecordedSource,
+    pub duration_ms: u64,
+    /// Zeros for a branch test.
+    pub tool_id: String,
+    #[schemars(with = "schemas::Version")]
+    pub tool_version: Version,
+    #[schemars(with = "Map<String, Value>")]
+    pub inputs: RawJson,
+    #[schemars(with = "schemas::InvocationMode")]
+    pub invocation_mode: String,
+    pub nonsensitive_user_variables: BTreeMap<String, String>,
+    /// With `[redacted]` for every value.
+    pub sensitive_user_variables: BTreeMap<String, String>,
+    /// Whether the output belongs to the log of its conversation.
+    pub persisted: bool,
+    /// The status events of the run, in order.
+    #[schemars(with = "Vec<Value>")]
+    pub status_events: Vec<RawJson>,
+    /// The printed output of the run, at most 64 KiB.
+    pub logs: String,
+}
+
+/// A record with its ledger.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AccountedToolInvocation {
+    #[serde(flatten)]
+    pub record: ToolInvocation,
+    /// The grants, the effects, the refusals and the cost of the run. Null while the run goes on, when its server stopped
+    /// during the run, and for runs of earlier releases.
+    #[schemars(with = "Option<schemas::Ledger>")]
+    pub ledger: Option<Ledger>,
+}
+
+/// An example of results, for the OpenAPI document.
+pub(crate) fn results_example() -> Value {
+    json!({"invocation_results": [
+        {
+            "succeeded": true, "output": "HELLO", "duration_ms": 9,
+            "invocation_id": "691f3b2a5c1e4d7f8a9b0c1d", "persisted": false,
+        },
+        {
+            "succeeded": false, "exception_type": "ValueError", "exception_message": "too short",
+            "exception_stack_trace": ["  File \"tool.py\", line 4, in run_tool"], "duration_ms": 11,
+            "invocation_id": "691f3b2a5c1e4d7f8a9b0c1e", "persisted": false,
+        },
+    ]})
+}
+
+/// An example of a record, for the OpenAPI document.
+pub(crate) fn run_example() -> Value {
+    json!({
+        "id": "691f3b2a5c1e4d7f8a9b0c1d", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z",
+        "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9,
+        "invocation_status": {"succeeded": true, "output": "HELLO"},
+        "invocation_source": {"type": "direct", "user_id": "ada"},
+        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "tool_version": {"major": 1, "minor": 0, "patch": 0},
+        "inputs": {"text": "hello"}, "invocation_mode": "regular",
+        "nonsensitive_user_variables": {"first_name": "Ada"}, "sensitive_user_variables": {"pin": "[redacted]"},
+        "persisted": false, "status_events": [], "logs": "",
+    })
+}
+
+impl ToolInvocation {
+    /// The version that ran; `None` for a branch test.
+    pub fn published_version(&self) -> Option<Version> {
+        (self.tool_version != NO_VERSION).then_some(self.tool_version)
+    }
+}
+
+impl InvocationResults {
+    /// The response from the records of the runs; `None` when one of the runs has not ended.
+    pub(crate) fn of_records(runs: Vec<Invocation>) -> Option<Self> {
+        let invocation_results = runs.into_iter().map(InvocationResult::of_record).collect::<Option<_>>()?;
+        Some(Self { invocation_results })
+    }
+}
+
+impl InvocationResult {
+    fn of_record(run: Invocation) -> Option<Self> {
+        let Finished { outcome, duration_ms, persisted, .. } = run.finished?;
+        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.id.into(), persisted })
+    }
+}
+
+impl From<RunResult> for InvocationResult {
+    fn from(result: RunResult) -> Self {
+        let RunResult { outcome, invocation_id, duration_ms, persisted, .. } = result;
+        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted }
+    }
+}
+
+impl From<InvocationOutcome> for RunOutcome {
+    fn from(outcome: InvocationOutcome) -> Self {
+        match outcome {
+            InvocationOutcome::Succeeded { output } => Self::Succeeded { succeeded: true, output },
+            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+                Self::Failed { succeeded: false, exception_message, exception_type, exception_stack_trace }
+            }
+        }
+    }
+}
+
+impl From<Invocation> for ToolInvocation {
+    fn from(run: Invocation) -> Self {
+        let sensitive_user_variables = run.input.sensitive_user_variables().clone();
+        let created_at = run.started_at.to_string();
+        let mut record = Self {
+            id: run.id.into(),
+            org_id: run.organization.into(),
+            updated_at: created_at.clone(),
+            created_at,
+            invocation_status: None,
+            invocation_source: RecordedSource::Known(run.source),
+            duration_ms: 0,
+            tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
+            tool_version: run.tool_version.unwrap_or(NO_VERSION),
+            inputs: run.input.input_parameters,
+            invocation_mode: run.mode.as_str().to_owned(),
+            nonsensitive_user_variables: run.input.nonsensitive_user_variables,
+            sensitive_user_variables,
+            persisted: false,
+            status_events: Vec::new(),
+            logs: String::new(),
+        };
+        if let Some(finished) = run.finished {
+            record.finish(finished);
+        }
+        record
+    }
+}
+
+impl ToolInvocation {
+    fn finish(&mut self, finished: Finished<RawJson>) {
+        self.updated_at = finished.at.to_string();
+        self.invocation_status = Some(finished.outcome.into());
+        self.duration_ms = finished.duration_ms;
+        self.persisted = finished.persisted;
+        self.status_events = finished.status_events;
+        self.logs = finished.logs;
+    }
+}
+
+impl From<Invocation> for AccountedToolInvocation {
+    fn from(mut run: Invocation) -> Self {
+        let ledger = run.finished.as_mut().and_then(|finished| finished.ledger.take());
+        Self { record: run.into(), ledger }
+    }
+}

@@ -1,0 +1,95 @@
+//! Runs work and responds in the mode that the client asked for.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use registry::{OperationId, Store};
+use tokio::sync::mpsc::{self, Receiver};
+
+use super::Answer;
+use super::events::{self, Event, Events};
+use super::response_mode::ResponseMode;
+use crate::error::Error;
+use crate::openapi::{DocumentedInput, Inputs};
+use crate::request_id::RequestId;
+use crate::tasks::Tasks;
+
+/// The response mode of a request, and the means to run its work.
+pub(crate) struct Reply {
+    pub(super) mode: ResponseMode,
+    pub(super) request: RequestId,
+    pub(super) tasks: Tasks,
+    pub(super) store: Store,
+}
+
+/// The context that work receives.
+pub(crate) struct WorkContext {
+    /// Receives the events of the work.
+    pub(crate) events: Events,
+    /// The operation whose id the runs and builds are recorded with.
+    pub(crate) operation: Option<OperationId>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Reply
+where
+    Tasks: FromRef<S>,
+    Store: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let request = RequestId::from_request_parts(parts, state).await?;
+        let mode = ResponseMode::of(&parts.headers);
+        Ok(Self { mode, request, tasks: Tasks::from_ref(state), store: Store::from_ref(state) })
+    }
+}
+
+impl DocumentedInput for Reply {
+    fn describe(inputs: &mut Inputs) {
+        inputs.streams = true;
+    }
+}
+
+impl Reply {
+    /// Runs `work` in a task and responds with its outcome.
+    pub(crate) async fn respond<W, F>(self, work: W) -> Result<Response, Error>
+    where
+        W: FnOnce(WorkContext) -> F,
+        F: Future<Output = Result<Answer, Error>> + Send + 'static,
+    {
+        let (events, receiver) = self.events();
+        let work = work(WorkContext { events: events.clone(), operation: None });
+        let request = self.request;
+        let done = self.tasks.spawn(async move {
+            let answer = to_its_end(work, &request).await;
+            events.end(&answer).await;
+            answer
+        })?;
+        match receiver {
+            Some(receiver) => Ok(events::response(receiver)),
+            None => Ok(done.await.map_err(|error| ended_early(&error))?.into_response()),
+        }
+    }
+
+    /// A sender for the events of the work, and the receiver when the client asked for a stream.
+    pub(super) fn events(&self) -> (Events, Option<Receiver<Event>>) {
+        if self.mode != ResponseMode::Stream {
+            return (Events::none(), None);
+        }
+        let (sender, receiver) = mpsc::channel(events::BUFFERED_MAX);
+        (Events::to(sender), Some(receiver))
+    }
+}
+
+/// The answer of work that may panic.
+pub(super) async fn to_its_end(work: impl Future<Output = Result<Answer, Error>>, request: &RequestId) -> Answer {
+    let outcome = AssertUnwindSafe(work).catch_unwind().await;
+    Answer::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
+}
+
+pub(super) fn ended_early(reason: &dyn std::fmt::Display) -> Error {
+    Error::Internal { detail: format!("the work ended early: {reason}") }
+}

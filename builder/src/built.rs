@@ -1,0 +1,62 @@
+//! The result of a build.
+
+use registry::{OrganizationId, VersionSettings};
+use runner::{InputSchema, Mocks, SchemaMatcher};
+use serde_json::Value;
+
+use crate::attestation::Package;
+use crate::checks::{CheckFiles, Subject};
+use crate::component::Artefact;
+use crate::error::Error;
+use crate::steps::manifest::Manifest;
+use crate::steps::schema::{self, Declared};
+
+/// A built tool.
+#[derive(Debug)]
+pub struct Built {
+    pub manifest: Manifest,
+    pub settings: VersionSettings,
+    pub input_schema: Value,
+    pub validator: InputSchema,
+    pub mocks: Mocks,
+    /// The checks, not parsed yet: a rebuild of a version ignores them.
+    pub checks: CheckFiles,
+    pub artefact: Artefact,
+    pub packages: Vec<Package>,
+}
+
+impl Built {
+    /// The tool's name, from the project's name.
+    #[must_use]
+    pub fn tool_name(&self) -> String {
+        self.manifest.name.replace('-', "_").to_lowercase()
+    }
+
+    /// Compiles the schemas that are too expensive to compile in this process.
+    ///
+    /// # Errors
+    /// When a schema is not a JSON Schema, or compiling it takes too long.
+    pub(crate) async fn prove(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
+        let Manifest { input_schema, output_schema, .. } = &self.manifest;
+        let input = Declared { schema: &self.validator, path: input_schema.as_deref(), check: schema::INPUT };
+        input.prove(schemas, organization).await?;
+        let Some(output) = &self.settings.output_schema else { return Ok(()) };
+        let output = InputSchema::compile(output).map_err(Error::internal)?;
+        let output = Declared { schema: &output, path: output_schema.as_deref(), check: schema::OUTPUT };
+        output.prove(schemas, organization).await
+    }
+
+    /// The tool as checks run it.
+    pub(crate) fn subject<'a>(&'a self, organization: &'a OrganizationId) -> Subject<'a> {
+        Subject {
+            organization,
+            tool_name: self.tool_name(),
+            code: self.artefact.code(),
+            settings: &self.settings,
+            input_schema: &self.validator,
+            mocks: &self.mocks,
+            required_envvars: &self.manifest.required_envvars,
+            required_secret_envvars: &self.manifest.required_secret_envvars,
+        }
+    }
+}

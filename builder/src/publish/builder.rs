@@ -1,0 +1,169 @@
+//! The builder of branches and versions: the part that publications, tests and verifications share.
+
+use std::time::Duration;
+
+use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, Store};
+use runner::{Admission, Admitted, Invoker, QueueFull, TrialRunner};
+
+use crate::build::Pipeline;
+use crate::built::Built;
+use crate::checks::{self, Checker};
+use crate::config::Config;
+use crate::error::{Error, Location};
+use crate::images::Images;
+use crate::progress::Progress;
+use crate::sandbox::{Missing, Sandbox};
+use crate::source::{self, CommitId, HeldCommit, Repositories, Repository};
+use crate::toolchain::project::Caches;
+use crate::workers::Workers;
+
+/// Time that a build may wait for a permit.
+const BUILD_WAIT_MAX: Duration = Duration::from_secs(60);
+/// The retry hint for refused builds. Most builds take a few seconds.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// Time that a build may take. A build of many large packages from a slow index takes minutes.
+const BUILD_WALL_MAX: Duration = Duration::from_secs(600);
+
+/// Builds branches and publishes versions.
+#[derive(Clone)]
+pub struct Builder {
+    pub(super) store: Store,
+    pub(super) artifacts: Artifacts,
+    pub(super) invoker: Invoker,
+    pub(super) trials: TrialRunner,
+    repositories: Repositories,
+    pipeline: Pipeline,
+    builds: Admission,
+}
+
+/// The services that a [`Builder`] uses.
+pub struct BuilderServices {
+    pub store: Store,
+    pub artifacts: Artifacts,
+    pub repositories: Repositories,
+    pub invoker: Invoker,
+}
+
+impl Builder {
+    /// Stores the language images. Their code is compiled when first needed,
+    /// or by [`Builder::prepare`].
+    ///
+    /// # Errors
+    /// When an image is damaged or cannot be stored.
+    pub async fn new(config: Config, services: BuilderServices) -> Result<Self, Error> {
+        let BuilderServices { store, artifacts, repositories, invoker } = services;
+        let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
+        let (builds, trials) = (Admission::new("builds", config.builds), invoker.trial_runner()?);
+        let listen = |endpoint| Workers::listen(endpoint, images.clone());
+        let workers = config.workers.clone().map(listen).transpose()?;
+        let pipeline = Pipeline::open(config, images)?;
+        pipeline.toolchains().sweep()?;
+        let pipeline = pipeline.with_workers(workers);
+        Ok(Self { store, artifacts, repositories, pipeline, builds, invoker, trials })
+    }
+
+    /// The sandbox for builds in which an author's code runs natively.
+    ///
+    /// # Errors
+    /// With the missing part and the command that adds it.
+    pub async fn sandbox(&self) -> Result<Sandbox, Missing> {
+        self.pipeline.toolchains().sandbox().await
+    }
+
+    /// Compiles the image of the default language on this node, and returns its digest. The first call takes seconds.
+    ///
+    /// # Errors
+    /// When the compiling child process fails.
+    pub async fn prepare(&self) -> Result<Digest, Error> {
+        let (image, _) = self.pipeline.toolchains().images().ready(Language::Python).await?;
+        Ok(image.digest)
+    }
+
+    /// Runs the project's checks, alongside all other runs, up to the first that fails.
+    pub(super) async fn check(&self, principal: &Principal, built: &Built, progress: &Progress) -> Result<(), Error> {
+        let checking = async {
+            built.prove(self.trials.schemas(), &principal.organization).await?;
+            built.artefact.make_ready(self.trials.compiler()).await?;
+            let checker = Checker { subject: built.subject(&principal.organization), trials: &self.trials };
+            checker.require(&built.checks, progress).await
+        };
+        progress.step(checks::STAGE, checking).await
+    }
+
+    /// Admits a build to the queue for permits, before anything is recorded or held.
+    pub(super) fn admit(&self, principal: &Principal) -> Result<Admitted, Error> {
+        self.builds.admit(&principal.organization, 1).map_err(|full| match full {
+            QueueFull::Organization => Error::TooManyBuilds { retry_after: RETRY_AFTER },
+            QueueFull::Process => Error::Overloaded { retry_after: RETRY_AFTER },
+        })
+    }
+
+    pub(super) async fn build(&self, of: Commit<'_>, admitted: &Admitted, progress: &Progress) -> Result<Built, Error> {
+        let waiting = tokio::time::timeout(BUILD_WAIT_MAX, admitted.permit()).await;
+        let permit = waiting.map_err(|_| Error::Overloaded { retry_after: RETRY_AFTER })?;
+        let _permit = permit.ok_or_else(|| Error::internal("the builder is shutting down"))?;
+        let pipeline = self.pipeline.of(admitted.organization());
+        tokio::time::timeout(BUILD_WALL_MAX, of.build(&pipeline, progress)).await.map_err(|_| {
+            let message = format!("the build took longer than {} s", BUILD_WALL_MAX.as_secs());
+            Error::failed(("build", "deadline"), message, Location::default())
+        })?
+    }
+
+    /// The organisation's repository, which the first call creates.
+    ///
+    /// # Errors
+    /// When the repository cannot be created.
+    pub fn repository(&self, organization: &OrganizationId) -> Result<Repository, Error> {
+        if let Some(found) = self.repositories.find(organization) {
+            return Ok(found);
+        }
+        let files = scaffold::main_branch().map_err(Error::internal)?;
+        let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
+        Ok(self.repositories.ensure(organization, &files)?)
+    }
+
+    /// The branch's tip in the organisation's repository. The commit stays readable as long as it is held.
+    pub(super) async fn tip(
+        &self,
+        principal: &Principal,
+        branch: BranchName,
+    ) -> Result<(Repository, HeldCommit), Error> {
+        let (builder, organization) = (self.clone(), principal.organization.clone());
+        blocking(move || {
+            let repository = builder.repository(&organization)?;
+            let commit = repository.hold_branch_tip(&branch)?;
+            Ok((repository, commit))
+        })
+        .await
+    }
+}
+
+/// A project at a commit.
+pub(super) struct Commit<'a> {
+    pub repository: &'a Repository,
+    pub id: CommitId,
+    pub project_path: &'a ProjectPath,
+    pub caches: Caches,
+}
+
+impl<'a> Commit<'a> {
+    pub const fn new(repository: &'a Repository, id: CommitId, project_path: &'a ProjectPath) -> Self {
+        Self { repository, id, project_path, caches: Caches::Used }
+    }
+
+    async fn build(self, pipeline: &Pipeline, progress: &Progress) -> Result<Built, Error> {
+        let Self { repository, id, project_path, caches } = self;
+        progress.line(format!("commit {id}"));
+        let (repository, path) = (repository.clone(), project_path.clone());
+        let export = blocking(move || Ok(source::export(&repository, &id, &path)?));
+        let tree = progress.step("checkout", export).await?;
+        pipeline.build(tree.files, caches, progress).await
+    }
+}
+
+/// Runs work that waits for a disk on a thread for blocking work.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+}

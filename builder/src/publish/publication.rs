@@ -1,0 +1,14 @@
+//! A publication in progress.
+
+use registry::{Lease, Principal};
+
+use super::builder::Builder;
+use crate::progress::Progress;
+
+/// A publication that holds its tool's lease.
+pub(super) struct Publication<'a> {
+    pub builder: &'a Builder,
+    pub principal: &'a Principal,
+    pub lease: &'a Lease,
+    pub progress: &'a Progress,
+}

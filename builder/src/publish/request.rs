@@ -1,0 +1,20 @@
+//! The request of a publication.
+
+use registry::{BranchName, BumpKind, OperationId, ProjectPath};
+
+use super::rehearsing::ReplayGate;
+
+#[derive(Debug, Clone)]
+pub struct PublishRequest {
+    pub project_path: ProjectPath,
+    /// The requested bump. `None` for the smallest bump that the changes require.
+    pub bump: Option<BumpKind>,
+    /// The replay gate that the new version must pass.
+    pub gate: Option<ReplayGate>,
+    /// The branch to publish. `None` for the team's branch.
+    pub commit_branch: Option<BranchName>,
+    /// The asynchronous operation that the build belongs to.
+    pub operation: Option<OperationId>,
+    /// Publishes the commit even if an identical publication has just succeeded.
+    pub is_deliberate: bool,
+}

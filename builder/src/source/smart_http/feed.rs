@@ -1,0 +1,168 @@
+//! Copies a request's body to git: inflates gzip, and bounds the inflated bytes.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+
+use super::inflate::Inflater;
+use super::request::BodyForm;
+use crate::source::error::SourceError;
+
+/// Time without a byte of the body. The HTTP server has a shorter timeout and answers the client; this one is for callers
+/// without it.
+const BODY_SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Bytes of one read.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The reason for the early end of a copy.
+enum Stop {
+    /// git closed its input, since it needs no more.
+    GitClosed,
+    Refused(SourceError),
+}
+
+/// git's input, with the bytes written and the bound.
+struct Sink<W> {
+    input: W,
+    bytes: u64,
+    bytes_max: u64,
+}
+
+/// Copies the body to git, until its end or until git closes its input.
+///
+/// # Errors
+/// When the body ends early, stalls, is too long, or is not in the form that its headers declare. The caller must then
+/// stop git, which has received a part of the body.
+pub(super) async fn feed(
+    body: impl AsyncRead + Unpin,
+    input: impl AsyncWrite + Unpin,
+    form: BodyForm,
+) -> Result<(), SourceError> {
+    let sink = Sink { input, bytes: 0, bytes_max: form.bytes_max };
+    let copied = if form.is_gzip { inflate(body, form.bytes_max, sink).await } else { copy(body, sink).await };
+    match copied {
+        Ok(()) | Err(Stop::GitClosed) => Ok(()),
+        Err(Stop::Refused(error)) => Err(error),
+    }
+}
+
+async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), Stop> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        match read(&mut body, &mut buffer).await? {
+            0 => return Ok(()),
+            bytes => sink.write(&buffer[..bytes]).await?,
+        }
+    }
+}
+
+/// Copies and inflates the body. The compressed bytes have the same bound as the inflated ones, so that a stream without
+/// output ends.
+async fn inflate(
+    mut body: impl AsyncRead + Unpin,
+    bytes_max: u64,
+    mut sink: Sink<impl AsyncWrite + Unpin>,
+) -> Result<(), Stop> {
+    let not_gzip = |error: std::io::Error| Stop::Refused(SourceError::BodyNotGzip { detail: error.to_string() });
+    let (mut inflater, mut buffer, mut received) = (Inflater::new(), vec![0; BUFFER_BYTES], 0);
+    loop {
+        let bytes = read(&mut body, &mut buffer).await?;
+        if bytes == 0 {
+            inflater.finish().map_err(not_gzip)?;
+            return sink.write(inflater.output()).await;
+        }
+        received += bytes as u64;
+        if received > bytes_max {
+            return Err(Stop::too_large(bytes_max));
+        }
+        let mut rest = &buffer[..bytes];
+        while !rest.is_empty() {
+            let consumed = inflater.step(rest).map_err(not_gzip)?;
+            sink.write(inflater.output()).await?;
+            inflater.clear();
+            rest = &rest[consumed..];
+        }
+    }
+}
+
+async fn read(body: &mut (impl AsyncRead + Unpin), buffer: &mut [u8]) -> Result<usize, Stop> {
+    match timeout(BODY_SILENCE_MAX, body.read(buffer)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) | Err(_) => Err(Stop::Refused(SourceError::BodyCutOff)),
+    }
+}
+
+impl Stop {
+    fn too_large(bytes_max: u64) -> Self {
+        Self::Refused(SourceError::BodyTooLarge { bytes_max })
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Sink<W> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        self.bytes += bytes.len() as u64;
+        if self.bytes > self.bytes_max {
+            return Err(Stop::too_large(self.bytes_max));
+        }
+        self.input.write_all(bytes).await.map_err(|_| Stop::GitClosed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).expect("packed bytes");
+        encoder.finish().expect("packed bytes")
+    }
+
+    async fn fed(body: &[u8], is_gzip: bool, bytes_max: u64) -> (Vec<u8>, Result<(), SourceError>) {
+        let mut input = Vec::new();
+        let result = feed(body, &mut input, BodyForm { is_gzip, bytes_max }).await;
+        (input, result)
+    }
+
+    #[tokio::test]
+    async fn a_body_up_to_its_bound_reaches_git_whole() {
+        let body = vec![7; 300_000];
+        for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
+            let (received, result) = fed(&sent, is_gzip, 300_000).await;
+            result.expect("fed");
+            assert_eq!(received, body);
+        }
+    }
+
+    #[tokio::test]
+    async fn git_receives_no_byte_beyond_the_bound() {
+        let body = vec![0; 10_000_000];
+        for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
+            let (received, result) = fed(&sent, is_gzip, 300_000).await;
+            assert!(matches!(result, Err(SourceError::BodyTooLarge { bytes_max: 300_000 })), "{result:?}");
+            assert!(received.len() <= 300_000, "{}", received.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn compressed_bytes_without_output_are_counted() {
+        // Empty stored blocks: five bytes each, and no output.
+        let endless = [&gzip(b"")[..10], &[0, 0, 0, 0xff, 0xff].repeat(100_000)].concat();
+        let (received, result) = fed(&endless, true, 300_000).await;
+        assert!(received.is_empty() && matches!(result, Err(SourceError::BodyTooLarge { .. })), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_gzip_is_refused() {
+        for body in [&b"0000"[..], b"", &gzip(b"0000")[..12]] {
+            let (_, result) = fed(body, true, 300_000).await;
+            assert!(matches!(result, Err(SourceError::BodyNotGzip { .. })), "{result:?}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! JavaScript and TypeScript: one script for the language's image, or for a snapshot of it with the project's packages.
+
+pub mod convention;
+
+use std::sync::Arc;
+
+use registry::{Digest, Language};
+use runner::{NativeCode, Project as Sources, SourceFile};
+
+use super::pins;
+use super::project::{Made, Project};
+use super::shared::Shared;
+use crate::component::{Artefact, Image, Snapshot};
+use crate::config::Config;
+use crate::error::Error;
+use crate::images::Images;
+use crate::progress::Progress;
+use crate::sandbox::Scratches;
+use crate::snapshots::{Ingredients, Snapshots};
+use crate::steps::bundle::packages::Packages;
+use crate::steps::bundle::{self, Source};
+use crate::steps::esbuild::packages as apart;
+use crate::steps::esbuild::{self, Esbuild};
+use crate::steps::npm::NpmPackages;
+
+/// The toolchain of JavaScript and TypeScript.
+#[derive(Clone)]
+pub struct JavaScript {
+    images: Images,
+    snapshots: Snapshots,
+    scratches: Scratches,
+    packages: NpmPackages,
+    esbuild: Option<Esbuild>,
+    /// The digest of the only esbuild that the operator allows.
+    esbuild_digest: Option<Digest>,
+    bundler: Arc<[String]>,
+    confiner: Arc<[String]>,
+}
+
+/// The author's script. Without a snapshot, the script contains the packages.
+struct Bundled {
+    script: Vec<SourceFile>,
+    snapshot: Option<Snapshot>,
+}
+
+impl JavaScript {
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
+        let Shared { images, snapshots, scratches } = shared.clone();
+        let (esbuild, esbuild_digest) = (config.esbuild.clone(), config.esbuild_digest);
+        let (bundler, confiner) = (config.bundler.as_slice().into(), config.confiner.as_slice().into());
+        Ok(Self { images, snapshots, scratches, packages, esbuild, esbuild_digest, bundler, confiner })
+    }
+
+    /// # Errors
+    /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        let Project { manifest, files, derive_schema, .. } = project;
+        let (image, code) = progress.step("image", self.images.ready(Language::JavaScript)).await?;
+        let fetch = self.packages.fetch(manifest, &files, progress);
+        let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
+        let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
+        if let Some(esbuild) = &self.esbuild {
+            let bundler = esbuild.identity().await?;
+            pins::check(&bundler, self.esbuild_digest.as_ref(), "esbuild_digest")?;
+            packages.push(bundler);
+        }
+        let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
+        let bundling = self.bundled(sources, (&image, &code), progress);
+        let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
+        let project = Sources { entry_point: manifest.entry_point.clone(), files: script, dependencies: Vec::new() };
+        let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
+        let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        let made = progress.step("compile", made).await?;
+        let artefact = match &snapshot {
+            Some(snapshot) => Artefact::of_snapshot(snapshot, made.bytes),
+            None => Artefact::of_image(&image, made.bytes),
+        };
+        Ok(Made { artefact, packages, input_schema: made.input_schema })
+    }
+
+    async fn bundled(
+        &self,
+        sources: esbuild::Sources<'_>,
+        (image, code): (&Image, &NativeCode),
+        progress: &Progress,
+    ) -> Result<Bundled, Error> {
+        let Some(esbuild) = &self.esbuild else { return Err(esbuild::missing()) };
+        let bundler = esbuild::Bundler { esbuild, confiner: &self.confiner, scratches: &self.scratches };
+        let apart = if sources.packages.is_empty() { None } else { apart::apart(bundler, &sources).await? };
+        if let Some(apart) = apart
+            // A package that cannot be bundled is refused below, with the author's line that imports it.
+            && let Ok(packages) = apart::alone(bundler, &sources, &apart).await
+        {
+            let files = vec![packages];
+            let packages = Packages { language: Language::JavaScript, files, imports: apart.imports.clone() };
+            let of = Ingredients { image, code, component: convention::IMAGE.unpack, packages };
+            let snapshot = self.snapshots.get(of, progress).await?;
+            if snapshot.is_some() {
+                return Ok(Bundled { script: apart.script, snapshot });
+            }
+        }
+        let script = esbuild::bundle(bundler, sources).await?;
+        Ok(Bundled { script, snapshot: None })
+    }
+}

@@ -1,0 +1,33 @@
+//! The conventions of Python projects.
+
+use registry::Language;
+
+use crate::component::ShippedImage;
+use crate::toolchain::convention::{Convention, EntryPoint};
+
+pub const PYTHON: Convention = Convention {
+    language: Language::Python,
+    file: "pyproject.toml",
+    table: &["tool", "lathe"],
+    name: &["project", "name"],
+    dependencies: &["project", "dependencies"],
+    entry_point: EntryPoint {
+        defaults: &["tool:run_tool"],
+        is_valid: is_python_object,
+        rule: "must be `package.module:function`, such as `tool:run_tool`",
+    },
+    image: Some(IMAGE),
+};
+
+pub const IMAGE: ShippedImage = ShippedImage { name: python_image::NAME, unpack: python_image::component };
+
+fn is_python_object(text: &str) -> bool {
+    let dotted = |text: &str| text.split('.').all(is_identifier);
+    text.split_once(':').is_some_and(|(module, function)| dotted(module) && dotted(function))
+}
+
+fn is_identifier(part: &str) -> bool {
+    let mut characters = part.chars();
+    characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && characters.all(|next| next.is_alphanumeric() || next == '_')
+}

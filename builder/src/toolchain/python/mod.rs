@@ -1,0 +1,109 @@
+//! Python: a bundle of code objects for the language's image, or for a snapshot of it with the project's packages.
+
+pub mod convention;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use registry::Language;
+use runner::{Project as Sources, SourceFile};
+
+use super::project::{Made, Project};
+use super::shared::Shared;
+use crate::component::Artefact;
+use crate::config::Config;
+use crate::error::Error;
+use crate::images::Images;
+use crate::progress::Progress;
+use crate::snapshots::{Ingredients, Snapshots};
+use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
+use crate::steps::bundle::{self, Source};
+use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
+
+/// The directory of a project's modules, beside its root.
+const SOURCE_ROOT: &str = "src/";
+
+/// The toolchain of Python.
+#[derive(Clone)]
+pub struct Python {
+    images: Images,
+    snapshots: Snapshots,
+    packages: PythonPackages,
+    bundler: Arc<[String]>,
+}
+
+impl Python {
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+        let packages = PythonPackages::new(config.python_index.as_deref(), &config.cache_dir)?;
+        let Shared { images, snapshots, .. } = shared.clone();
+        Ok(Self { images, snapshots, packages, bundler: config.bundler.as_slice().into() })
+    }
+
+    /// # Errors
+    /// When a package cannot be fetched, or the code does not compile or import.
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        let Project { manifest, files, derive_schema, .. } = project;
+        let (image, code) = progress.step("image", self.images.ready(Language::Python)).await?;
+        let fetch = self.packages.fetch(manifest, &files, progress);
+        let fetched = progress.step("dependencies", fetch).await?;
+        let snapshot = match packages_apart(&files, &fetched) {
+            Some(packages) => {
+                let component = convention::IMAGE.unpack;
+                let of = Ingredients { image: &image, code: &code, component, packages };
+                progress.step("snapshot", self.snapshots.get(of, progress)).await?
+            }
+            None => None,
+        };
+        let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
+        let dependencies = if snapshot.is_some() { Vec::new() } else { fetched.files };
+        let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
+        let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
+        let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        let made = progress.step("compile", made).await?;
+        let artefact = match &snapshot {
+            Some(snapshot) => Artefact::of_snapshot(snapshot, made.bytes),
+            None => Artefact::of_image(&image, made.bytes),
+        };
+        Ok(Made { artefact, packages: fetched.packages, input_schema: made.input_schema })
+    }
+}
+
+/// The packages that a snapshot loads, if the project has any and shadows none of them.
+fn packages_apart(files: &BTreeMap<String, Vec<u8>>, fetched: &Fetched) -> Option<Packages> {
+    if fetched.files.is_empty() || shadows(files, &fetched.files) {
+        return None;
+    }
+    let (files, imports) = (fetched.files.clone(), fetched.imports.clone());
+    Some(Packages { language: Language::Python, files, imports })
+}
+
+/// Whether a module of the project has the name of a package's module. Imports then mean the project's module, which a
+/// snapshot with the packages already imported could not provide.
+fn shadows(files: &BTreeMap<String, Vec<u8>>, packages: &[SourceFile]) -> bool {
+    let first = |path: &str| path.split('/').next().unwrap_or_default().trim_end_matches(".py").to_owned();
+    let mut taken: BTreeSet<_> = packages.iter().map(|file| first(&file.path)).collect();
+    taken.extend(PYTHON_MODULES.map(String::from));
+    files.keys().any(|path| taken.contains(&first(path.strip_prefix(SOURCE_ROOT).unwrap_or(path))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_of_the_project_shadows_a_package_of_the_same_name() {
+        let shadows = |file: &str| {
+            let file_of = |path: &str| SourceFile { path: path.into(), contents: Vec::new() };
+            let packages = ["requests/__init__.py", "six.py"].map(file_of);
+            super::shadows(&BTreeMap::from([(file.to_owned(), Vec::new())]), &packages)
+        };
+        for file in ["six.py", "src/six.py", "requests.py", "requests/more.py", "six/__init__.py", "lathe_preload.py"] {
+            assert!(shadows(file), "{file}");
+        }
+        for file in ["main.py", "tool/six.py", "tool/requests/x.py", "sixteen.py", "pyproject.toml"] {
+            assert!(!shadows(file), "{file}");
+        }
+    }
+}

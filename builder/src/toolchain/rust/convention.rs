@@ -1,0 +1,20 @@
+//! The conventions of Rust projects.
+
+use registry::Language;
+
+use crate::toolchain::convention::{Convention, EntryPoint};
+
+pub const RUST: Convention = Convention {
+    language: Language::Rust,
+    file: "Cargo.toml",
+    table: &["package", "metadata", "lathe"],
+    name: &["package", "name"],
+    dependencies: &["dependencies"],
+    entry_point: EntryPoint {
+        // Every component exports this function.
+        defaults: &["run-tool"],
+        is_valid: |_| false,
+        rule: "is not set in Rust: `lathe::tool!(…)` in src/lib.rs names the function",
+    },
+    image: None,
+};

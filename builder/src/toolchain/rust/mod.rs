@@ -1,0 +1,146 @@
+//! Rust: a complete component, which cargo compiles in the sandbox from crates that the server has fetched.
+
+mod cargo;
+pub mod convention;
+mod crates;
+mod disk;
+pub mod installation;
+pub mod lock;
+pub mod manifest;
+pub mod messages;
+pub mod unpack;
+
+use std::sync::Arc;
+
+use registry::Digest;
+use runner::{Compiler, Maker, NativeCode};
+
+use super::pins;
+use super::project::{Made, Project};
+use super::shared::Shared;
+use crate::attestation::{Hash, Package};
+use crate::component::Artefact;
+use crate::config::Config;
+use crate::error::{Error, Location};
+use crate::progress::Progress;
+use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
+use crate::steps::documents::Parser;
+use crate::steps::{bundle, inspect};
+use crates::{Crates, Vendor};
+use installation::{Identity, RustInstallation};
+use lock::Pinned;
+
+/// Files with which a project would configure cargo and rustup. Builds do not read them.
+const NOT_READ: [&str; 4] = [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
+
+/// The toolchain of Rust.
+#[derive(Clone)]
+pub struct Rust {
+    pub sandbox: LazySandbox,
+    installation: Arc<RustInstallation>,
+    /// The digest of the only installation that the operator allows.
+    allowed_digest: Option<Digest>,
+    crates: Crates,
+    scratches: Scratches,
+    compiler: Compiler,
+    bundler: Arc<[String]>,
+    parser: Arc<[String]>,
+}
+
+impl Rust {
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
+        Ok(Self {
+            sandbox: LazySandbox::new(config.bubblewrap.clone(), config.scratch_dir.clone()),
+            installation: Arc::new(RustInstallation::new(config.rust_toolchain.clone())),
+            allowed_digest: config.rust_toolchain_digest,
+            crates: Crates::new(config.crate_index.as_deref(), &config.cache_dir)?,
+            scratches: shared.scratches.clone(),
+            compiler: shared.images.compiler().clone(),
+            bundler: config.bundler.as_slice().into(),
+            parser: config.parser.as_slice().into(),
+        })
+    }
+
+    /// The same toolchain with the cache of crates that `config` names.
+    ///
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn with_crates(&self, config: &Config) -> Result<Self, Error> {
+        let crates = Crates::new(config.crate_index.as_deref(), &config.cache_dir)?;
+        Ok(Self { crates, ..self.clone() })
+    }
+
+    /// # Errors
+    /// When a crate cannot be fetched, the code does not compile, or the component is not a tool.
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+        let library = manifest::library(project.documents)?;
+        let (sandbox, compiler) = progress.step("toolchain", self.ready(progress)).await?;
+        let (pinned, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
+        let build = cargo::Build { installation: &self.installation, scratch: &scratch, library: &library };
+        let component = progress.step("compile", build.run(&sandbox, progress)).await?;
+        drop(scratch);
+        let artefact = Artefact::own(component);
+        let code = progress.step("inspect", self.inspected(&artefact)).await?;
+        let input_schema = match project.derive_schema {
+            true => progress.step("schema", self.input_schema(&code)).await?,
+            false => None,
+        };
+        let packages = pinned.into_iter().map(Package::from).chain([Package::from(compiler)]).collect();
+        Ok(Made { artefact, packages, input_schema })
+    }
+
+    /// The sandbox and the compiler's identity.
+    async fn ready(&self, progress: &Progress) -> Result<(Sandbox, Identity), Error> {
+        let sandbox = self.sandbox.get().await.map_err(|missing| {
+            let message = format!("this server cannot build Rust, since it has no sandbox for builds: {missing}");
+            installation::refuse("sandbox", &message)
+        })?;
+        let compiler = self.installation.identity().await?;
+        pins::check(&compiler.clone().into(), self.allowed_digest.as_ref(), "rust_toolchain_digest")?;
+        progress.line(format!("{}, {}", compiler.release, compiler.digest));
+        Ok((sandbox, compiler))
+    }
+
+    /// Writes the project and its crates to a temporary directory.
+    async fn fetch(
+        &self,
+        project: &Project<'_>,
+        progress: &Progress,
+    ) -> Result<(Vec<Pinned>, ScratchDirectory), Error> {
+        let pinned = lock::read(project.documents)?;
+        for file in NOT_READ.iter().filter(|file| project.files.contains_key(**file)) {
+            progress.line(format!("{file} is ignored: builds take no cargo or rustup settings from the project"));
+        }
+        let scratch = self.scratches.make().map_err(Error::internal)?;
+        let (source, files) = (cargo::source(&scratch), project.files.clone());
+        let write = move || disk::write_all(&source, &files);
+        tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(Error::internal)?;
+        let vendor = Vendor { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
+        self.crates.vendor(&pinned, vendor, progress).await?;
+        Ok((pinned, scratch))
+    }
+
+    /// Compiles the component for this node, if it is a tool within the bounds of compilation.
+    async fn inspected(&self, artefact: &Artefact) -> Result<Arc<NativeCode>, Error> {
+        let component = artefact.bytes().clone();
+        let inspect = move || inspect::inspect_tool(&component);
+        tokio::task::spawn_blocking(inspect).await.map_err(Error::internal)??;
+        let bytes = async { Ok::<_, Error>(artefact.bytes().to_vec()) };
+        self.compiler.ready(&artefact.component_digest(), Maker::Author, bytes).await
+    }
+
+    async fn input_schema(&self, code: &NativeCode) -> Result<Option<String>, Error> {
+        let schema = bundle::input_schema(code, &self.bundler).await?;
+        let missing = "the tool does not declare its input's type: name it with `lathe::tool!`, or set input_schema to a \
+                       schema file";
+        schema.map(Some).ok_or_else(|| Error::failed(("schema", "input-schema"), missing, Location::default()))
+    }
+}
+
+impl From<Pinned> for Package {
+    fn from(Pinned { name, version, checksum, .. }: Pinned) -> Self {
+        Self { kind: "cargo", name, version, hash: Some(Hash::sha256(checksum.to_hex())) }
+    }
+}

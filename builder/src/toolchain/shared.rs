@@ -1,0 +1,13 @@
+//! Resources that the toolchains of several languages share.
+
+use crate::images::Images;
+use crate::sandbox::Scratches;
+use crate::snapshots::Snapshots;
+
+/// Images, snapshots and temporary directories of this process. Clones share them.
+#[derive(Clone)]
+pub struct Shared {
+    pub images: Images,
+    pub snapshots: Snapshots,
+    pub scratches: Scratches,
+}

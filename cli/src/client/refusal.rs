@@ -1,0 +1,66 @@
+//! Failed calls: refusals of the server, and servers that cannot be reached or understood.
+
+use std::error::Error;
+use std::fmt::Display;
+
+use reqwest::Response;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// Reads a refusal. A response without the API's error document is described by its status.
+pub async fn refusal(response: Response) -> Failure {
+    let status = response.status();
+    let body: Value = response.json().await.unwrap_or_default();
+    Failure::Server {
+        status: status.as_u16(),
+        code: body.get("code").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        detail: detail_text(body.get("detail")).unwrap_or_else(|| format!("the server answered {status}")),
+        build_id: body.get("build_id").and_then(Value::as_str).map(str::to_owned),
+    }
+}
+
+/// Reads `detail`, which is a text, or a list of `{loc, msg}` for a malformed request.
+pub fn detail_text(detail: Option<&Value>) -> Option<String> {
+    match detail? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => Some(items.iter().map(item_text).collect::<Vec<_>>().join("; ")),
+        other => Some(other.to_string()),
+    }
+}
+
+fn item_text(item: &Value) -> String {
+    let part_text = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
+    let location = item["loc"].as_array().into_iter().flatten().map(part_text).collect::<Vec<_>>().join(".");
+    format!("{location}: {}", item["msg"].as_str().unwrap_or("not accepted"))
+}
+
+pub fn unreachable(url: &str, error: &reqwest::Error) -> Failure {
+    Failure::Unreachable { url: url.to_owned(), reason: root_cause(error) }
+}
+
+pub fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+pub fn unexpected(url: &str, reason: impl Display) -> Failure {
+    Failure::UnexpectedResponse { url: url.to_owned(), reason: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_forms_of_detail_are_read() {
+        assert_eq!(detail_text(Some(&json!("no"))).as_deref(), Some("no"));
+        let list = json!([{"loc": ["body", "inputs", 0], "msg": "missing", "type": "missing"}]);
+        assert_eq!(detail_text(Some(&list)).as_deref(), Some("body.inputs.0: missing"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The arguments of `lathe tool test`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::commands::input::InputArguments;
+
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Project directory [default: the current one]
+    pub path: Option<PathBuf>,
+    /// Test this pushed branch on the server, instead of the local directory
+    #[arg(long)]
+    pub branch: Option<String>,
+    /// Test the pushed state of the branch that is checked out, on the server
+    #[arg(long, conflicts_with = "branch")]
+    pub pushed: bool,
+    /// Test again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["branch", "pushed"])]
+    pub watch: bool,
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// Environment variable for these inputs; NAME=- reads stdin, NAME alone the environment; repeatable
+    #[arg(long = "envvar", value_name = "NAME[=VALUE]")]
+    pub envvars: Vec<String>,
+    /// Secret for these inputs; NAME=- reads stdin, NAME alone the environment; repeatable
+    #[arg(long = "secret", value_name = "NAME[=VALUE]")]
+    pub secrets: Vec<String>,
+    /// Python package index (simple API) for local tests [default: none; dependencies are refused]
+    #[arg(long, value_name = "URL", env = "LATHE_PYTHON_INDEX")]
+    pub python_index: Option<String>,
+    /// Crate index for local tests: crates.io, or the URL of a sparse index
+    #[arg(long, value_name = "URL", env = "LATHE_CRATE_INDEX", default_value = "crates.io")]
+    pub crate_index: String,
+    /// Rust toolchain directory for local tests [default: that of rustc in PATH]
+    #[arg(long, value_name = "DIRECTORY", env = "LATHE_RUST_TOOLCHAIN")]
+    pub rust_toolchain: Option<PathBuf>,
+    /// npm registry for local tests [default: none; dependencies are refused]
+    #[arg(long, value_name = "URL", env = "LATHE_NPM_REGISTRY")]
+    pub npm_registry: Option<String>,
+    /// esbuild program for local tests [default: esbuild in PATH]
+    #[arg(long, value_name = "FILE", env = "LATHE_ESBUILD")]
+    pub esbuild: Option<PathBuf>,
+}

@@ -1,0 +1,58 @@
+//! Whether the database has space for the contents of a full journal.
+
+use std::path::{Path, PathBuf};
+
+use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::statvfs::statvfs;
+
+use super::sql::open::Database;
+
+/// More than a full journal adds to the database and to its write-ahead log.
+const REQUIRED_BYTES: u64 = 64 << 20;
+
+pub(super) struct DiskSpace {
+    database: PathBuf,
+    /// The lower of the system's and the operator's limit for one file.
+    file_bytes_max: u64,
+}
+
+impl DiskSpace {
+    pub fn of(database: &Database) -> Self {
+        let system_limit = getrlimit(Resource::RLIMIT_FSIZE).map_or(0, |(soft, _)| soft);
+        let file_bytes_max = database.bytes_max.unwrap_or(u64::MAX).min(system_limit);
+        Self { database: database.path.clone(), file_bytes_max }
+    }
+
+    /// Returns whether [`REQUIRED_BYTES`] are free. A disk that cannot be queried counts as full.
+    pub fn is_sufficient(&self) -> bool {
+        let used = std::fs::metadata(&self.database).map_or(u64::MAX, |file| file.len());
+        let left = self.file_bytes_max.saturating_sub(used);
+        left.min(self.database.parent().map_or(0, free)) >= REQUIRED_BYTES
+    }
+}
+
+fn free(folder: &Path) -> u64 {
+    statvfs(folder).map_or(0, |disk| disk.blocks_available().saturating_mul(disk.fragment_size()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_sufficient(bytes: u64, bytes_max: Option<u64>) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lathe.db");
+        std::fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+        DiskSpace::of(&Database { path, bytes_max }).is_sufficient()
+    }
+
+    #[test]
+    fn both_the_disk_and_the_limit_count() {
+        assert!(is_sufficient(0, None), "this test needs a disk with {REQUIRED_BYTES} bytes free");
+        assert!(is_sufficient(1 << 20, Some(REQUIRED_BYTES + (1 << 20))));
+        assert!(!is_sufficient((1 << 20) + 1, Some(REQUIRED_BYTES + (1 << 20))));
+        assert!(!is_sufficient(2 << 20, Some(1 << 20)), "the file exceeds its limit");
+        let missing = Database { path: "/nowhere/lathe.db".into(), bytes_max: None };
+        assert!(!DiskSpace::of(&missing).is_sufficient());
+    }
+}

@@ -1,0 +1,39 @@
+//! Changes to a tool.
+
+use super::dialect::Connection;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::ids::ToolId;
+use crate::principal::Principal;
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
+
+const TOUCH: &str = "UPDATE tools SET updated_by = $3, updated_at = $4
+    WHERE organization = $1 AND tool = $2 AND deprecated = 0";
+
+/// A change to a tool by a user.
+pub(super) struct ToolEdit {
+    pub principal: Principal,
+    pub tool: ToolId,
+    pub now: Timestamp,
+}
+
+impl Store {
+    pub(super) fn tool_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
+        ToolEdit { principal: principal.clone(), tool: tool.clone(), now: self.0.clock.now() }
+    }
+}
+
+impl ToolEdit {
+    pub const fn tool(&self) -> ToolRef<'_> {
+        ToolRef { organization: &self.principal.organization, tool: &self.tool }
+    }
+
+    /// Records the user and the time of the change. Fails when the tool does not exist or is deprecated.
+    pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
+        let query = sqlx::query(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
+        let touched = query.execute(connection).await?.rows_affected();
+        if touched == 0 { Err(Error::NotFound { what: "tool" }) } else { Ok(()) }
+    }
+}

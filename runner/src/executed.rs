@@ -1,0 +1,60 @@
+//! The result of executing one run in the sandbox.
+
+use std::time::Duration;
+
+use registry::Ledger;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::{self, Outcome};
+use crate::tape::TapeResult;
+
+/// Text that a tool printed, before secrets are redacted, with some bytes beyond its bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    pub text: String,
+    /// Bytes of the text that are within the bound.
+    pub shown: usize,
+    /// Lines that the host adds about status events that it refused.
+    pub refusals: String,
+}
+
+/// The end of one run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Executed {
+    pub outcome: Outcome,
+    pub duration: Duration,
+    /// Whether the tool was called and received its documents. Also `true` for a run that was lost with its runner,
+    /// since the host does not know how far that run came.
+    pub is_called: bool,
+    pub logs: Printed,
+    /// Resources that the host counted.
+    pub ledger: Ledger,
+    pub tape: TapeResult,
+}
+
+impl Printed {
+    /// Stands at the end of a text that was cut at its bound.
+    pub(crate) const CUT: &str = "\n[truncated]";
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len() + self.refusals.len()
+    }
+}
+
+impl Executed {
+    /// A run whose component cannot be instantiated.
+    pub(crate) fn rejected(reason: &str) -> Self {
+        Self { is_called: false, ..Self::failed("instantiate_failed", reason) }
+    }
+
+    /// A run that the host ended or could not start.
+    pub(crate) fn failed(kind: &str, message: &str) -> Self {
+        Self::ended(outcome::failed(kind, message))
+    }
+
+    /// A run of which only the outcome is known.
+    pub(crate) fn ended(outcome: Outcome) -> Self {
+        let (duration, logs, ledger) = (Duration::ZERO, Printed::default(), Ledger::default());
+        Self { outcome, duration, is_called: true, logs, ledger, tape: TapeResult::default() }
+    }
+}

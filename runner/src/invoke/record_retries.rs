@@ -1,0 +1,110 @@
+//! Writes the ends of records, and retries while the database does not accept writes.
+//!
+//! A run that has ended is not repeated, so its result and its caller wait for a stalled database. A record that cannot
+//! be written in that time is closed without its outcome as soon as the database accepts writes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use registry::{Finished, InvocationFinished, Store};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+use crate::error::Error;
+use crate::outcome::failed;
+
+/// Time in which retries start: as long as a stopping server waits for its runs. One try fails after some seconds.
+const STALL_MAX: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(200);
+/// Time between two tries to close a record whose caller no longer waits.
+const LATER: Duration = Duration::from_secs(5);
+/// Records that wait to be closed: many times the number of concurrent runs. Records beyond it are closed at the next
+/// start.
+const RETRIES_MAX: usize = 1_024;
+
+/// Writes the ends of records. Clones share the bound on records that wait.
+#[derive(Clone)]
+pub(super) struct RecordRetries {
+    store: Store,
+    retry_permits: Arc<Semaphore>,
+}
+
+impl RecordRetries {
+    pub fn new(store: Store) -> Self {
+        Self { store, retry_permits: Arc::new(Semaphore::new(RETRIES_MAX)) }
+    }
+
+    /// Records the end of a run.
+    ///
+    /// # Errors
+    /// When the end could not be recorded in time. The record is then closed without its outcome.
+    pub async fn record_end(&self, finished: InvocationFinished) -> Result<(), Error> {
+        let reduced = reduced(&finished);
+        let Err(error) = self.finish_with_retries(finished).await else { return Ok(()) };
+        tracing::error!(invocation = %reduced.id, %error, "the end of a run cannot be recorded; its record is closed without it");
+        if let Err(error) = self.store.finish_invocations(vec![reduced.clone()]).await {
+            tracing::error!(invocation = %reduced.id, %error, "a record cannot be closed now; it is closed later");
+            self.close_later(reduced);
+        }
+        Err(error.into())
+    }
+
+    /// Writes the end of a record, with retries while the database is busy.
+    async fn finish_with_retries(&self, finished: InvocationFinished) -> registry::Result<()> {
+        let deadline = Instant::now() + STALL_MAX;
+        let finished: Arc<[InvocationFinished]> = vec![finished].into();
+        loop {
+            match self.store.finish_invocations(finished.clone()).await {
+                Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
+                    tracing::warn!(invocation = %finished[0].id, %error, "the end of a run waits for the database");
+                    sleep(PAUSE).await;
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn close_later(&self, reduced: InvocationFinished) {
+        let Ok(permit) = self.retry_permits.clone().try_acquire_owned() else {
+            tracing::error!(invocation = %reduced.id, "a record stays unfinished until the next start");
+            return;
+        };
+        let retries = self.clone();
+        tokio::spawn(async move {
+            retries.close(reduced).await;
+            drop(permit);
+        });
+    }
+
+    /// Retries until the record or the store is closed.
+    async fn close(&self, reduced: InvocationFinished) {
+        loop {
+            sleep(LATER).await;
+            match self.store.finish_invocations(vec![reduced.clone()]).await {
+                Ok(()) => return tracing::info!(invocation = %reduced.id, "a record was closed without its outcome"),
+                Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
+                Err(error) => tracing::debug!(invocation = %reduced.id, %error, "a record cannot be closed yet"),
+            }
+        }
+    }
+}
+
+/// The end of a record without the texts of its run, which may be the reason why the record cannot be written.
+fn reduced(finished: &InvocationFinished) -> InvocationFinished {
+    let InvocationFinished { id, organization, finished: Finished { at, duration_ms, persisted, .. }, .. } = finished;
+    InvocationFinished {
+        id: id.clone(),
+        organization: organization.clone(),
+        finished: Finished {
+            at: *at,
+            duration_ms: *duration_ms,
+            outcome: failed("record_failed", "the outcome could not be recorded"),
+            persisted: *persisted,
+            status_events: Vec::new(),
+            logs: String::new(),
+            ledger: None,
+        },
+        tape: None,
+        answers: None,
+    }
+}

@@ -1,0 +1,185 @@
+//! Finds the code, settings and variables of a call.
+
+use std::sync::Arc;
+
+use registry::{
+    Artifacts, Digest, EnvvarName, Language, OrganizationId, Principal, Store, ToolId, ToolVersion, Variables, Version,
+};
+
+use crate::call::{Candidate, Subject, UNPUBLISHED};
+use crate::compile::{Compiler, Maker};
+use crate::egress::{CompiledMocks, EgressPolicy, Mocks};
+use crate::error::{DamagedArtifact, Error};
+use crate::execution::Code;
+use crate::limits::Limits;
+use crate::output::OutputCheck;
+use crate::schema::{self, SchemaMatcher};
+use crate::versions::{LoadedVersion, VersionCache};
+
+/// Finds versions and prepares their code.
+#[derive(Clone)]
+pub(super) struct Resolver {
+    pub store: Store,
+    pub artifacts: Artifacts,
+    pub compiler: Compiler,
+    pub limits_max: Limits,
+    pub versions: Arc<VersionCache>,
+}
+
+/// The subject of a call with everything that its runs need.
+pub(super) struct Resolved {
+    pub tool_id: Option<ToolId>,
+    pub tool_name: String,
+    pub version: Version,
+    pub loaded: Arc<LoadedVersion>,
+    pub language: Language,
+    pub limits: Limits,
+    /// Variables that the tool receives.
+    pub variables: Variables,
+    pub egress_policy: EgressPolicy,
+    /// Digest of a version's whole component; `None` for a branch.
+    pub component: Option<Digest>,
+    pub is_recorded: bool,
+    /// The tool whose recorded responses simulations use and regular runs extend, when the tool allows it.
+    pub responses_of: Option<ToolId>,
+}
+
+impl Resolved {
+    /// Checks outputs against the version's output schema.
+    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
+        OutputCheck { schemas, organization, schema: self.loaded.output.as_ref() }
+    }
+}
+
+impl Resolver {
+    pub async fn resolve(&self, principal: &Principal, subject: Subject) -> Result<Resolved, Error> {
+        match subject {
+            Subject::Candidate(candidate) => Box::pin(self.candidate(*candidate)).await,
+            Subject::Version { tool, constraint } => {
+                let organization = &principal.organization;
+                let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
+                let callable = self.store.callable(organization, &tool, &constraint).await?.ok_or_else(missing)?;
+                let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
+                let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
+                self.version(callable.tool_name.to_string(), version, variables).await
+            }
+        }
+    }
+
+    pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
+        let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
+        self.compile(&code.component, !code.bundle.is_empty()).await?;
+        let output = schema::compile(settings.output_schema.as_ref()).await?;
+        Ok(Resolved {
+            tool_id: tool,
+            tool_name,
+            version: UNPUBLISHED,
+            loaded: Arc::new(LoadedVersion { code: Ok(code), schema, output, mocks }),
+            language: settings.language,
+            limits: Limits::of(&settings, &self.limits_max),
+            egress_policy: EgressPolicy::take(&settings, &mut variables),
+            variables,
+            component: None,
+            is_recorded: settings.tape && self.store.keeps_tapes(),
+            // Unpublished code neither uses nor adds recorded responses.
+            responses_of: None,
+        })
+    }
+
+    pub async fn version(
+        &self,
+        tool_name: String,
+        version: &ToolVersion,
+        mut variables: Variables,
+    ) -> Result<Resolved, Error> {
+        Ok(Resolved {
+            tool_id: Some(version.tool.clone()),
+            tool_name,
+            version: version.version,
+            loaded: self.load(version).await?,
+            language: version.settings.language,
+            limits: Limits::of(&version.settings, &self.limits_max),
+            egress_policy: EgressPolicy::take(&version.settings, &mut variables),
+            variables,
+            component: Some(version.component_digest),
+            is_recorded: version.settings.tape && self.store.keeps_tapes(),
+            responses_of: version.settings.recorded_answers.then(|| version.tool.clone()),
+        })
+    }
+
+    async fn load(&self, version: &ToolVersion) -> Result<Arc<LoadedVersion>, Error> {
+        match self.versions.get(&version.id).filter(|_| self.compiler.holds(&version.image_digest)) {
+            Some(found) => Ok(found),
+            None => Box::pin(self.load_first(version)).await,
+        }
+    }
+
+    async fn load_first(&self, version: &ToolVersion) -> Result<Arc<LoadedVersion>, Error> {
+        let schema = schema::compile(Some(&version.input_schema)).await?;
+        let output = schema::compile(version.settings.output_schema.as_ref()).await?;
+        let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
+        let (code, mocks) = match self.stored(version).await {
+            // Not cached, since the artefact may be restored.
+            Err(Error::Damaged(damage)) => {
+                return Ok(Arc::new(LoadedVersion { code: Err(damage), schema, output, mocks: Arc::default() }));
+            }
+            stored => stored?,
+        };
+        let loaded = Arc::new(LoadedVersion { code: Ok(code), schema, output, mocks: mocks.into() });
+        self.versions.keep(version.id.clone(), loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Reads the code and the mocks of a version from the artefacts.
+    async fn stored(&self, version: &ToolVersion) -> Result<(Code, CompiledMocks), Error> {
+        let component = version.image_digest;
+        self.compile(&component, version.bundle_digest.is_some()).await?;
+        let bundle = match &version.bundle_digest {
+            Some(digest) => self.bytes(digest).await?,
+            None => Vec::new(),
+        };
+        let mocks = match &version.settings.mocks_digest {
+            Some(digest) => compiled_mocks(&self.bytes(digest).await?)?,
+            None => CompiledMocks::default(),
+        };
+        Ok((Code { component, bundle: bundle.into() }, mocks))
+    }
+
+    /// Compiles a component unless this node has compiled it before.
+    async fn compile(&self, component: &Digest, has_bundle: bool) -> Result<(), Error> {
+        // Only images of the platform run bundles.
+        let maker = if has_bundle { Maker::Platform } else { Maker::Author };
+        self.compiler.ready(component, maker, self.bytes(component)).await.map(drop)
+    }
+
+    async fn bytes(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
+        let damaged = |problem: String| Error::Damaged(DamagedArtifact { artifact: *digest, problem });
+        match self.artifacts.get(digest).await {
+            Ok(found) => found.ok_or_else(|| damaged("is missing".to_owned())),
+            Err(registry::Error::Corrupt { .. }) => Err(damaged("is damaged".to_owned())),
+            Err(registry::Error::Io { source, .. }) => Err(damaged(format!("cannot be read ({source})"))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn compiled_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
+    let mocks: Mocks = serde_json::from_slice(bytes)
+        .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
+    Ok(CompiledMocks::new(&mocks))
+}
+
+/// Selects the variables that a version requires. All of them must be set.
+pub(super) fn required(envvars: &[EnvvarName], secrets: &[EnvvarName], mut all: Variables) -> Result<Variables, Error> {
+    let missing = |name: &EnvvarName| Error::VariableMissing { name: name.to_string() };
+    let mut found = Variables::default();
+    for name in envvars {
+        let value = all.envvars.remove(name).ok_or_else(|| missing(name))?;
+        found.envvars.insert(name.clone(), value);
+    }
+    for name in secrets {
+        let value = all.secrets.remove(name).ok_or_else(|| missing(name))?;
+        found.secrets.insert(name.clone(), value);
+    }
+    Ok(found)
+}

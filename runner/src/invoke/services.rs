@@ -1,0 +1,18 @@
+//! Services that every recorded run uses.
+
+use registry::{Clock, Store};
+
+use super::record_retries::RecordRetries;
+use crate::egress::Egress;
+use crate::executor::Executor;
+use crate::schema::SchemaMatcher;
+
+#[derive(Clone)]
+pub(super) struct Services {
+    pub store: Store,
+    pub clock: Clock,
+    pub executor: Executor,
+    pub schemas: SchemaMatcher,
+    pub egress: Egress,
+    pub retries: RecordRetries,
+}

@@ -1,0 +1,184 @@
+//! Names the end of a run from the error that stopped its guest.
+
+use std::time::Duration;
+
+use wasmtime::component::ResourceTableError;
+use wasmtime::{Error, Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+use crate::limits::Limits;
+use crate::outcome::{Outcome, cpu_timeout, failed};
+use crate::tape::{End, ReplayStopped};
+use crate::text::cut;
+
+/// The engine reports these errors only as text. The hostile test suite fails when the texts change.
+const NO_HANDLE_LEFT: &str = "store handle limit exceeded";
+const TOO_MUCH_COPIED: &str = "fuel allocated for hostcalls has been exhausted";
+/// Start of the last line that a panicking Rust tool prints.
+const PANICKED: &str = "panicked at ";
+/// Longest message of the engine. Names in a component may be long.
+const MESSAGE_BYTES_MAX: usize = 4 << 10;
+
+/// The limit for which the host stops a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LimitExceeded {
+    #[error("the run exceeded its computing time limit")]
+    Cpu,
+    #[error("the run exceeded its host call limit")]
+    HostCalls,
+}
+
+/// Context of an error that occurred before the tool was called.
+#[derive(Debug, thiserror::Error)]
+#[error("the component could not be instantiated")]
+struct NotInstantiated;
+
+pub(crate) fn while_instantiated(error: Error) -> Error {
+    error.context(NotInstantiated)
+}
+
+/// Returns how the tape ends for a run that was stopped at a place that depends on the machine: by a limit that is
+/// checked from time to time, or by the end of its tape.
+pub(crate) fn early(error: &Error) -> Option<End> {
+    if error.is::<ReplayStopped>() {
+        return Some(End::Stopped);
+    }
+    error.is::<LimitExceeded>().then_some(End::Clock)
+}
+
+/// The outcome of a run that was stopped. `memory_refused` says whether the run was ever refused memory.
+pub(crate) fn outcome(error: &Error, limits: &Limits, memory_refused: bool) -> Outcome {
+    if let Some(limit) = error.downcast_ref::<LimitExceeded>() {
+        return match limit {
+            LimitExceeded::Cpu => cpu_timeout(Duration::from_millis(limits.cpu_ms)),
+            LimitExceeded::HostCalls => failed(
+                "limit_hostcalls",
+                format!("the tool called host functions more than {} times", limits.host_calls),
+            ),
+        };
+    }
+    if error.is::<ReplayStopped>() {
+        return failed("replay_stopped", "the replay stopped where it differs from the recorded run");
+    }
+    let message = message(error);
+    // A guest that does not check for a failed allocation writes out of bounds.
+    let is_memory_trap = matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds));
+    if is_memory_trap && memory_refused {
+        return failed("out_of_memory", format!("the tool aborted for want of memory: {message}"));
+    }
+    failed(kind(error, &message), message)
+}
+
+/// The panic message that a Rust tool printed before its instance was stopped.
+pub(crate) fn panicked(error: &Error, memory_refused: bool, printed: &str) -> Option<Outcome> {
+    if memory_refused || !matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached)) {
+        return None;
+    }
+    let begins_line = |at: &usize| *at == 0 || printed.as_bytes()[at - 1] == b'\n';
+    let at = printed.rmatch_indices(PANICKED).map(|(at, _)| at).find(begins_line)?;
+    let (place, message) = printed[at + PANICKED.len()..].split_once(": ")?;
+    Some(Outcome::Failed {
+        exception_type: "panic".into(),
+        exception_message: cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX),
+        exception_stack_trace: vec![cut(place.to_owned(), MESSAGE_BYTES_MAX)],
+    })
+}
+
+/// The message of the engine, or of the guest, about the end of a run.
+pub(crate) fn message(error: &Error) -> String {
+    if let Some(I32Exit(code)) = error.downcast_ref() {
+        let message = match code {
+            0 => "the tool exited without a result",
+            // The interface distinguishes success and failure only.
+            _ => "the tool exited with a failure code",
+        };
+        return message.to_owned();
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => "the call stack is exhausted".to_owned(),
+        Some(trap) => trap.to_string(),
+        None => cut(error.root_cause().to_string(), MESSAGE_BYTES_MAX),
+    }
+}
+
+fn kind(error: &Error, message: &str) -> &'static str {
+    match error.downcast_ref() {
+        Some(I32Exit(0)) => return "no_result",
+        Some(I32Exit(_)) => return "exit",
+        None => {}
+    }
+    match error.downcast_ref() {
+        Some(Trap::StackOverflow) => return "stack_overflow",
+        Some(_) => return "trap",
+        None => {}
+    }
+    let is_full = matches!(error.downcast_ref(), Some(ResourceTableError::Full));
+    if is_full || message.contains(NO_HANDLE_LEFT) {
+        return "limit_handles";
+    }
+    if message.contains(TOO_MUCH_COPIED) {
+        // A host call has a guest backtrace; the return value of a guest has none.
+        return if error.is::<WasmBacktrace>() { "limit_hostcall_bytes" } else { "output_too_large" };
+    }
+    if error.is::<NotInstantiated>() { "instantiate_failed" } else { "trap" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_reported_as_it_was_printed() {
+        let reported = |printed: &str, memory_refused| {
+            let ended = panicked(&Trap::UnreachableCodeReached.into(), memory_refused, printed);
+            let Some(Outcome::Failed { exception_type, exception_message, exception_stack_trace }) = ended else {
+                return String::new();
+            };
+            format!("{exception_type}|{exception_message}|{}", exception_stack_trace.join("|"))
+        };
+        let printed = "so far panicked at a: b\npanicked at src/lib.rs:3:5: left: 1\nright: 2\n";
+        assert_eq!(reported(printed, false), "panic|left: 1\nright: 2|src/lib.rs:3:5");
+        for (printed, memory_refused) in [(printed, true), ("never panicked at x: y", false), ("panicked at x", false)]
+        {
+            assert_eq!(reported(printed, memory_refused), "", "{printed}");
+        }
+        assert!(panicked(&LimitExceeded::Cpu.into(), false, printed).is_none());
+    }
+
+    fn check(error: impl Into<Error>, memory_refused: bool, expected: (&str, &str)) {
+        let Outcome::Failed { exception_type, exception_message, .. } =
+            outcome(&error.into(), &Limits::DEFAULT, memory_refused)
+        else {
+            panic!("it failed")
+        };
+        assert_eq!((exception_type.as_str(), exception_message.as_str()), expected);
+    }
+
+    #[test]
+    fn every_end_has_its_name() {
+        check(LimitExceeded::Cpu, false, ("timeout_cpu", "the tool computed longer than 10 s"));
+        check(
+            LimitExceeded::HostCalls,
+            false,
+            ("limit_hostcalls", "the tool called host functions more than 1000000 times"),
+        );
+        check(I32Exit(0), false, ("no_result", "the tool exited without a result"));
+        check(I32Exit(9), true, ("exit", "the tool exited with a failure code"));
+        check(Trap::StackOverflow, true, ("stack_overflow", "the call stack is exhausted"));
+        let outside = "wasm trap: out of bounds memory access";
+        check(Trap::MemoryOutOfBounds, false, ("trap", outside));
+        let aborted = "wasm trap: wasm `unreachable` instruction executed";
+        check(Trap::UnreachableCodeReached, false, ("trap", aborted));
+        let starved = |trap: &str| format!("the tool aborted for want of memory: {trap}");
+        check(Trap::UnreachableCodeReached, true, ("out_of_memory", &starved(aborted)));
+        check(Trap::MemoryOutOfBounds, true, ("out_of_memory", &starved(outside)));
+        check(ResourceTableError::Full, false, ("limit_handles", "resource table has no free keys"));
+        check(Error::msg("no"), false, ("trap", "no"));
+        check(while_instantiated(Error::msg("no")), false, ("instantiate_failed", "no"));
+        check(
+            while_instantiated(LimitExceeded::Cpu.into()),
+            false,
+            ("timeout_cpu", "the tool computed longer than 10 s"),
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! A compiled schema, and the violations of inputs.
+
+use jsonschema::{Keyword, PatternOptions, ValidationError, ValidationOptions, Validator};
+use serde_json::Value;
+
+use super::cost::Cost;
+use super::keywords::{MultipleOf, UniqueItems};
+use super::patterns::COMPILED_BYTES_MAX;
+use super::walk;
+use crate::error::SchemaViolation;
+use crate::text::cut;
+
+/// Violations that are listed.
+const VIOLATIONS_MAX: usize = 20;
+/// Longest message. It quotes the schema, which may be long.
+const MESSAGE_BYTES_MAX: usize = 500;
+/// Price up to which violations are explained: the steps of the input times the nesting of the schema, since each
+/// `anyOf` matches what is below it once more. Each step may become an error in memory.
+pub(super) const EXPLAINED_MAX: u64 = 1_000_000;
+
+/// A schema that is compiled in this process.
+pub struct CompiledSchema {
+    validator: Validator,
+    cost: Cost,
+}
+
+impl CompiledSchema {
+    pub fn new(schema: &Value) -> Result<Self, String> {
+        Ok(Self { cost: walk::price(schema)?, validator: validator(schema)? })
+    }
+
+    pub fn violations(&self, inputs: &[Value]) -> Vec<SchemaViolation> {
+        violations(&self.validator, &self.cost, inputs)
+    }
+}
+
+/// The violations of the inputs, up to a bound.
+pub fn violations(validator: &Validator, cost: &Cost, inputs: &[Value]) -> Vec<SchemaViolation> {
+    let one = |(index, input)| violations_of_one(validator, cost, (index, input));
+    inputs.iter().enumerate().flat_map(one).take(VIOLATIONS_MAX).collect()
+}
+
+fn violations_of_one(
+    validator: &Validator,
+    cost: &Cost,
+    (input_index, input): (usize, &Value),
+) -> Vec<SchemaViolation> {
+    if validator.is_valid(input) {
+        return Vec::new();
+    }
+    if cost.explained(input) > EXPLAINED_MAX {
+        let message = "does not match the tool's schema; the input is too large to list its violations".into();
+        return vec![SchemaViolation { input_index, pointer: String::new(), message }];
+    }
+    let violation = |error: ValidationError<'_>| SchemaViolation {
+        input_index,
+        pointer: error.instance_path().to_string(),
+        message: cut(error.masked().to_string(), MESSAGE_BYTES_MAX),
+    };
+    validator.iter_errors(input).take(VIOLATIONS_MAX).map(violation).collect()
+}
+
+/// Compiles a schema.
+///
+/// # Errors
+/// The reason why the document is not a valid schema, with a JSON pointer to the place.
+pub fn validator(schema: &Value) -> Result<Validator, String> {
+    options().build(schema).map_err(|error| {
+        let pointer = error.instance_path().to_string();
+        if pointer.is_empty() { error.to_string() } else { format!("{pointer}: {error}") }
+    })
+}
+
+pub(super) fn options() -> ValidationOptions<'static> {
+    let patterns = PatternOptions::regex().size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
+    jsonschema::options()
+        .with_pattern_options(patterns)
+        .with_keyword("multipleOf", |_, value, _| boxed(MultipleOf::new(value)))
+        .with_keyword("uniqueItems", |_, value, _| boxed(UniqueItems::new(value)))
+}
+
+/// Boxes a keyword implementation for the `jsonschema` crate.
+fn boxed<'a, K>(keyword: Result<K, String>) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>>
+where
+    K: for<'i> Keyword<'i> + 'static,
+{
+    match keyword {
+        Ok(keyword) => Ok(Box::new(keyword)),
+        Err(problem) => Err(ValidationError::schema(problem)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn own_keywords_report_the_same_violations_as_the_crate() {
+        let schema = json!({"properties": {
+            "n": {"multipleOf": 0.01}, "l": {"items": {"type": "array", "uniqueItems": true}},
+        }});
+        let compiled = CompiledSchema::new(&schema).unwrap();
+        let violations =
+            compiled.violations(&[json!({"n": 19.99, "l": [[1, 2]]}), json!({"n": 0.001, "l": [[], [1, 1.0]]})]);
+        let listed: Vec<_> = violations.iter().map(ToString::to_string).collect();
+        assert_eq!(listed.len(), 2, "{listed:?}");
+        assert!(
+            listed.contains(&"inputs[1].input_parameters/n: value is not a multiple of 0.01".to_owned()),
+            "{listed:?}"
+        );
+        assert!(
+            listed.contains(&"inputs[1].input_parameters/l/1: value has non-unique elements".to_owned()),
+            "{listed:?}"
+        );
+        assert!(CompiledSchema::new(&json!({"multipleOf": 0})).is_err());
+    }
+}

@@ -1,0 +1,27 @@
+//! Matches on a thread with a large stack, in processes without schema workers: tests and benchmarks.
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::wire::{Answer, Document};
+use super::workers::WorkResult;
+use crate::admission::WorkPermit;
+use crate::error::Error;
+
+/// Stack for an input of 128 levels and a schema of 100 levels for each of them.
+pub const STACK_BYTES: usize = 64 << 20;
+
+/// Matches without a deadline.
+///
+/// # Errors
+/// When the system cannot start a thread.
+pub async fn run(document: Document, inputs: Vec<Value>, permit: WorkPermit) -> Result<WorkResult, Error> {
+    let (answer, answered) = oneshot::channel();
+    let work = move || {
+        drop(answer.send(Answer::to(&document, &inputs))); // the caller may have been dropped
+        drop(permit);
+    };
+    let builder = std::thread::Builder::new().name("schema".into()).stack_size(STACK_BYTES);
+    builder.spawn(work).map_err(|error| Error::internal(error.to_string()))?;
+    answered.await.map(WorkResult::Answered).map_err(|_| Error::internal("a schema could not be matched"))
+}

@@ -1,0 +1,11 @@
+//! The commands of `lathe`, as people and scripts use them.
+
+mod commands;
+mod demo;
+mod git_credential;
+mod local;
+mod machine;
+mod organizations;
+mod private;
+mod reference;
+mod usage;

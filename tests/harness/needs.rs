@@ -1,0 +1,34 @@
+//! External programs and services that these tests need.
+
+use super::need::Need;
+
+pub const BROWSER: Need = Need { what: "a browser", command: "apt-get install chromium-headless-shell" };
+
+pub const ESBUILD: Need = Need { what: "esbuild", command: "npm install --global esbuild, or LATHE_ESBUILD=FILE" };
+
+pub const NETWORK_OF_ITS_OWN: Need = Need {
+    what: "strace, ip and the right to make user and network namespaces",
+    command: "apt-get install strace iproute2; sysctl kernel.unprivileged_userns_clone=1",
+};
+
+pub const NPM_REGISTRY: Need =
+    Need { what: "an npm registry", command: "LATHE_NPM_REGISTRY=$(npm config get registry)" };
+
+pub const PROVENANCE_VERIFIER: Need = Need {
+    what: "an independent verifier of provenance",
+    command: "python3 -m venv target/verifier && target/verifier/bin/pip install -r tests/provenance/requirements.txt; \
+              LATHE_VERIFIER_PYTHON=$PWD/target/verifier/bin/python",
+};
+
+pub const PUBLIC_CRATES: Need = Need { what: "the public registry of crates", command: "unset LATHE_TEST_CRATE_INDEX" };
+
+pub const PYTHON_INDEX: Need = Need {
+    what: "a Python package index",
+    command: "LATHE_PYTHON_INDEX=$(python3 -c 'from pip._internal.models.index import PyPI; print(PyPI.simple_url)')",
+};
+
+pub const RUST_TOOLCHAIN: Need = Need {
+    what: "a Rust toolchain for wasm32-wasip2, cc and bubblewrap",
+    command: "apt-get install bubblewrap gcc; rustup target add wasm32-wasip2, or tests/rust/wasm-toolchain.sh \
+              target/wasm-toolchain",
+};
