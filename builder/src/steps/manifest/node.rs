@@ -67,8 +67,8 @@ impl Node {
 /// When the text is not TOML, or is nested too deeply.
 pub fn from_toml(text: &str) -> Result<Node, Malformed> {
     let lines = LineIndex::of(text);
-    if let Some(offset) = too_deep_at(text) {
-        return Err(Malformed { message: too_deep(), line: Some(lines.at(offset)) });
+    if let Some((offset, message)) = refused_bracket(text) {
+        return Err(Malformed { message, line: Some(lines.at(offset)) });
     }
     let malformed = |error: toml::de::Error| Malformed {
         message: error.message().trim().into(),
@@ -78,20 +78,27 @@ pub fn from_toml(text: &str) -> Result<Node, Malformed> {
     lines.toml_table(document.get_ref(), 1, 0)
 }
 
-/// The offset of the first bracket that opens more levels than a project file may have. The parser's own count of levels
-/// falls by one at each `{}` without a key, so it recurses without a bound on `a = {{}{}{}…a={a={a={…`.
-fn too_deep_at(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut tokens = Source::new(text).lex();
-    let deepest = tokens.find(|token| {
-        match token.kind() {
-            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
-            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > DEPTH_MAX
-    });
-    deepest.map(|token| token.span().start())
+/// The offset of the first bracket for which a text is refused, and the reason: it opens more levels than a project file
+/// may have, or closes another bracket than the innermost one. The parser goes on after both, and its own count of levels
+/// falls at each `{}` without a key, so it would recurse without a bound on `a = {{}{}{}…a={a={a={…`.
+fn refused_bracket(text: &str) -> Option<(usize, String)> {
+    let mut open = Vec::new();
+    Source::new(text).lex().find_map(|token| {
+        let reason = match token.kind() {
+            TokenKind::LeftSquareBracket => opened(&mut open, TokenKind::RightSquareBracket),
+            TokenKind::LeftCurlyBracket => opened(&mut open, TokenKind::RightCurlyBracket),
+            kind @ (TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket) => {
+                (open.pop() != Some(kind)).then(|| format!("unexpected {}", kind.description()))
+            }
+            _ => None,
+        };
+        reason.map(|reason| (token.span().start(), reason))
+    })
+}
+
+fn opened(open: &mut Vec<TokenKind>, closing: TokenKind) -> Option<String> {
+    open.push(closing);
+    (open.len() > DEPTH_MAX).then(too_deep)
 }
 
 /// Parses JSON. Its time grows with the text's length times the depth, which is bounded.
@@ -278,5 +285,19 @@ mod tests {
             let refused = from_toml(&text).unwrap_err().message;
             assert!(refused.contains("nested deeper"), "{} bytes: {refused}", text.len());
         }
+    }
+
+    /// The parser stays in a table at `]`, and in a list at `}`.
+    #[test]
+    fn brackets_that_close_another_are_refused() {
+        for (open, reason) in [("a={]", "unexpected `]`"), ("a=[}", "unexpected `}`")] {
+            let keyless = format!("\na = {{{}{}", "{}".repeat(50_000), open.repeat(50_000));
+            for text in [format!("\n{open}"), keyless] {
+                let refused = from_toml(&text).unwrap_err();
+                assert_eq!((refused.message.as_str(), refused.line), (reason, Some(2)), "{} bytes", text.len());
+            }
+        }
+        assert_eq!(from_toml("a = 1\n]").unwrap_err().line, Some(2));
+        assert!(from_toml("a = [']', \"}\", { b = [] }] # ]}\n[[c]]\n").is_ok());
     }
 }
