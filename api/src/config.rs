@@ -2,7 +2,7 @@
 //!
 //! | field | meaning | default |
 //! |---|---|---|
-//! | `connections` | bounds of connections, headers, bodies and answers | [`ConnectionLimits::default`] |
+//! | `connections` | bounds of connections, headers, bodies and responses | [`ConnectionLimits::default`] |
 //! | `rate_limits` | requests per minute and user, by operation | none |
 
 use crate::rate::RateLimits;

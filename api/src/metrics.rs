@@ -16,8 +16,8 @@ const CONNECTIONS_ENDED: &str = "lathe_http_connections_cut_total";
 /// Describes the metrics to the recorder.
 pub fn describe_metrics() {
     describe_counter!(REQUESTS, "Requests by route, method and status; status 0 when the client left before");
-    describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the end of the answer, by route and method");
-    describe_gauge!(IN_FLIGHT, "Requests whose answer is not sent yet");
+    describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the end of the response, by route and method");
+    describe_gauge!(IN_FLIGHT, "Requests whose response is not sent yet");
     describe_counter!(RATE_LIMITED, "Requests beyond a rate limit, by operation");
     describe_gauge!(CONNECTIONS, "Connections of clients");
     describe_counter!(

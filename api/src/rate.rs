@@ -1,6 +1,6 @@
 //! Rate limits: requests per minute for each user and operation. Off by default.
 //!
-//! A user may use a whole minute's requests in a burst; they are replenished evenly. The answers of a limited
+//! A user may use a whole minute's requests in a burst; they are replenished evenly. The responses of a limited
 //! operation say how many are left. A refused request does not count.
 //!
 //! Signing in is limited by the names that the request gives, which are not checked yet, and by its address. These are

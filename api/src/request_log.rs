@@ -5,8 +5,8 @@
 //! the log and every trace leads back to it.
 //!
 //! This is one axum middleware around all routes. tower-http's layers do not keep these promises: `TraceLayer` is silent
-//! about a client that leaves before the end of its answer ([`crate::body_end`]), `SetRequestIdLayer` takes over the id
-//! that a client sends (`tests/operations/logs.rs`), and `CatchPanicLayer` has no request id for its answer.
+//! about a client that leaves before the end of its response ([`crate::body_end`]), `SetRequestIdLayer` takes over the id
+//! that a client sends (`tests/operations/logs.rs`), and `CatchPanicLayer` has no request id for its response.
 
 mod exchange;
 mod trace_context;
@@ -29,7 +29,7 @@ use crate::request_id::{HEADER, RequestId, RequestIds};
 use crate::request_identity::RequestIdentity;
 use exchange::Exchange;
 
-/// Gives the request its id and its span. Turns a fault into a line of the log and an answer that shows only the id.
+/// Gives the request its id and its span. Turns a fault into a line of the log and a response that shows only the id.
 pub(crate) async fn log_request(State(ids): State<RequestIds>, mut request: Request, next: Next) -> Response {
     let id = ids.next();
     let identity = RequestIdentity::default();

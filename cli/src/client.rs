@@ -1,8 +1,9 @@
-//! The typed HTTP client of the commands and the demo.
+//! The typed HTTP client of the commands and the demo. Responses have the types of `api::wire`.
 //!
 //! A call signs in when there is no token, and again when its token is refused. Test, publish and invoke are streamed
 //! as server-sent events and followed to their result.
 
+mod answer;
 mod attestations;
 mod builds;
 mod connection;
@@ -17,16 +18,13 @@ mod sse;
 mod stream;
 mod tools;
 mod versions;
-mod wire;
 
-pub use attestations::{SigningKey, Verification};
-pub use builds::Build;
-pub use identity::{ApiKey, Condition, Grant, KeyOwner, Me, Role, User};
-pub use invocations::{Difference, HistoryFilter, ReplayRequest, Replayed, SearchField};
+pub use answer::read_all;
+pub use identity::KeyOwner;
+pub use invocations::{HistoryFilter, ReplayRequest, SearchField};
 pub use request::Client;
 pub use runs::{Bump, Input, InvokeRequest, Mode, PublishRequest, ReplayGate, TestRequest};
-pub use session::{Credentials, SecretText, TokenCache};
-pub use stream::{Event, Status, StepState};
-pub use tools::{ToolFilter, read_tool};
-pub use versions::{VersionFilter, read_version};
-pub use wire::{Answer, Invocation, InvocationResult, ResultStatus, Tag, Tool, ToolVersion};
+pub use session::{Credentials, TokenCache};
+pub use stream::Event;
+pub use tools::ToolFilter;
+pub use versions::VersionFilter;

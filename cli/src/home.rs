@@ -79,7 +79,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::client::SecretText;
+    use api::wire::SecretText;
 
     #[test]
     fn a_login_is_loaded_as_saved_and_is_private() {

@@ -10,7 +10,7 @@ mod table;
 mod text;
 
 pub use build::BuildDisplay;
-pub use results::{RunDisplay, is_all_succeeded, show_results};
+pub use results::{RunDisplay, is_all_succeeded, show_outcomes, show_results};
 pub use screen::{Screen, print_verbatim};
-pub use table::{read_all, table};
+pub use table::table;
 pub use text::{DIM, GREEN, RED, RESET, clipped, duration, printable, to_the_second};

@@ -56,7 +56,7 @@ struct Counter {
     start: Nanos,
 }
 
-/// Whether a request is admitted, and the numbers that its answer tells the client.
+/// Whether a request is admitted, and the numbers that its response tells the client.
 struct Verdict {
     remaining: u32,
     /// When all requests are there again.

@@ -1,8 +1,8 @@
-//! One request and its answer, from the first to the last byte; reported to the log, the metrics and the trace at the
+//! One request and its response, from the first to the last byte; reported to the log, the metrics and the trace at the
 //! end.
 //!
-//! The end is when the answer's body is sent or dropped, so that the time of a stream is the time of the whole stream. A
-//! client that goes away before it has an answer leaves an exchange without a status.
+//! The end is when the response's body is sent or dropped, so that the time of a stream is the time of the whole stream. A
+//! client that goes away before it has a response leaves an exchange without a status.
 
 use std::net::IpAddr;
 

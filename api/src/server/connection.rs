@@ -26,7 +26,7 @@ use crate::metrics;
 use crate::request_id::RequestIds;
 
 /// For this time, and up to this number of bytes, the server reads a body that it has refused before it closes the
-/// socket: closing immediately would destroy the answer on its way.
+/// socket: closing immediately would destroy the response on its way.
 const LINGER_TIME_MAX: Duration = Duration::from_secs(2);
 const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -134,7 +134,7 @@ struct Parting {
     owes_body: bool,
 }
 
-/// Sends a refusal if there is one, and closes so that the client can read the last answer.
+/// Sends a refusal if there is one, and closes so that the client can read the last response.
 async fn part(ids: &RequestIds, mut tcp: TcpStream, parting: Parting) {
     let is_sending = parting.owes_body || parting.refusal.is_some();
     if let Some(refusal) = parting.refusal {

@@ -14,7 +14,7 @@
 //! Every [`SWEEP_INTERVAL`] one task looks for connections whose time is over, so that connections need no timers.
 //!
 //! No crate keeps these promises: hyper's `header_read_timeout` also counts the idle time between requests and closes
-//! without an answer, `tower`'s concurrency limit and a semaphore let new connections wait instead of evicting old ones,
+//! without a response, `tower`'s concurrency limit and a semaphore let new connections wait instead of evicting old ones,
 //! and `tokio-io-timeout` and tower-http's `TimeoutBody` accept a client that takes or sends one byte now and then.
 
 mod eviction;

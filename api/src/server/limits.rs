@@ -6,7 +6,7 @@
 //! | `connections_per_address_max` | connections of one address (IPv6: one network of 64 bits) | 512 |
 //! | `header_time_max` | from the first byte of a request to the end of its headers; also until the first byte of a new connection | 10 s |
 //! | `idle_time_max` | between two requests | 75 s |
-//! | `answer_silence_max` | how long a client may take nothing of its answer; less for an address with many such connections | 30 s |
+//! | `answer_silence_max` | how long a client may take nothing of its response; less for an address with many such connections | 30 s |
 //! | `answer_bytes_per_second_min` | below this rate the client uses up that time, above it the client regains it | 8 KiB/s |
 //! | `body` | the body of every request except git's | see [`BodyLimits`] |
 //! | `git_body` | the body of a push or fetch | see [`BodyLimits`] |

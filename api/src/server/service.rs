@@ -57,7 +57,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
     }
 }
 
-/// Ends the connection with this answer. When no handler has read the body to its end, hyper closes the connection, and
+/// Ends the connection with this response. When no handler has read the body to its end, hyper closes the connection, and
 /// a client that was not told would send its next request into it. After a body in chunks only hyper knows where the next
 /// head begins, so that [`super::heads`] cannot check it.
 fn end_connection(answer: &mut Response) {

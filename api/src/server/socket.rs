@@ -19,7 +19,7 @@ pub(super) struct Socket {
     heads: Heads,
     /// The status with which bytes that are no request are refused.
     refused: Option<u16>,
-    /// Hyper had an occasion to write the answers before a refused head.
+    /// Hyper had an occasion to write the responses before a refused head.
     has_yielded: bool,
 }
 
@@ -56,7 +56,7 @@ impl Socket {
         true
     }
 
-    /// Ends the reading of a connection with a refused head, after the answers to the requests before it are sent. Hyper
+    /// Ends the reading of a connection with a refused head, after the responses to the requests before it are sent. Hyper
     /// asks for more bytes only when it has read all bytes before that head.
     fn poll_refused(&mut self, context: &Context<'_>) -> Poll<io::Result<()>> {
         let Some(state) = self.activity.state() else { return Poll::Pending };

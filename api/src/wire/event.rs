@@ -39,7 +39,7 @@ pub struct StatusEvent {
 }
 
 impl BuildStep {
-    pub(crate) fn new(name: &str, state: StepState) -> Self {
+    pub fn new(name: &str, state: StepState) -> Self {
         let (state, duration_ms) = match state {
             StepState::Started => (BuildStepState::Started, None),
             StepState::Finished { duration_ms } => (BuildStepState::Finished, Some(duration_ms)),

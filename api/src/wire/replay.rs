@@ -50,9 +50,9 @@ enum ReplayDifferenceKind {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayCosts {
     /// Null for a run of an earlier release.
-    #[schemars(with = "Option<schemas::RunCost>")]
+    #[schemars(with = "Option<schemas::Cost>")]
     pub recorded: Option<Cost>,
-    #[schemars(with = "schemas::RunCost")]
+    #[schemars(with = "schemas::Cost")]
     pub replayed: Cost,
 }
 

@@ -137,6 +137,22 @@ pub(crate) fn run_example() -> Value {
     })
 }
 
+impl RunOutcome {
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Succeeded { .. })
+    }
+}
+
+impl RecordedSource {
+    /// The `type` of the source.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Known(source) => source.kind().as_str(),
+            Self::Other(source) => source["type"].as_str().unwrap_or_default(),
+        }
+    }
+}
+
 impl ToolInvocation {
     /// The version that ran; `None` for a branch test.
     pub fn published_version(&self) -> Option<Version> {

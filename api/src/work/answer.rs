@@ -30,11 +30,11 @@ impl Answer {
     fn new(status: StatusCode, body: &impl Serialize) -> Result<Self, Error> {
         let body = serde_json::to_string(body);
         let body =
-            body.map_err(|error| Error::Internal { detail: format!("an answer cannot be rendered: {error}") })?;
+            body.map_err(|error| Error::Internal { detail: format!("a response cannot be rendered: {error}") })?;
         Ok(Self { status, body, retry_after_seconds: None })
     }
 
-    /// The answer of an outcome; a fault is logged under the request.
+    /// The response to an outcome; a fault is logged under the request.
     pub(super) fn of(outcome: Result<Self, Error>, request: &RequestId) -> Self {
         let error = match outcome {
             Ok(answer) => return answer,
@@ -47,7 +47,7 @@ impl Answer {
         Self { status: refusal.status, body, retry_after_seconds }
     }
 
-    /// A stored answer.
+    /// A stored response.
     pub(super) fn stored(refused: Refused) -> Self {
         let status = StatusCode::from_u16(refused.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self { status, body: refused.body, retry_after_seconds: None }
@@ -62,7 +62,7 @@ impl Answer {
     /// The body, for use in another document.
     pub(super) fn into_document(self) -> Result<Box<RawValue>, Error> {
         let document = RawValue::from_string(self.body);
-        document.map_err(|error| Error::Internal { detail: format!("an answer is not JSON: {error}") })
+        document.map_err(|error| Error::Internal { detail: format!("a response is not JSON: {error}") })
     }
 }
 

@@ -104,7 +104,7 @@ impl OperationReader<'_> {
         Ok(instance)
     }
 
-    /// The answer of an operation; `None` while it runs.
+    /// The response of an operation; `None` while it runs.
     pub(super) async fn answer(&self, operation: &TrackedOperation) -> Result<Option<Answer>, Error> {
         let answer = match &operation.state {
             OperationState::Running => return Ok(None),

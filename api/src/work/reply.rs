@@ -84,7 +84,7 @@ impl Reply {
     }
 }
 
-/// The answer of work that may panic.
+/// The response of work that may panic.
 pub(super) async fn to_its_end(work: impl Future<Output = Result<Answer, Error>>, request: &RequestId) -> Answer {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
     Answer::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)

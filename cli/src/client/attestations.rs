@@ -1,38 +1,11 @@
 //! Verification, provenance and signing keys of versions.
 
+use api::wire::{SigningKeys, Verification};
 use reqwest::Method;
-use serde::Deserialize;
 
+use super::answer::Answer;
 use super::request::{Call, Client};
 use super::stream::Event;
-use super::wire::Answer;
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Verification {
-    pub identical: bool,
-    pub differences: Vec<VersionDifference>,
-    pub signed: Option<bool>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct VersionDifference {
-    pub what: String,
-    pub published: String,
-    pub rebuilt: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct SigningKeys {
-    pub keys: Vec<SigningKey>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct SigningKey {
-    pub kid: String,
-    pub crv: String,
-    pub pem: String,
-    pub created_at: String,
-}
 
 impl Client {
     /// Rebuilds a version on the server and compares.
@@ -53,6 +26,6 @@ impl Client {
     }
 
     pub async fn signing_keys(&self) -> anyhow::Result<Answer<SigningKeys>> {
-        self.get::<SigningKeys>(Call::new(Method::GET, &["keys"])).await
+        self.get(Call::new(Method::GET, &["keys"])).await
     }
 }

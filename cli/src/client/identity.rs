@@ -1,71 +1,14 @@
 //! Users, roles and API keys.
 
+use api::wire::{CreatedApiKey, Me, Role};
 use reqwest::Method;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::pages::read_list;
+use super::answer::{Answer, read};
 use super::request::{Call, Client};
-use super::session::SecretText;
-use super::wire::Answer;
 
 /// Maximum users or keys per page, from the API contract.
 const PAGE_ITEMS_MAX: u64 = 100;
-
-#[derive(Debug, Deserialize)]
-pub struct User {
-    pub user_id: String,
-    pub role: String,
-    pub created_at: String,
-}
-
-/// The logged-in user.
-#[derive(Debug, Deserialize)]
-pub struct Me {
-    pub user_id: String,
-    pub org_id: String,
-    pub role: String,
-    pub permissions: Vec<Grant>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Role {
-    pub name: String,
-    pub built_in: bool,
-    pub grants: Vec<Grant>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Grant {
-    pub permission: String,
-    pub conditions: Vec<Condition>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Condition {
-    pub key: String,
-    pub operator: String,
-    pub value: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ApiKey {
-    pub api_key_id: String,
-    pub user_id: String,
-    pub name: Option<String>,
-    pub created_at: String,
-    pub expires_at: Option<String>,
-    pub last_used_at: Option<String>,
-    pub revoked_at: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct CreatedKey {
-    pub api_key_id: String,
-    pub api_key: SecretText,
-    pub user_id: String,
-    pub expires_at: Option<String>,
-}
 
 /// The owner of API keys.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +41,8 @@ impl Client {
     }
 
     pub async fn list_roles(&self) -> anyhow::Result<Vec<Value>> {
-        let mut answer: Value = self.get(Call::new(Method::GET, &["role"])).await?.body;
-        read_list(answer["roles"].take())
+        let answer: Answer<Value> = self.get(Call::new(Method::GET, &["role"])).await?;
+        read(&answer.document["roles"])
     }
 
     pub async fn show_role(&self, role: &str) -> anyhow::Result<Answer<Role>> {
@@ -128,7 +71,7 @@ impl Client {
     }
 
     /// Creates a key for a user, or for the logged-in user.
-    pub async fn create_key(&self, user: Option<&str>, mut terms: Value) -> anyhow::Result<Answer<CreatedKey>> {
+    pub async fn create_key(&self, user: Option<&str>, mut terms: Value) -> anyhow::Result<Answer<CreatedApiKey>> {
         let path: &[&str] = if user.is_some() { &["api_key"] } else { &["user", "me", "api_key"] };
         if let Some(user) = user {
             terms["user_id"] = json!(user);

@@ -1,13 +1,15 @@
 //! Records of runs: list, search, show, replay.
+//!
+//! The server decodes requests by hand, so the type of a request is the client's own.
 
-use registry::Cost;
+use api::wire::{Replayed, ToolInvocation};
+use registry::Ledger;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::answer::{Answer, read};
 use super::request::{Call, Client};
 use super::stream::Event;
-use super::wire::{Answer, Invocation};
 
 /// A filter on records, with the names of the API contract.
 #[derive(Clone, Debug, Default)]
@@ -54,31 +56,9 @@ pub struct ReplayRequest {
     pub project_path: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct Replayed {
-    pub identical: bool,
-    pub complete: bool,
-    pub differences: Vec<Difference>,
-    pub cost: Costs,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Difference {
-    pub what: String,
-    pub position: Option<u64>,
-    pub recorded: Option<String>,
-    pub replayed: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Costs {
-    pub recorded: Option<Cost>,
-    pub replayed: Cost,
-}
-
 #[derive(Debug, Deserialize)]
 pub struct Invocations {
-    pub tool_invocations: Vec<Invocation>,
+    pub tool_invocations: Vec<ToolInvocation>,
 }
 
 impl Client {
@@ -103,9 +83,11 @@ impl Client {
         self.get(call).await
     }
 
-    pub async fn show_invocation(&self, id: &str) -> anyhow::Result<Answer<Invocation>> {
-        let record: Answer<Value> = self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
-        Answer::read(record.document, "the server")
+    /// Returns a record and its ledger. Serde cannot flatten the record, because it contains unparsed JSON.
+    pub async fn show_invocation(&self, id: &str) -> anyhow::Result<(Answer<ToolInvocation>, Option<Ledger>)> {
+        let record: Answer<ToolInvocation> = self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
+        let ledger = read(&record.document["ledger"])?;
+        Ok((record, ledger))
     }
 
     pub async fn replay(

@@ -1,9 +1,8 @@
 //! Paged lists.
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::refusal::unexpected;
+use super::answer::read;
 use super::request::{Call, Client};
 
 impl Client {
@@ -21,16 +20,12 @@ impl Client {
     ) -> anyhow::Result<(Vec<Value>, bool)> {
         let (mut items, mut token) = (Vec::new(), 0);
         loop {
-            let mut page: Value = self.get(call.clone().query("continuation_token", token)).await?.body;
-            items.extend(read_list(page[field].take())?);
+            let page: Value = self.get(call.clone().query("continuation_token", token)).await?.body;
+            items.extend(read::<Vec<Value>>(&page[field])?);
             match page["continuation_token"].as_u64().filter(|next| *next != token) {
                 Some(next) if needs_more(&items) => token = next,
                 next => return Ok((items, next.is_some())),
             }
         }
     }
-}
-
-pub(super) fn read_list<T: DeserializeOwned>(value: Value) -> anyhow::Result<Vec<T>> {
-    Ok(serde_json::from_value(value).map_err(|error| unexpected("the server", error))?)
 }

@@ -1,16 +1,17 @@
 //! One call to the server: URL, credentials, and the response or its refusal.
 
+use api::wire::Token;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
+use super::answer::Answer;
 use super::connection::{PLAIN_TIMEOUT, endpoint, http_client};
 use super::refusal::{refusal, unexpected, unreachable};
-use super::session::{Credentials, Token, TokenCache, sign_in};
+use super::session::{Credentials, TokenCache, sign_in};
 use super::stream::EventStream;
-use super::wire::Answer;
 
 /// A client of one organisation on one server, with one user's credentials.
 pub struct Client {

@@ -1,14 +1,17 @@
 //! Calls that are streamed: test a branch, publish a version, invoke a version.
+//!
+//! The server decodes requests by hand, so the types of requests are the client's own.
 
 use std::collections::BTreeMap;
 
+use api::wire::{InvocationResults, PublishedVersion};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::answer::Answer;
 use super::request::{Call, Client};
 use super::stream::Event;
-use super::wire::{Answer, InvocationResults};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -72,11 +75,6 @@ pub struct InvokeRequest<'a> {
     pub inputs: &'a [Input],
 }
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct Published {
-    pub new_version: String,
-}
-
 impl Client {
     pub async fn test_branch(
         &self,
@@ -92,7 +90,7 @@ impl Client {
         tool_id: &str,
         request: &PublishRequest,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<Published>> {
+    ) -> anyhow::Result<Answer<PublishedVersion>> {
         let path = ["tool", tool_id, "version"];
         let call = Call::new(Method::POST, &path).body(serde_json::to_value(request)?);
         self.stream(call).await?.follow(show).await

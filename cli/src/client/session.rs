@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-pub use api::wire::SecretText;
+use api::wire::{SecretText, Token};
 use jiff::Timestamp;
 use registry::Clock;
 use reqwest::{StatusCode, Url};
@@ -44,20 +44,6 @@ impl Credentials {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Token {
-    pub id_token: SecretText,
-    /// RFC 3339, from the server.
-    pub expires_at: String,
-}
-
-impl Token {
-    fn is_fresh(&self, clock: &Clock) -> bool {
-        let usable_until = clock.now().after(EXPIRY_MARGIN).as_milliseconds();
-        self.expires_at.parse::<Timestamp>().is_ok_and(|end| end.as_millisecond() > usable_until)
-    }
-}
-
 /// A token and the credentials it belongs to, as stored on disk.
 #[derive(Serialize, Deserialize)]
 struct CachedToken {
@@ -86,7 +72,7 @@ impl TokenCache {
             && cached.organization == credentials.organization
             && cached.user_id == credentials.user_id
             && cached.api_key_id == credentials.api_key_id;
-        (is_same && cached.token.is_fresh(&Clock::system())).then_some(cached.token)
+        (is_same && is_fresh(&cached.token, &Clock::system())).then_some(cached.token)
     }
 
     pub fn save(&self, credentials: &Credentials, token: &Token) {
@@ -108,6 +94,11 @@ impl TokenCache {
         // Fails only if there is no cached token.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+fn is_fresh(token: &Token, clock: &Clock) -> bool {
+    let usable_until = clock.now().after(EXPIRY_MARGIN).as_milliseconds();
+    token.expires_at.parse::<Timestamp>().is_ok_and(|end| end.as_millisecond() > usable_until)
 }
 
 /// Signs in with the key and returns a token.

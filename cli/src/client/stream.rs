@@ -2,31 +2,25 @@
 
 use std::pin::pin;
 
+use api::wire::{BuildLog, BuildStep, StatusEvent};
 use bytes::Bytes;
 use futures_util::stream::try_unfold;
 use futures_util::{Stream, TryStreamExt};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::answer::Answer;
 use super::refusal::{detail_text, root_cause, unexpected};
 use super::sse::{NamedEvent, SseError, events};
-use super::wire::Answer;
 use crate::failure::Failure;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    Step {
-        name: String,
-        state: StepState,
-        duration_ms: Option<u64>,
-    },
-    Log {
-        line: String,
-    },
-    Status(Status),
+    Step(BuildStep),
+    Log(BuildLog),
+    Status(StatusEvent),
     Result(Value),
     Error {
         status: u16,
@@ -37,37 +31,6 @@ pub enum Event {
     Done,
     /// An event that only newer releases know.
     Unknown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StepState {
-    Started,
-    Finished,
-}
-
-/// A status event that a tool sends while it runs.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Status {
-    pub invocation_id: Option<String>,
-    /// The index of the input, from 0.
-    pub input_index: usize,
-    pub message: String,
-    pub progress: Option<f64>,
-    pub total: Option<f64>,
-    pub data: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct StepData {
-    name: String,
-    state: StepState,
-    duration_ms: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct LogData {
-    line: String,
 }
 
 /// The response to a call that streams.
@@ -134,11 +97,8 @@ fn connection_lost(url: &str, reason: String) -> Failure {
 fn read_event(event: &NamedEvent) -> Result<Event, serde_json::Error> {
     let data = event.data.as_str();
     Ok(match event.name.as_str() {
-        "step" => {
-            let StepData { name, state, duration_ms } = serde_json::from_str(data)?;
-            Event::Step { name, state, duration_ms }
-        }
-        "log" => Event::Log { line: serde_json::from_str::<LogData>(data)?.line },
+        "step" => Event::Step(serde_json::from_str(data)?),
+        "log" => Event::Log(serde_json::from_str(data)?),
         "status" => Event::Status(serde_json::from_str(data)?),
         "result" => Event::Result(serde_json::from_str(data)?),
         "error" => read_error(&serde_json::from_str(data)?),
@@ -159,6 +119,8 @@ fn read_error(data: &Value) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use api::wire::BuildStepState;
+
     use super::*;
 
     fn read(event: &str, data: &str) -> Event {
@@ -169,9 +131,13 @@ mod tests {
     fn every_event_is_read() {
         assert_eq!(
             read("step", r#"{"name":"compile","state":"finished","duration_ms":7}"#),
-            Event::Step { name: "compile".to_owned(), state: StepState::Finished, duration_ms: Some(7) }
+            Event::Step(BuildStep {
+                name: "compile".to_owned(),
+                state: BuildStepState::Finished,
+                duration_ms: Some(7)
+            })
         );
-        assert_eq!(read("log", r#"{"line":"x"}"#), Event::Log { line: "x".to_owned() });
+        assert_eq!(read("log", r#"{"line":"x"}"#), Event::Log(BuildLog { line: "x".to_owned() }));
         assert!(
             matches!(read("status", r#"{"invocation_id":"a","input_index":3,"message":"m"}"#), Event::Status(status) if status.input_index == 3)
         );

@@ -2,22 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::wire::{CreatedTool, Tool};
 use reqwest::Method;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::pages::read_list;
+use super::answer::{Answer, read, read_all};
 use super::request::{Call, Client};
-use super::wire::{Answer, Tool};
 use crate::failure::Failure;
 
 /// Maximum tools per page, from the API contract.
 const PAGE_TOOLS_MAX: usize = 20;
-
-#[derive(Deserialize)]
-struct Created {
-    id: String,
-}
 
 /// A filter on tools.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +28,7 @@ impl Client {
         tags: &Map<String, Value>,
     ) -> anyhow::Result<String> {
         let body = json!({"name": name, "description": description, "tags": tags});
-        let created: Answer<Created> = self.get(Call::new(Method::POST, &["tool", ""]).body(body)).await?;
+        let created: Answer<CreatedTool> = self.get(Call::new(Method::POST, &["tool", ""]).body(body)).await?;
         Ok(created.body.id)
     }
 
@@ -62,21 +56,21 @@ impl Client {
     }
 
     async fn tool_by_id(&self, id: &str) -> anyhow::Result<Option<Tool>> {
-        self.tools_by_id(&[id]).await?.first().map(read_tool).transpose()
+        self.tools_by_id(&[id]).await?.first().map(read).transpose()
     }
 
     async fn tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
         let is_named = |tool: &Value| tool["name"] == name;
         let (tools, _) = self.pages_while(filtered(&filter), "tools", |tools| !tools.iter().any(is_named)).await?;
-        tools.iter().find(|tool| is_named(tool)).map(read_tool).transpose()
+        tools.iter().find(|tool| is_named(tool)).map(read).transpose()
     }
 
     /// Returns the tools with these ids, at most [`PAGE_TOOLS_MAX`].
     async fn tools_by_id(&self, ids: &[&str]) -> anyhow::Result<Vec<Value>> {
         let call = Call::new(Method::GET, &["tool", ""]).query_all("id", ids).query("limit", PAGE_TOOLS_MAX);
-        let mut page: Value = self.get(call).await?.body;
-        read_list(page["tools"].take())
+        let page: Value = self.get(call).await?.body;
+        read(&page["tools"])
     }
 
     /// Returns the names of tools by id. Ids without a tool are left out.
@@ -87,10 +81,8 @@ impl Client {
         let ids: Vec<&str> = ids.collect::<BTreeSet<_>>().into_iter().collect();
         let mut names = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_TOOLS_MAX) {
-            for tool in self.tools_by_id(page_ids).await? {
-                let tool = read_tool(&tool)?;
-                names.insert(tool.id, tool.name);
-            }
+            let tools: Vec<Tool> = read_all(&self.tools_by_id(page_ids).await?)?;
+            names.extend(tools.into_iter().map(|tool| (tool.id, tool.name)));
         }
         Ok(names)
     }
@@ -102,10 +94,6 @@ impl Client {
     pub async fn modify_envvars(&self, id: &str, changes: Value) -> anyhow::Result<()> {
         self.execute(Call::new(Method::POST, &["tool", id, "envvar"]).body(changes)).await
     }
-}
-
-pub fn read_tool(tool: &Value) -> anyhow::Result<Tool> {
-    Ok(Answer::<Tool>::read(tool.clone(), "the server")?.body)
 }
 
 fn filtered(filter: &ToolFilter) -> Call<'static> {

@@ -4,7 +4,6 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::request::{Call, Client};
-use super::wire::{Answer, ToolVersion};
 
 /// Maximum versions per page, from the API contract.
 const PAGE_VERSIONS_MAX: u64 = 50;
@@ -36,8 +35,4 @@ impl Client {
     pub async fn deprecate_versions(&self, tool_id: &str, constraint: &str) -> anyhow::Result<()> {
         self.execute(Call::new(Method::DELETE, &["tool", tool_id, "version", constraint])).await
     }
-}
-
-pub fn read_version(version: &Value) -> anyhow::Result<ToolVersion> {
-    Ok(Answer::<ToolVersion>::read(version.clone(), "the server")?.body)
 }

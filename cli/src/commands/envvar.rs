@@ -1,10 +1,11 @@
 //! `lathe envvar`: the environment variables and secrets of a tool.
 
+use api::wire::Tool;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::input;
-use crate::client::{Client, Tool};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::Screen;

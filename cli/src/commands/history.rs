@@ -5,9 +5,12 @@ mod ledger;
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use api::wire::{RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
+use registry::Ledger;
+use serde_json::Value;
 
-use crate::client::{Client, HistoryFilter, Invocation, ResultStatus, SearchField};
+use crate::client::{Client, HistoryFilter, SearchField};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
@@ -138,33 +141,32 @@ async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Res
     })
 }
 
-async fn show_table(client: &Client, invocations: &[Invocation], screen: Screen) -> anyhow::Result<()> {
+async fn show_table(client: &Client, invocations: &[ToolInvocation], screen: Screen) -> anyhow::Result<()> {
     if invocations.is_empty() {
         screen.note("no records");
         return Ok(());
     }
     let names = client.tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
-    let row = |invocation: &Invocation| row(invocation, &names);
+    let row = |invocation: &ToolInvocation| row(invocation, &names);
     screen.line(table(["id", "when", "tool", "version", "source", "ms", "result"], invocations.iter().map(row)))
 }
 
-fn row(invocation: &Invocation, names: &BTreeMap<String, String>) -> [String; 7] {
-    let source = invocation.invocation_source["type"].as_str().unwrap_or_default();
+fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String; 7] {
     [
         invocation.id.clone(),
         to_the_second(&invocation.created_at),
         names.get(&invocation.tool_id).cloned().unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
-        source.to_owned(),
+        invocation.invocation_source.kind().to_owned(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
 }
 
-fn summary(status: Option<&ResultStatus>) -> String {
+fn summary(status: Option<&RunOutcome>) -> String {
     match status {
-        Some(ResultStatus::Succeeded { output }) => output.clone(),
-        Some(ResultStatus::Failed { exception_type, exception_message, .. }) => {
+        Some(RunOutcome::Succeeded { output, .. }) => output.clone(),
+        Some(RunOutcome::Failed { exception_type, exception_message, .. }) => {
             format!("✗ {exception_type}: {exception_message}")
         }
         None => "running".to_owned(),
@@ -172,30 +174,31 @@ fn summary(status: Option<&ResultStatus>) -> String {
 }
 
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = client.show_invocation(&arguments.invocation).await;
-    let answer = answer.with_context(|| format!("record {}", arguments.invocation))?;
-    screen.answer(&answer.document, || record_text(&answer.body))?;
+    let found = client.show_invocation(&arguments.invocation).await;
+    let (answer, ledger) = found.with_context(|| format!("record {}", arguments.invocation))?;
+    let source = &answer.document["invocation_source"];
+    screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))?;
     Ok(Outcome::Done)
 }
 
-fn record_text(invocation: &Invocation) -> String {
+fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledger>) -> String {
     let mut lines = vec![
         format!("id        {}", invocation.id),
         format!("when      {}", invocation.created_at),
         format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
-        format!("source    {}", invocation.invocation_source),
+        format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
-        format!("inputs    {}", invocation.inputs),
+        format!("inputs    {}", invocation.inputs.as_str()),
     ];
     match &invocation.invocation_status {
-        Some(ResultStatus::Succeeded { output }) => lines.push(format!("output    {output}")),
-        Some(ResultStatus::Failed { exception_type, exception_message, exception_stack_trace }) => {
+        Some(RunOutcome::Succeeded { output, .. }) => lines.push(format!("output    {output}")),
+        Some(RunOutcome::Failed { exception_type, exception_message, exception_stack_trace, .. }) => {
             lines.push(format!("failed    {exception_type}: {exception_message}"));
             lines.extend(exception_stack_trace.iter().map(|frame| format!("          {}", frame.trim_end())));
         }
         None => lines.push("running".to_owned()),
     }
     lines.extend(invocation.logs.lines().map(|line| format!("printed   {line}")));
-    lines.extend(invocation.ledger.iter().flat_map(ledger::lines));
+    lines.extend(ledger.into_iter().flat_map(ledger::lines));
     printable(&lines.join("\n"))
 }

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use api::wire::ApiKey;
 use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use serde_json::{Value, json};
 
 use super::not_found;
-use crate::client::{ApiKey, Client, KeyOwner};
+use crate::client::{Client, KeyOwner, read_all};
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
-use crate::output::{Screen, read_all, table, to_the_second};
+use crate::output::{Screen, table, to_the_second};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -103,7 +104,7 @@ async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> any
         return Ok(Outcome::Done);
     }
     let header = ["id", "user", "name", "created", "expires", "last used", "revoked"];
-    screen.line(table(header, read_all(documents)?.into_iter().map(row)))?;
+    screen.line(table(header, read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 

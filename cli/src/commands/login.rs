@@ -1,10 +1,11 @@
 //! `lathe login`: checks an API key by signing in, and saves it.
 
+use api::wire::SecretText;
 use clap::Args;
 use serde_json::json;
 
 use super::input;
-use crate::client::{Client, Credentials, SecretText};
+use crate::client::{Client, Credentials};
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
 use crate::output::Screen;

@@ -1,9 +1,10 @@
 //! `lathe replay`: repeats a recorded run offline and compares the results.
 
 use anyhow::Context;
+use api::wire::{ReplayDifference, Replayed};
 use clap::Args;
 
-use crate::client::{Client, Difference, ReplayRequest, Replayed};
+use crate::client::{Client, ReplayRequest};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{RunDisplay, Screen, clipped, printable};
@@ -55,7 +56,7 @@ fn text(replayed: &Replayed) -> String {
     printable(&lines.join("\n"))
 }
 
-fn lines_of(difference: &Difference) -> [String; 3] {
+fn lines_of(difference: &ReplayDifference) -> [String; 3] {
     let place = difference.position.map(|position| format!(" {position}")).unwrap_or_default();
     let shown = |text: &Option<String>| match text {
         Some(text) => clipped(text, TEXT_CHARACTERS_MAX),
@@ -82,7 +83,13 @@ mod tests {
         let differences = if identical { json!([]) } else { differences };
         let cost = json!({"cpu_ms": 2, "memory_peak_bytes": 1});
         let cost = json!({"recorded": cost, "replayed": cost});
-        let replayed = json!({"identical": identical, "complete": complete, "differences": differences, "cost": cost});
+        let result = json!({
+            "succeeded": true, "output": "b", "duration_ms": 1, "invocation_id": "c", "persisted": false,
+        });
+        let replayed = json!({
+            "identical": identical, "complete": complete, "differences": differences, "invocation_result": result,
+            "cost": cost,
+        });
         text(&serde_json::from_value(replayed).expect("a replay"))
     }
 

@@ -2,16 +2,17 @@
 
 mod grants;
 
+use api::wire::Role;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 pub use grants::grant_text;
 
 use super::not_found;
-use crate::client::{Client, Role};
+use crate::client::{Client, read_all};
 use crate::failure::Outcome;
 use crate::home::Home;
-use crate::output::{Screen, printable, read_all, table};
+use crate::output::{Screen, printable, table};
 
 const HINT: &str = "`lathe role list` lists the roles";
 
@@ -83,14 +84,14 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
         let grants: Vec<String> = role.grants.iter().map(grant_text).collect();
         [role.name, if role.built_in { "built in" } else { "own" }.to_owned(), grants.join("; ")]
     };
-    screen.line(table(["role", "kind", "allows"], read_all(documents)?.into_iter().map(row)))?;
+    screen.line(table(["role", "kind", "allows"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 
 async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = not_found::named(client.show_role(name).await, &format!("role `{name}`"), HINT)?;
     screen.answer(&answer.document, || {
-        let Role { name, built_in, grants } = &answer.body;
+        let Role { name, built_in, grants, .. } = &answer.body;
         let kind = if *built_in { "built in" } else { "own" };
         let lines = grants.iter().map(|grant| format!("\nallows  {}", grant_text(grant)));
         printable(&format!("role    {name}\nkind    {kind}{}", lines.collect::<String>()))

@@ -1,14 +1,15 @@
 //! `lathe user`: users of the organisation.
 
+use api::wire::{Me, User};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::not_found;
 use super::role::grant_text;
-use crate::client::{Client, Me, User};
+use crate::client::{Client, read_all};
 use crate::failure::Outcome;
 use crate::home::Home;
-use crate::output::{Screen, printable, read_all, table, to_the_second};
+use crate::output::{Screen, printable, table, to_the_second};
 
 const HINT: &str = "`lathe user list` lists the users";
 
@@ -74,7 +75,7 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let row = |user: User| [user.user_id, user.role, to_the_second(&user.created_at)];
-    screen.line(table(["user", "role", "since"], read_all(documents)?.into_iter().map(row)))?;
+    screen.line(table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 

@@ -3,10 +3,11 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use api::wire::{BuildLog, BuildStep, BuildStepState};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::text::{clipped, duration, printable};
-use crate::client::{Event, StepState};
+use crate::client::Event;
 
 /// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
@@ -28,9 +29,8 @@ impl BuildDisplay {
 
     pub fn show(&self, event: &Event) {
         match event {
-            Event::Step { name, state: StepState::Started, .. } => self.start_step(&printable(name)),
-            Event::Step { name, state: StepState::Finished, duration_ms } => self.finish_step(name, *duration_ms),
-            Event::Log { line } => self.log(line),
+            Event::Step(step) => self.show_step(step),
+            Event::Log(BuildLog { line }) => self.log(line),
             _ => {}
         }
     }
@@ -43,15 +43,16 @@ impl BuildDisplay {
         }
     }
 
-    fn start_step(&self, what: &str) {
-        if let Some(spinner) = &self.spinner {
-            spinner.set_message(what.to_owned());
+    fn show_step(&self, BuildStep { name, state, duration_ms }: &BuildStep) {
+        let name = printable(name);
+        match (state, &self.spinner) {
+            (BuildStepState::Started, Some(spinner)) => spinner.set_message(name),
+            (BuildStepState::Started, None) => {}
+            (BuildStepState::Finished, _) => {
+                let took = duration_ms.map(|duration_ms| format!("  {}", duration(Duration::from_millis(duration_ms))));
+                self.line(&format!("    {name}{}", took.unwrap_or_default()));
+            }
         }
-    }
-
-    fn finish_step(&self, name: &str, duration_ms: Option<u64>) {
-        let took = duration_ms.map(|duration_ms| format!("  {}", duration(Duration::from_millis(duration_ms))));
-        self.line(&format!("    {}{}", printable(name), took.unwrap_or_default()));
     }
 
     /// Shows a log line: on a terminal until the next one, elsewhere permanently.

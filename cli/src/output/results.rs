@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use api::wire::{InvocationResult, RunOutcome, StatusEvent};
+
 use super::text::{GREEN, RED, RESET, duration, printable};
 use super::{BuildDisplay, Screen};
-use crate::client::{Event, InvocationResult, ResultStatus, Status};
+use crate::client::Event;
 
 /// Progress of a streamed call: build steps and status events.
 pub struct RunDisplay {
@@ -24,7 +26,7 @@ impl RunDisplay {
     }
 }
 
-fn status_line(status: &Status) -> String {
+fn status_line(status: &StatusEvent) -> String {
     let progress = match (status.progress, status.total) {
         (Some(progress), Some(total)) => format!(" ({progress} of {total})"),
         (Some(progress), None) => format!(" ({progress})"),
@@ -34,25 +36,31 @@ fn status_line(status: &Status) -> String {
 }
 
 pub fn is_all_succeeded(results: &[InvocationResult]) -> bool {
-    results.iter().all(|result| matches!(result.status, ResultStatus::Succeeded { .. }))
+    results.iter().all(|result| result.outcome.is_success())
 }
 
 /// Prints results: a single success as its bare output, ready for a pipe, else numbered like the inputs.
 pub fn show_results(screen: Screen, results: &[InvocationResult]) -> anyhow::Result<()> {
-    if let [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] = results {
+    let outcomes: Vec<_> = results.iter().map(|result| (&result.outcome, result.duration_ms)).collect();
+    show_outcomes(screen, &outcomes)
+}
+
+/// Prints outcomes with their durations in milliseconds, like [`show_results`].
+pub fn show_outcomes(screen: Screen, outcomes: &[(&RunOutcome, u64)]) -> anyhow::Result<()> {
+    if let [(RunOutcome::Succeeded { output, .. }, _)] = outcomes {
         return screen.line(printable(output));
     }
-    for (index, result) in results.iter().enumerate() {
-        screen.line(result_text(index + 1, result))?;
+    for (index, (outcome, duration_ms)) in outcomes.iter().enumerate() {
+        screen.line(outcome_text(index + 1, outcome, Duration::from_millis(*duration_ms)))?;
     }
     Ok(())
 }
 
-fn result_text(number: usize, result: &InvocationResult) -> String {
-    let took = duration(Duration::from_millis(result.duration_ms));
-    match &result.status {
-        ResultStatus::Succeeded { output } => format!("[{number}] {GREEN}ok{RESET} {took}  {}", printable(output)),
-        ResultStatus::Failed { exception_type, exception_message, exception_stack_trace } => {
+fn outcome_text(number: usize, outcome: &RunOutcome, took: Duration) -> String {
+    let took = duration(took);
+    match outcome {
+        RunOutcome::Succeeded { output, .. } => format!("[{number}] {GREEN}ok{RESET} {took}  {}", printable(output)),
+        RunOutcome::Failed { exception_type, exception_message, exception_stack_trace, .. } => {
             let stack: String = exception_stack_trace
                 .iter()
                 .map(|frame| format!("\n    {}", printable(frame.trim_end()).replace('\n', "\n    ")))
@@ -72,22 +80,20 @@ mod tests {
 
     #[test]
     fn a_failure_shows_type_message_and_stack() {
-        let result = InvocationResult {
-            status: ResultStatus::Failed {
-                exception_type: "ValueError".to_owned(),
-                exception_message: "no such city".to_owned(),
-                exception_stack_trace: vec!["tool.py, line 3, in run_tool\n".to_owned()],
-            },
-            duration_ms: 3,
+        let outcome = RunOutcome::Failed {
+            succeeded: false,
+            exception_type: "ValueError".to_owned(),
+            exception_message: "no such city".to_owned(),
+            exception_stack_trace: vec!["tool.py, line 3, in run_tool\n".to_owned()],
         };
-        let text = result_text(2, &result);
+        let text = outcome_text(2, &outcome, Duration::from_millis(3));
         assert!(text.contains("ValueError: no such city\n    tool.py, line 3, in run_tool"), "{text}");
     }
 
     #[test]
     fn a_status_event_shows_its_input_and_progress() {
-        let status = Status {
-            invocation_id: None,
+        let status = StatusEvent {
+            invocation_id: String::new(),
             input_index: 0,
             message: "half".to_owned(),
             progress: Some(1.0),

@@ -1,11 +1,8 @@
 //! Tables as wide as the terminal, with a header and without borders.
 
 use comfy_table::{ContentArrangement, Table, presets};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::text::{clipped, printable};
-use crate::client::Answer;
 
 /// Maximum length of a cell, so that the other columns stay visible.
 const CELL_CHARACTERS_MAX: usize = 100;
@@ -21,11 +18,6 @@ pub fn table<const COLUMNS: usize>(
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
-}
-
-/// Reads the items of a list.
-pub fn read_all<T: DeserializeOwned>(documents: Vec<Value>) -> anyhow::Result<Vec<T>> {
-    documents.into_iter().map(|document| Ok(Answer::read(document, "the server")?.body)).collect()
 }
 
 #[cfg(test)]

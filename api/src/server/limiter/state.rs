@@ -12,7 +12,7 @@ pub(in crate::server) enum Event {
     Received,
     /// A head is complete, and its request is being answered.
     RequestBegan,
-    /// The body of an answer has ended. Its last bytes may be unsent.
+    /// The body of a response has ended. Its last bytes may be unsent.
     AnswerEnded,
     /// All bytes so far are sent.
     Flushed,
@@ -37,7 +37,7 @@ pub(in crate::server) enum EndReason {
     SlowHeaders,
     /// The client sent nothing.
     Idle,
-    /// The client took nothing of its answer, or too little.
+    /// The client took nothing of its response, or too little.
     SlowAnswer,
 }
 
@@ -50,7 +50,7 @@ enum Phase {
     /// Part of a head has arrived.
     Head,
     Answering,
-    /// The answer has ended, and its last bytes may be unsent.
+    /// The response has ended, and its last bytes may be unsent.
     Flushing,
 }
 
@@ -58,7 +58,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct State {
     phase: Phase,
-    /// The beginning of the phase, or the last write after the end of an answer.
+    /// The beginning of the phase, or the last write after the end of a response.
     since: Instant,
     writing: WriteTimeout,
     body_awaited_since: Option<Instant>,
@@ -101,12 +101,12 @@ impl State {
         (self.phase, self.since) = (phase, now);
     }
 
-    /// Whether a request is being answered or the last bytes of its answer may be unsent.
+    /// Whether a request is being answered or the last bytes of its response may be unsent.
     pub(in crate::server) const fn is_answering(&self) -> bool {
         matches!(self.phase, Phase::Answering | Phase::Flushing)
     }
 
-    /// Whether only the last bytes of an answer may be unsent.
+    /// Whether only the last bytes of a response may be unsent.
     pub(in crate::server) fn is_flushing(&self) -> bool {
         self.phase == Phase::Flushing
     }
@@ -115,7 +115,7 @@ impl State {
         self.writing.blocked_since.is_some()
     }
 
-    /// The moment since which the server waits for its client to take bytes of an answer or send bytes of a body.
+    /// The moment since which the server waits for its client to take bytes of a response or send bytes of a body.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
         self.writing.blocked_since.into_iter().chain(self.body_awaited_since).min()
     }

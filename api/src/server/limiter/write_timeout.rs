@@ -2,7 +2,7 @@
 //! a response may be produced slowly, such as a stream of events.
 //!
 //! Waiting uses up the time of a connection, and each byte that the client takes gives some of it back. An average over
-//! the answer would not do: the buffers on the way take megabytes at once, which would earn the client hours.
+//! the response would not do: the buffers on the way take megabytes at once, which would earn the client hours.
 
 use std::time::Duration;
 

@@ -72,7 +72,7 @@ fn hosts(url: &Url) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::SecretText;
+    use api::wire::SecretText;
 
     fn is_for_login(input: &[u8], url: &str) -> bool {
         let credentials = Credentials {

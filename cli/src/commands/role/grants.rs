@@ -4,9 +4,9 @@
 //! tag's key with a space, a value with ` and `.
 
 use anyhow::Context;
+use api::wire::{Condition, Grant};
 use serde_json::{Value, json};
 
-use crate::client::{Condition, Grant};
 use crate::commands::input;
 use crate::failure::Failure;
 

@@ -1,9 +1,10 @@
 //! `lathe tool list`: lists tools.
 
+use api::wire::{Tool, ToolTag};
 use clap::Args;
 use serde_json::json;
 
-use crate::client::{Client, Tag, Tool, ToolFilter, read_tool};
+use crate::client::{Client, ToolFilter, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, table};
 
@@ -27,7 +28,7 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
         screen.document(&json!({"tools": documents, "has_more": has_more}))?;
         return Ok(Outcome::Done);
     }
-    let tools = documents.iter().map(read_tool).collect::<anyhow::Result<Vec<Tool>>>()?;
+    let tools: Vec<Tool> = read_all(&documents)?;
     if tools.is_empty() {
         screen.note("no tools; `lathe tool create NAME --description …` creates one");
         return Ok(Outcome::Done);
@@ -51,7 +52,7 @@ fn row(tool: &Tool) -> [String; 6] {
     ]
 }
 
-fn tag_text(tag: &Tag) -> String {
+fn tag_text(tag: &ToolTag) -> String {
     match &tag.value {
         Some(value) => format!("{}={value}", tag.key),
         None => tag.key.clone(),

@@ -1,10 +1,11 @@
 //! `lathe tool log`: shows the log of a build, successful or not.
 
 use anyhow::Context;
+use api::wire::{Build, BuildOutcome};
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
-use crate::client::{Build, Client};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{Screen, printable};
 
@@ -36,12 +37,11 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
 }
 
 fn text(build: &Build, document: &Value) -> String {
-    let field = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
-    let state = match build.state.as_str() {
-        "failed" => format!("failed in {}", field("stage")),
-        "succeeded" => format!("published version {}", field("version")),
-        "running" => "running; the log is available when it ends".to_owned(),
-        other => other.to_owned(),
+    let state = match &build.outcome {
+        BuildOutcome::Failed { stage, .. } => format!("failed in {stage}"),
+        BuildOutcome::Succeeded { version, .. } => format!("published version {version}"),
+        BuildOutcome::Running => "running; the log is available when it ends".to_owned(),
+        BuildOutcome::Unknown => document["state"].as_str().unwrap_or_default().to_owned(),
     };
     let finished_at = build.finished_at.as_deref().unwrap_or("not yet");
     let head = format!("state     {state}\nstarted   {}\nfinished  {finished_at}\n", build.started_at);

@@ -1,10 +1,11 @@
 //! `lathe tool versions`: lists the versions of a tool, or shows one.
 
 use anyhow::Context;
+use api::wire::ToolVersion;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::client::{Client, ToolVersion, VersionFilter, read_version};
+use crate::client::{Client, VersionFilter, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, printable, table};
 
@@ -39,7 +40,7 @@ pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) 
         screen.document(&json!({ "tool_versions": documents }))?;
         return Ok(Outcome::Done);
     }
-    let versions = documents.iter().map(read_version).collect::<anyhow::Result<Vec<ToolVersion>>>()?;
+    let versions: Vec<ToolVersion> = read_all(&documents)?;
     if versions.is_empty() {
         screen.note("no versions");
         return Ok(Outcome::Done);

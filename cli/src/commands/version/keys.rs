@@ -1,5 +1,6 @@
 //! `lathe version keys`: public keys that sign versions.
 
+use api::wire::SigningKey;
 use clap::Args;
 
 use crate::client::Client;
@@ -24,7 +25,7 @@ pub async fn run(client: &Client, arguments: &KeysArguments, screen: Screen) -> 
         None => screen.note("no keys yet; the first publish creates one"),
         Some(newest) if arguments.pem => screen.line(newest.pem.trim_end())?,
         Some(_) => {
-            let row = |key: &crate::client::SigningKey| [key.kid.clone(), key.crv.clone(), key.created_at.clone()];
+            let row = |key: &SigningKey| [key.kid.clone(), key.crv.clone(), key.created_at.clone()];
             screen.line(table(["key", "kind", "since"], keys.iter().map(row)))?;
         }
     }

@@ -1,10 +1,11 @@
 //! `lathe version verify`: rebuilds a version and compares.
 
 use anyhow::Context;
+use api::wire::Verification;
 use clap::Args;
 
 use super::arguments::VersionArguments;
-use crate::client::{Client, Verification};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{BuildDisplay, Screen, clipped, printable};
 

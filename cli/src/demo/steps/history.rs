@@ -1,8 +1,10 @@
 //! Steps that search the history.
 
 use anyhow::bail;
+use api::wire::ToolInvocation;
+use serde_json::Value;
 
-use crate::client::{HistoryFilter, Invocation, SearchField};
+use crate::client::{HistoryFilter, SearchField};
 use crate::demo::environment::Environment;
 use crate::demo::report::StepResult;
 use crate::demo::steps::second_version;
@@ -22,7 +24,8 @@ pub async fn search_stack_traces(environment: &Environment) -> anyhow::Result<St
 async fn search(environment: &Environment, word: &str, field: SearchField) -> anyhow::Result<StepResult<()>> {
     let found = environment.client()?.search_invocations(word, &[field], &HistoryFilter::default()).await?;
     match found.body.tool_invocations.as_slice() {
-        [Invocation { id, inputs, .. }] => {
+        [ToolInvocation { id, inputs, .. }] => {
+            let inputs: Value = serde_json::from_str(inputs.as_str())?;
             let name = inputs["name"].as_str().or(inputs["input_parameters"]["name"].as_str()).unwrap_or("?");
             Ok(StepResult::new((), format!("\"{word}\" is in 1 record: {id}, {name}'s run")))
         }

@@ -1,8 +1,9 @@
 //! Steps that start a server and create an organisation with a user and a key.
 
+use api::wire::SecretText;
 use registry::{NewOrganization, OrganizationId, UserId};
 
-use crate::client::{Credentials, SecretText};
+use crate::client::Credentials;
 use crate::demo::environment::{Environment, ORGANIZATION, USER};
 use crate::demo::report::StepResult;
 use crate::demo::steps::second_version;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{bail, ensure};
+use api::wire::{InvocationResult, RunOutcome};
 use serde_json::{Map, Value, json};
 
-use crate::client::{Event, Input, InvocationResult, InvokeRequest, Mode, ResultStatus, TestRequest};
+use crate::client::{Event, Input, InvokeRequest, Mode, TestRequest};
 use crate::demo::environment::{Environment, branch, project_path};
 use crate::demo::report::StepResult;
 use crate::output::RunDisplay;
@@ -29,7 +30,7 @@ pub async fn test_branch(environment: &Environment) -> anyhow::Result<StepResult
     let answer = environment.client()?.test_branch(&request, |event| display.show(event)).await?;
     drop(display);
     match answer.body.invocation_results.as_slice() {
-        [InvocationResult { status: ResultStatus::Succeeded { output }, .. }] => {
+        [InvocationResult { outcome: RunOutcome::Succeeded { output, .. }, .. }] => {
             Ok(StepResult::new((), output.clone()))
         }
         other => bail!("expected 1 successful run, got {other:?}"),
@@ -49,12 +50,12 @@ pub async fn invoke_ten(environment: &Environment, tool_id: &str) -> anyhow::Res
     drop(display);
     let results = answer.body.invocation_results;
     let failures: Vec<(usize, &InvocationResult)> =
-        results.iter().enumerate().filter(|(_, result)| matches!(result.status, ResultStatus::Failed { .. })).collect();
+        results.iter().enumerate().filter(|(_, result)| !result.outcome.is_success()).collect();
     ensure!(results.len() == GUESTS.len(), "expected {} results, got {}", GUESTS.len(), results.len());
     ensure!(status_events > 0, "no status event arrived");
     check_simulated(&results)?;
     match failures.as_slice() {
-        [(index, InvocationResult { status: ResultStatus::Failed { exception_type, exception_message, .. }, .. })]
+        [(index, InvocationResult { outcome: RunOutcome::Failed { exception_type, exception_message, .. }, .. })]
             if GUESTS[*index] == STRANGER =>
         {
             let result = format!(
@@ -68,7 +69,7 @@ pub async fn invoke_ten(environment: &Environment, tool_id: &str) -> anyhow::Res
 
 /// Checks that the last input ran in simulation mode and that the tool saw the mode.
 fn check_simulated(results: &[InvocationResult]) -> anyhow::Result<()> {
-    let Some(InvocationResult { status: ResultStatus::Succeeded { output }, .. }) = results.last() else {
+    let Some(InvocationResult { outcome: RunOutcome::Succeeded { output, .. }, .. }) = results.last() else {
         bail!("the simulated run has no output");
     };
     let output: Value = serde_json::from_str(output)?;

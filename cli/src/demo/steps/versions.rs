@@ -1,9 +1,10 @@
 //! Steps that create the tool, and publish and deprecate its versions.
 
 use anyhow::ensure;
+use api::wire::ToolVersion;
 use serde_json::{Map, Value};
 
-use crate::client::{Bump, PublishRequest, VersionFilter, read_version};
+use crate::client::{Bump, PublishRequest, VersionFilter, read_all};
 use crate::demo::environment::{Environment, TOOL, branch, project_path};
 use crate::demo::report::StepResult;
 use crate::output::BuildDisplay;
@@ -41,9 +42,8 @@ pub async fn deprecate_first(environment: &Environment, tool_id: &str) -> anyhow
     let client = environment.client()?;
     client.deprecate_versions(tool_id, "==1.0.0").await?;
     let filter = VersionFilter { deprecated: Some(false), ..VersionFilter::default() };
-    let live = client.list_versions(tool_id, &filter).await?;
-    let live: Vec<String> =
-        live.iter().map(|version| Ok(read_version(version)?.version.to_string())).collect::<anyhow::Result<_>>()?;
+    let live: Vec<ToolVersion> = read_all(&client.list_versions(tool_id, &filter).await?)?;
+    let live: Vec<String> = live.iter().map(|version| version.version.to_string()).collect();
     ensure!(live == ["1.1.0"], "expected 1.1.0 as the only live version, got {live:?}");
     Ok(StepResult::new((), "1.1.0 stays live, and all records stay in the history"))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use api::wire::{BuildLog, BuildStep};
 use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
 use registry::{Clock, DataDir, EnvvarName, KeyRing, SecretValue};
 use runner::{InvocationMode, Runners, TrialRunner};
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 
 use super::arguments::TestArguments;
 use super::round::{Refusal, Round, Run, Step};
-use crate::client::{Event, Input, Mode, StepState as ShownState};
+use crate::client::{Event, Input, Mode};
 use crate::commands::input;
 use crate::failure::Failure;
 use crate::home::Home;
@@ -92,7 +93,7 @@ impl LocalTester {
             let events = event_sink(index + 1, progress.clone());
             let run = LocalRun { input: runner_input(input), variables, events };
             let tried = self.builder.run(&built, run).await?;
-            round.runs.push(Run::of(tried));
+            round.runs.push(Run::from(tried));
         }
         Ok(())
     }
@@ -152,14 +153,8 @@ fn runner_input(input: &Input) -> runner::Input {
 
 fn shown(event: BuildEvent) -> Event {
     match event {
-        BuildEvent::Log { line } => Event::Log { line },
-        BuildEvent::Step { name, state } => {
-            let (state, duration_ms) = match state {
-                StepState::Started => (ShownState::Started, None),
-                StepState::Finished { duration_ms } => (ShownState::Finished, Some(duration_ms)),
-            };
-            Event::Step { name: name.to_owned(), state, duration_ms }
-        }
+        BuildEvent::Log { line } => Event::Log(BuildLog { line }),
+        BuildEvent::Step { name, state } => Event::Step(BuildStep::new(name, state)),
     }
 }
 

@@ -6,7 +6,7 @@ use builder::Checked;
 
 use super::round::{Refusal, Round};
 use crate::failure::Failure;
-use crate::output::{DIM, GREEN, RED, RESET, Screen, duration, printable, show_results};
+use crate::output::{DIM, GREEN, RED, RESET, Screen, duration, printable, show_outcomes};
 
 /// Maximum number of printed lines, from the end, where errors are.
 const LOG_LINES_MAX: usize = 20;
@@ -46,8 +46,8 @@ fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
         }
         printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
     }
-    let results: Vec<_> = round.runs.iter().map(|run| run.result.clone()).collect();
-    show_results(screen, &results)
+    let outcomes: Vec<_> = round.runs.iter().map(|run| (&run.outcome, run.duration_ms)).collect();
+    show_outcomes(screen, &outcomes)
 }
 
 fn check_text(check: &Checked) -> String {

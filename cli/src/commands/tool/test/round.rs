@@ -1,11 +1,10 @@
 //! The result of one round: a build of a directory, its checks and its runs.
 
+use api::wire::RunOutcome;
 use builder::{Checked, Error};
-use runner::{Outcome, TrialResult};
+use runner::TrialResult;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::client::{InvocationResult, ResultStatus};
 
 #[derive(Debug, Default)]
 pub struct Round {
@@ -32,26 +31,29 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// The run of one input of the command line.
-#[derive(Debug)]
+/// The run of one input of the command line. Its JSON has the keys of the API's invocation results.
+#[derive(Debug, Serialize)]
 pub struct Run {
-    pub result: InvocationResult,
+    #[serde(flatten)]
+    pub outcome: RunOutcome,
+    pub duration_ms: u64,
     pub logs: String,
+    #[serde(skip)]
     pub unanswered: Vec<String>,
 }
 
 impl Round {
     /// Whether the build, all checks and all runs succeeded.
     pub fn is_success(&self) -> bool {
-        let is_run = |run: &Run| matches!(run.result.status, ResultStatus::Succeeded { .. });
-        self.refusal.is_none() && self.failed_checks() == 0 && self.runs.iter().all(is_run)
+        let is_passed = |run: &Run| run.outcome.is_success();
+        self.refusal.is_none() && self.failed_checks() == 0 && self.runs.iter().all(is_passed)
     }
 
     pub fn failed_checks(&self) -> usize {
         self.checks.iter().filter(|check| check.failure.is_some()).count()
     }
 
-    /// The document for `--json`. Results have the keys of the API's invocation results.
+    /// The document for `--json`.
     pub fn document(&self) -> Value {
         let check = |check: &Checked| {
             let Checked { name, file, duration_ms, failure, logs } = check;
@@ -65,7 +67,7 @@ impl Round {
             "steps": self.steps,
             "error": self.refusal,
             "checks": self.checks.iter().map(check).collect::<Vec<_>>(),
-            "invocation_results": self.runs.iter().map(Run::document).collect::<Vec<_>>(),
+            "invocation_results": self.runs,
         })
     }
 }
@@ -76,29 +78,9 @@ impl Refusal {
     }
 }
 
-impl Run {
-    pub fn of(tried: TrialResult) -> Self {
+impl From<TrialResult> for Run {
+    fn from(tried: TrialResult) -> Self {
         let duration_ms = u64::try_from(tried.duration.as_millis()).unwrap_or(u64::MAX);
-        let status = match tried.outcome {
-            Outcome::Succeeded { output } => ResultStatus::Succeeded { output },
-            Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
-                ResultStatus::Failed { exception_type, exception_message, exception_stack_trace }
-            }
-        };
-        let result = InvocationResult { status, duration_ms };
-        Self { result, logs: tried.logs, unanswered: tried.unanswered }
-    }
-
-    fn document(&self) -> Value {
-        let (logs, duration_ms) = (&self.logs, self.result.duration_ms);
-        match &self.result.status {
-            ResultStatus::Succeeded { output } => {
-                json!({"succeeded": true, "output": output, "duration_ms": duration_ms, "logs": logs})
-            }
-            ResultStatus::Failed { exception_type, exception_message, exception_stack_trace } => json!({
-                "succeeded": false, "exception_type": exception_type, "exception_message": exception_message,
-                "exception_stack_trace": exception_stack_trace, "duration_ms": duration_ms, "logs": logs,
-            }),
-        }
+        Self { outcome: tried.outcome.into(), duration_ms, logs: tried.logs, unanswered: tried.unanswered }
     }
 }

@@ -1,0 +1,114 @@
+//! The schema of the settings of a version.
+
+use std::collections::BTreeMap;
+
+use registry::{Digest, EnvvarName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The language that a tool is written in.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::Language", rename_all = "lowercase")]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    Rust,
+}
+
+/// The settings of a version, from the project's manifest.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::VersionSettings")]
+pub(crate) struct VersionSettings {
+    #[schemars(with = "Language")]
+    language: registry::Language,
+    entry_point: String,
+    /// Patterns of the hosts that its requests may go to.
+    allowed_hosts: Vec<String>,
+    /// JSON Schema of the output, if the author declares one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Value>,
+    /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
+    /// Digest of the project's mocks for simulations, an artefact.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    mocks_digest: Option<Digest>,
+    timeout_ms: u64,
+    memory_bytes: u64,
+    #[serde(default)]
+    #[schemars(with = "RunBounds")]
+    limits: registry::RunBounds,
+    /// Whether tapes of its runs are stored, so that the runs can be replayed.
+    #[serde(default = "yes")]
+    tape: bool,
+    /// Whether the answers to the requests of its runs are stored, and given to simulations.
+    #[serde(default)]
+    recorded_answers: bool,
+    /// The WIT world that it was built against. Null for versions of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ToolWorld>")]
+    world: Option<registry::ToolWorld>,
+}
+
+/// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::RunBounds")]
+pub(crate) struct RunBounds {
+    /// CPU time, without time spent waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu_ms: Option<u64>,
+    /// Elements over all tables of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    table_elements: Option<u64>,
+    /// Open streams, timers and other host resources.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    handles: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host_calls: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_characters: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status_events: Option<u64>,
+    /// Bytes of one status event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status_event_bytes: Option<u64>,
+    /// Bytes of printed text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_bytes: Option<u64>,
+    /// Outbound requests, including refused requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    http_requests: Option<u64>,
+    /// Concurrent outbound requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    http_parallel: Option<u64>,
+    /// Bytes of a request body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    http_request_bytes: Option<u64>,
+    /// Bytes of a response body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    http_response_bytes: Option<u64>,
+    /// Bytes sent and received over all requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    http_bytes: Option<u64>,
+}
+
+/// The interfaces between a version and the server, with their WIT names and versions.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::ToolWorld")]
+pub(crate) struct ToolWorld {
+    /// The name of the world, such as `lathe:tool/tool@0.1.0`.
+    name: String,
+    /// Interfaces that the component imports. For an interpreted language all imports of the world, because the interpreter
+    /// imports them for any code.
+    imports: Vec<String>,
+    /// Exported functions, such as `run-tool`.
+    exports: Vec<String>,
+}
+
+/// The default for versions of earlier releases.
+const fn yes() -> bool {
+    true
+}
