@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::{Client, ListenerContext, serve};
 use super::early_refusal;
 use super::limiter::Limiter;
+use super::peer::Peer;
 use crate::error::Error;
 use crate::metrics::connection_cut;
 
@@ -44,16 +45,16 @@ async fn accept_all(listener: TcpListener, context: &Arc<ListenerContext>, serve
     let limiter = Limiter::start(context.limits.clone());
     loop {
         match listener.accept().await {
-            Ok((mut tcp, peer)) => match limiter.admit(peer.ip()) {
-                Some(permit) => {
-                    let client = Client { tcp, address: peer.ip(), permit };
+            Ok((mut tcp, address)) => {
+                let peer = Peer(address.ip());
+                if let Some(permit) = limiter.admit(peer) {
+                    let client = Client { tcp, peer, permit };
                     served.connections.spawn(serve(Arc::clone(context), client, served.stopping.child_token()));
-                }
-                None => {
+                } else {
                     connection_cut("full");
                     early_refusal::send(&mut tcp, &context.ids.next(), Error::TooManyConnections).await;
                 }
-            },
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 sleep(ACCEPT_PAUSE).await;

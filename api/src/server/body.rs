@@ -64,14 +64,14 @@ struct Awaited<'a>(&'a Activity);
 
 impl<'a> Awaited<'a> {
     fn begin(activity: &'a Activity) -> Self {
-        activity.report(Event::BodyAwaited);
+        activity.report(Event::BodyAwaited(true));
         Self(activity)
     }
 }
 
 impl Drop for Awaited<'_> {
     fn drop(&mut self) {
-        self.0.report(Event::BodyNotAwaited);
+        self.0.report(Event::BodyAwaited(false));
     }
 }
 

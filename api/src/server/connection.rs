@@ -1,7 +1,6 @@
 //! One connection, from its first byte to its last.
 
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +46,7 @@ pub(super) struct ListenerContext {
 /// A client whose connection is admitted.
 pub(super) struct Client {
     pub(super) tcp: TcpStream,
-    pub(super) address: IpAddr,
+    pub(super) peer: Peer,
     pub(super) permit: ConnectionPermit,
 }
 
@@ -56,14 +55,14 @@ type Connection = http1::Connection<TokioIo<Socket>, ConnectionService>;
 /// Serves a connection until the client, a limit or the end of the server ends it.
 pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stopping: CancellationToken) {
     let _counted = metrics::Connection::begin();
-    let Client { tcp, address, mut permit } = client;
+    let Client { tcp, peer, mut permit } = client;
     if let Err(error) = tune(&tcp) {
         tracing::debug!(%error, "cannot set an option of the socket");
     }
-    let activity = permit.activity();
+    let activity = permit.activity.clone();
     let service = ConnectionService {
         router: context.router.clone(),
-        peer: Peer(address),
+        peer,
         activity: activity.clone(),
         body: context.limits.body,
         git_body: context.limits.git_body,
@@ -82,7 +81,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stoppin
                 socket.reset();
             }
         }
-        Some(EndReason::SlowAnswer) => metrics::connection_cut("slow_answer"),
+        Some(EndReason::SlowResponse) => metrics::connection_cut("slow_response"),
         Some(EndReason::Idle) => {}
         Some(EndReason::SlowHeaders) => {
             metrics::connection_cut("slow_headers");

@@ -1,6 +1,6 @@
 //! The time that stalled connections of one address share.
 //!
-//! A client that takes nothing of its response, or sends nothing of its body, costs the server a connection and itself
+//! A client that reads nothing of its response, or sends nothing of its body, costs the server a connection and itself
 //! nothing. So when an address has most of the connections that it may have, each of its stalled connections has less
 //! time the more of them there are.
 

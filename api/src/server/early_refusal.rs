@@ -19,7 +19,7 @@ pub(super) async fn send(tcp: &mut TcpStream, id: &RequestId, error: Error) {
     let status = refusal.status;
     let retry_after = refusal.retry_after_seconds().map(|seconds| format!("retry-after: {seconds}\r\n"));
     let Ok(body) = serde_json::to_string(&refusal) else { return };
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncache-control: {NO_STORE}\r\n\
          x-content-type-options: {NO_SNIFF}\r\ncontent-length: {}\r\nx-request-id: {}\r\n\
          {}connection: close\r\n\r\n{body}",
@@ -28,7 +28,7 @@ pub(super) async fn send(tcp: &mut TcpStream, id: &RequestId, error: Error) {
         retry_after.unwrap_or_default(),
     );
     tracing::debug!(request_id = id.as_str(), code = refusal.code, "connection refused before a whole request");
-    if let Ok(Err(error)) = timeout(WRITE_TIME_MAX, tcp.write_all(answer.as_bytes())).await {
+    if let Ok(Err(error)) = timeout(WRITE_TIME_MAX, tcp.write_all(response.as_bytes())).await {
         tracing::debug!(%error, "cannot write a refusal");
     }
 }

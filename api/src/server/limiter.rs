@@ -32,8 +32,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, interval};
 
 use super::limits::ConnectionLimits;
-use eviction::{Rank, Tally, client_of};
-pub(super) use state::{EndReason, Event, State};
+use super::peer::Peer;
+use eviction::{Rank, Tally};
+pub(super) use state::{EndReason, Event, Phase, State};
 
 /// How much later than due a connection may end.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -59,7 +60,7 @@ struct Connection {
 
 /// An admitted connection. Dropping the permit frees its place.
 pub(super) struct ConnectionPermit {
-    activity: Activity,
+    pub(super) activity: Activity,
     ended: oneshot::Receiver<EndReason>,
 }
 
@@ -79,19 +80,18 @@ impl Limiter {
     }
 
     /// Admits a connection, if necessary in the place of another one.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
-        let client = client_of(address);
+    pub(super) fn admit(self: &Arc<Self>, peer: Peer) -> Option<ConnectionPermit> {
+        let client = peer.client();
         let mut table = self.table.lock();
-        if table.count_of(client) >= self.limits.connections_per_address_max && !table.evict(Some(client)) {
-            return None;
-        }
-        if table.connections.len() >= self.limits.connections_max && !table.evict(None) {
+        let is_client_full = table.tally(client).connections >= self.limits.connections_per_address_max;
+        let is_full = table.connections.len() >= self.limits.connections_max;
+        if (is_client_full || is_full) && !table.evict(is_client_full.then_some(client)) {
             return None;
         }
         let (end, ended) = oneshot::channel();
         table.last_number += 1;
         let number = table.last_number;
-        let state = State::new(Instant::now(), &self.limits);
+        let state = State::new(Instant::now());
         table.connections.insert(number, Connection { client, state, end: Some(end) });
         Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
     }
@@ -102,8 +102,8 @@ impl Limiter {
         let tallies = table.tallies();
         for connection in table.connections.values_mut() {
             let tally = tallies.get(&connection.client).copied().unwrap_or_default();
-            connection.state.crowd = tally.crowd(self.limits.connections_per_address_max);
-            if let Some(reason) = connection.state.overdue(now, &self.limits) {
+            let crowd = tally.crowd(self.limits.connections_per_address_max);
+            if let Some(reason) = connection.state.overdue(now, &self.limits, crowd) {
                 connection.end(reason);
             }
         }
@@ -120,16 +120,18 @@ async fn sweep_regularly(limiter: Weak<Limiter>) {
 }
 
 impl Table {
-    fn count_of(&self, client: IpAddr) -> usize {
-        self.connections.values().filter(|connection| connection.client == client).count()
-    }
-
     fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
         let mut tallies = BTreeMap::<_, Tally>::new();
         for connection in self.connections.values() {
-            tallies.entry(connection.client).or_default().add(&connection.state);
+            let tally = tallies.entry(connection.client).or_default();
+            tally.connections += 1;
+            tally.stalled += usize::from(connection.state.stalled_since().is_some());
         }
         tallies
+    }
+
+    fn tally(&self, client: IpAddr) -> Tally {
+        self.tallies().remove(&client).unwrap_or_default()
     }
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.
@@ -141,10 +143,9 @@ impl Table {
         let ranked = candidates.filter_map(|(number, connection)| {
             Some((Rank::of(&connection.state, *tallies.get(&connection.client)?)?, Reverse(*number)))
         });
-        let Some((_, Reverse(number))) = ranked.max() else { return false };
-        if let Some(mut evicted) = self.connections.remove(&number) {
-            evicted.end(EndReason::Evicted { is_stalled: evicted.state.stalled_since().is_some() });
-        }
+        let evicted = ranked.max().and_then(|(_, Reverse(number))| self.connections.remove(&number));
+        let Some(mut evicted) = evicted else { return false };
+        evicted.end(EndReason::Evicted { is_stalled: evicted.state.stalled_since().is_some() });
         true
     }
 }
@@ -159,10 +160,6 @@ impl Connection {
 }
 
 impl ConnectionPermit {
-    pub(super) fn activity(&self) -> Activity {
-        self.activity.clone()
-    }
-
     /// Completes when the limiter ends the connection.
     pub(super) async fn ended(&mut self) -> EndReason {
         (&mut self.ended).await.unwrap_or(EndReason::Idle)
@@ -187,9 +184,8 @@ impl Activity {
     pub(super) fn crowd(&self) -> usize {
         let Limiter { limits, table } = &*self.limiter;
         let table = table.lock();
-        let Some(client) = table.connections.get(&self.number).map(|connection| connection.client) else { return 0 };
-        let tally = table.tallies().remove(&client).unwrap_or_default();
-        tally.crowd(limits.connections_per_address_max)
+        let tally = table.connections.get(&self.number).map(|connection| table.tally(connection.client));
+        tally.unwrap_or_default().crowd(limits.connections_per_address_max)
     }
 
     /// The state of the connection; `None` after an eviction.

@@ -6,8 +6,8 @@
 //! | `connections_per_address_max` | connections of one address (IPv6: one network of 64 bits) | 512 |
 //! | `header_time_max` | from the first byte of a request to the end of its headers; also until the first byte of a new connection | 10 s |
 //! | `idle_time_max` | between two requests | 75 s |
-//! | `answer_silence_max` | how long a client may take nothing of its response; less for an address with many such connections | 30 s |
-//! | `answer_bytes_per_second_min` | below this rate the client uses up that time, above it the client regains it | 8 KiB/s |
+//! | `response_silence_max` | how long a client may read nothing of its response; less for an address with many such connections | 30 s |
+//! | `response_bytes_per_second_min` | below this rate the client uses up that time, above it the client regains it | 8 KiB/s |
 //! | `body` | the body of every request except git's | see [`BodyLimits`] |
 //! | `git_body` | the body of a push or fetch | see [`BodyLimits`] |
 //! | `drain_time_max` | for requests and tasks that run when the shutdown begins | 30 s |
@@ -31,12 +31,12 @@ const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 /// request should close first, or that request is lost.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(75);
 
-/// Three heartbeats of an event stream: a client that takes nothing in this time has stopped reading.
-const ANSWER_SILENCE_MAX: Duration = Duration::from_secs(30);
+/// Three heartbeats of an event stream: a client that reads nothing in this time has stopped reading.
+const RESPONSE_SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// A telephone line of 64 kbit/s. A client that takes less for a while is evicted or cut off, so that clients that hold all
-/// 768 connections must take 6 MiB/s.
-const ANSWER_BYTES_PER_SECOND_MIN: u32 = 8 * 1024;
+/// A telephone line of 64 kbit/s. A client that reads less for a while is evicted or cut off, so that clients that hold all
+/// 768 connections must read 6 MiB/s.
+const RESPONSE_BYTES_PER_SECOND_MIN: u32 = 8 * 1024;
 
 /// The time limit of a run by default. A run that takes longer is closed in the history at the next start.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -48,8 +48,8 @@ pub struct ConnectionLimits {
     pub connections_per_address_max: usize,
     pub header_time_max: Duration,
     pub idle_time_max: Duration,
-    pub answer_silence_max: Duration,
-    pub answer_bytes_per_second_min: u32,
+    pub response_silence_max: Duration,
+    pub response_bytes_per_second_min: u32,
     pub body: BodyLimits,
     pub git_body: BodyLimits,
     pub drain_time_max: Duration,
@@ -94,8 +94,8 @@ impl Default for ConnectionLimits {
             connections_per_address_max: CONNECTIONS_PER_ADDRESS_MAX,
             header_time_max: HEADER_TIME_MAX,
             idle_time_max: IDLE_TIME_MAX,
-            answer_silence_max: ANSWER_SILENCE_MAX,
-            answer_bytes_per_second_min: ANSWER_BYTES_PER_SECOND_MIN,
+            response_silence_max: RESPONSE_SILENCE_MAX,
+            response_bytes_per_second_min: RESPONSE_BYTES_PER_SECOND_MIN,
             body: BodyLimits::JSON,
             git_body: BodyLimits::GIT,
             drain_time_max: DRAIN_TIME_MAX,

@@ -47,7 +47,7 @@ impl Server {
     }
 }
 
-async fn with_headers(mut answer: Response) -> Response {
-    answer_headers::add(answer.headers_mut());
-    answer
+async fn with_headers(mut response: Response) -> Response {
+    answer_headers::add(response.headers_mut());
+    response
 }

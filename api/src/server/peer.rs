@@ -1,7 +1,36 @@
 //! The address at the other end of a connection.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// IPv6 addresses of one network of this many bits are one client.
+const IPV6_NETWORK_BITS: u32 = 64;
 
 /// An extension of each request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
+
+impl Peer {
+    /// The part of the address that stands for one client.
+    pub(super) fn client(self) -> IpAddr {
+        match self.0.to_canonical() {
+            IpAddr::V6(address) => {
+                let bits = address.to_bits() >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS;
+                IpAddr::V6(Ipv6Addr::from_bits(bits))
+            }
+            address @ IpAddr::V4(_) => address,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_client_has_one_ipv4_address_or_one_ipv6_network() {
+        let client = |address: &str| Peer(address.parse().unwrap()).client();
+        assert_eq!(client("::ffff:10.0.0.1"), client("10.0.0.1"));
+        assert_eq!(client("2001:db8::2"), client("2001:db8::1"));
+        assert_ne!(client("2001:db8:0:1::1"), client("2001:db8::1"));
+    }
+}

@@ -46,13 +46,13 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
         let activity = self.activity.clone();
         activity.report(Event::RequestBegan);
         let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-        let answer = self.router.clone().oneshot(self.prepared(request));
+        let response = self.router.clone().oneshot(self.prepared(request));
         Box::pin(async move {
-            let mut answer = answer.await?;
+            let mut response = response.await?;
             if is_chunked || activity.state().is_some_and(|state| state.owes_body) {
-                end_connection(&mut answer);
+                end_connection(&mut response);
             }
-            Ok(with_end(answer, AnswerEnd(activity)))
+            Ok(with_end(response, ResponseEnd(activity)))
         })
     }
 }
@@ -60,15 +60,15 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
 /// Ends the connection with this response. When no handler has read the body to its end, hyper closes the connection, and
 /// a client that was not told would send its next request into it. After a body in chunks only hyper knows where the next
 /// head begins, so that [`super::heads`] cannot check it.
-fn end_connection(answer: &mut Response) {
-    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+fn end_connection(response: &mut Response) {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
-struct AnswerEnd(Activity);
+struct ResponseEnd(Activity);
 
-impl OnBodyEnd for AnswerEnd {
+impl OnBodyEnd for ResponseEnd {
     fn on_body_end(self, _: bool) {
-        self.0.report(Event::AnswerEnded);
+        self.0.report(Event::ResponseEnded);
     }
 }
 

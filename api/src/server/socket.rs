@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::heads::Heads;
-use super::limiter::{Activity, Event};
+use super::limiter::{Activity, Event, Phase};
 
 pub(super) struct Socket {
     tcp: TcpStream,
@@ -38,8 +38,8 @@ impl Socket {
         self.tcp
     }
 
-    /// Closes the connection with a reset. Bytes that the client has not taken are discarded instead of staying in the
-    /// kernel until the client takes them.
+    /// Closes the connection with a reset. Bytes that the client has not read are discarded instead of staying in the
+    /// kernel until the client reads them.
     pub(super) fn reset(self) {
         if let Err(error) = SockRef::from(&self.tcp).set_linger(Some(Duration::ZERO)) {
             tracing::debug!(%error, "cannot set an option of the socket");
@@ -48,7 +48,9 @@ impl Socket {
 
     /// Keeps back bytes that are written while no request is answered, which are a refusal of hyper's own.
     fn keeps_back(&mut self, bytes: &[u8]) -> bool {
-        if self.refused.is_none() && self.activity.state().is_none_or(|state| state.is_answering()) {
+        if self.refused.is_none()
+            && self.activity.state().is_none_or(|state| matches!(state.phase, Phase::Responding | Phase::Flushing))
+        {
             return false;
         }
         let status = bytes.get(9..12).and_then(|status| std::str::from_utf8(status).ok()?.parse().ok());
@@ -60,13 +62,13 @@ impl Socket {
     /// asks for more bytes only when it has read all bytes before that head.
     fn poll_refused(&mut self, context: &Context<'_>) -> Poll<io::Result<()>> {
         let Some(state) = self.activity.state() else { return Poll::Pending };
-        if state.is_flushing() && !self.has_yielded {
+        if state.phase == Phase::Flushing && !self.has_yielded {
             // Hyper writes after it has read. The next poll finds either nothing left to be sent or a blocked write.
             self.has_yielded = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if state.is_write_blocked() || (state.is_answering() && !state.is_flushing()) {
+        if state.is_write_blocked() || state.phase == Phase::Responding {
             return Poll::Pending;
         }
         self.refused = self.heads.refusal();

@@ -143,7 +143,7 @@ async fn a_push_has_times_of_its_own() {
 /// The answers fill every buffer on the way, and then the time of the client begins.
 #[tokio::test]
 async fn the_connection_of_a_client_that_does_not_read_ends() {
-    let (_app, running) = limited(|limits| limits.answer_silence_max = SHORT).await;
+    let (_app, running) = limited(|limits| limits.response_silence_max = SHORT).await;
     let mut stream = running.connect().await;
     let asked = async { while stream.write_all(LIVE.as_bytes()).await.is_ok() {} };
     timeout(PATIENCE, asked).await.expect("the end of the connection");
@@ -220,7 +220,7 @@ async fn a_client_that_reads_nothing_or_sends_nothing_is_evicted() {
 #[tokio::test]
 async fn many_stalled_connections_of_an_address_have_less_time() {
     let (_app, running) = limited(|limits| {
-        limits.answer_silence_max = Duration::from_secs(75);
+        limits.response_silence_max = Duration::from_secs(75);
         // The crowd has more than three quarters of them.
         limits.connections_per_address_max = 120;
     })
@@ -238,8 +238,8 @@ async fn many_stalled_connections_of_an_address_have_less_time() {
 async fn the_connection_of_a_client_that_reads_too_slowly_ends() {
     for (bytes_per_second_min, silence_max, is_whole) in [(1 << 30, SHORT, false), (1, LONG, true)] {
         let (_app, running) = limited(|limits| {
-            limits.answer_silence_max = silence_max;
-            limits.answer_bytes_per_second_min = bytes_per_second_min;
+            limits.response_silence_max = silence_max;
+            limits.response_bytes_per_second_min = bytes_per_second_min;
         })
         .await;
         let mut stream = ask_for_much(&running).await;

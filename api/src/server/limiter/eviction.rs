@@ -1,21 +1,17 @@
-//! The order in which connections are evicted, and the addresses that count as one client.
+//! The order in which connections are evicted.
 
 use std::cmp::Reverse;
-use std::net::{IpAddr, Ipv6Addr};
 
 use tokio::time::Instant;
 
 use super::state::State;
 use crate::server::crowd::STALLED_WITH_WHOLE_TIME_MAX;
 
-/// IPv6 addresses of one network of this many bits are one client.
-const IPV6_NETWORK_BITS: u32 = 64;
-
 /// Connections of one client.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
-    connections: usize,
-    stalled: usize,
+    pub(super) connections: usize,
+    pub(super) stalled: usize,
 }
 
 /// The connection with the greatest rank is evicted first.
@@ -35,11 +31,6 @@ enum Class {
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, state: &State) {
-        self.connections += 1;
-        self.stalled += usize::from(state.stalled_since().is_some());
-    }
-
     /// Stalled connections that share the time of a crowded address; 0 while more than a quarter of its `connections_max`
     /// is free, since no other client lacks a connection then. Two addresses that fill a server are crowded.
     pub(super) const fn crowd(self, connections_max: usize) -> usize {
@@ -58,17 +49,6 @@ impl Rank {
         }
         let since = Reverse(state.idle_since()?);
         Some(Self { class: Class::Idle, of_client: client.connections, since })
-    }
-}
-
-/// The part of an address that stands for one client.
-pub(super) fn client_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let bits = address.to_bits() >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS;
-            IpAddr::V6(Ipv6Addr::from_bits(bits))
-        }
-        address @ IpAddr::V4(_) => address,
     }
 }
 

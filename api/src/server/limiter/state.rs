@@ -13,17 +13,15 @@ pub(in crate::server) enum Event {
     /// A head is complete, and its request is being answered.
     RequestBegan,
     /// The body of a response has ended. Its last bytes may be unsent.
-    AnswerEnded,
+    ResponseEnded,
     /// All bytes so far are sent.
     Flushed,
     /// The socket takes no more bytes.
     WriteBlocked,
     /// The socket took this many bytes.
     Written(usize),
-    /// The server waits for bytes of a body.
-    BodyAwaited,
-    /// The server does not wait for bytes of a body any more.
-    BodyNotAwaited,
+    /// Whether the server waits for bytes of a body.
+    BodyAwaited(bool),
     /// Whether the client has yet to send bytes of a body.
     BodyOwed(bool),
 }
@@ -37,19 +35,20 @@ pub(in crate::server) enum EndReason {
     SlowHeaders,
     /// The client sent nothing.
     Idle,
-    /// The client took nothing of its response, or too little.
-    SlowAnswer,
+    /// The client read nothing of its response, or too little.
+    SlowResponse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(in crate::server) enum Phase {
     /// No byte has arrived on the connection.
     New,
     /// No byte of the next request has arrived.
     Idle,
     /// Part of a head has arrived.
     Head,
-    Answering,
+    /// A request is being answered.
+    Responding,
     /// The response has ended, and its last bytes may be unsent.
     Flushing,
 }
@@ -57,20 +56,18 @@ enum Phase {
 /// The state of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct State {
-    phase: Phase,
+    pub(in crate::server) phase: Phase,
     /// The beginning of the phase, or the last write after the end of a response.
     since: Instant,
     writing: WriteTimeout,
     body_awaited_since: Option<Instant>,
     pub(in crate::server) owes_body: bool,
-    /// Connections that share the time of a crowded address; 0 while it is not crowded.
-    pub(in crate::server) crowd: usize,
 }
 
 impl State {
-    pub(super) const fn new(now: Instant, limits: &ConnectionLimits) -> Self {
-        let writing = WriteTimeout::new(limits);
-        Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false, crowd: 0 }
+    pub(super) fn new(now: Instant) -> Self {
+        let writing = WriteTimeout::default();
+        Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false }
     }
 
     pub(super) fn apply(&mut self, event: Event, now: Instant, limits: &ConnectionLimits) {
@@ -78,10 +75,10 @@ impl State {
             Event::Received => match self.phase {
                 Phase::New | Phase::Idle => self.enter(Phase::Head, now),
                 Phase::Flushing if !self.is_write_blocked() => self.enter(Phase::Head, now),
-                Phase::Head | Phase::Answering | Phase::Flushing => {}
+                Phase::Head | Phase::Responding | Phase::Flushing => {}
             },
-            Event::RequestBegan => self.enter(Phase::Answering, now),
-            Event::AnswerEnded => self.enter(Phase::Flushing, now),
+            Event::RequestBegan => self.enter(Phase::Responding, now),
+            Event::ResponseEnded => self.enter(Phase::Flushing, now),
             Event::Flushed if self.phase == Phase::Flushing => self.enter(Phase::Idle, now),
             Event::Flushed => {}
             Event::WriteBlocked => self.writing.blocked(now),
@@ -91,8 +88,7 @@ impl State {
                     self.since = now;
                 }
             }
-            Event::BodyAwaited => self.body_awaited_since = Some(now),
-            Event::BodyNotAwaited => self.body_awaited_since = None,
+            Event::BodyAwaited(awaited) => self.body_awaited_since = awaited.then_some(now),
             Event::BodyOwed(owed) => self.owes_body = owed,
         }
     }
@@ -101,40 +97,31 @@ impl State {
         (self.phase, self.since) = (phase, now);
     }
 
-    /// Whether a request is being answered or the last bytes of its response may be unsent.
-    pub(in crate::server) const fn is_answering(&self) -> bool {
-        matches!(self.phase, Phase::Answering | Phase::Flushing)
-    }
-
-    /// Whether only the last bytes of a response may be unsent.
-    pub(in crate::server) fn is_flushing(&self) -> bool {
-        self.phase == Phase::Flushing
-    }
-
     pub(in crate::server) const fn is_write_blocked(&self) -> bool {
         self.writing.blocked_since.is_some()
     }
 
-    /// The moment since which the server waits for its client to take bytes of a response or send bytes of a body.
+    /// The moment since which the server waits for its client to read bytes of a response or send bytes of a body.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
         self.writing.blocked_since.into_iter().chain(self.body_awaited_since).min()
     }
 
     /// The moment since which the server waits for the next request.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        (self.phase != Phase::Answering).then_some(self.since)
+        (self.phase != Phase::Responding).then_some(self.since)
     }
 
     /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
-    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits) -> Option<EndReason> {
+    /// `crowd` connections share the time of a crowded address.
+    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, crowd: usize) -> Option<EndReason> {
         if self.is_write_blocked() {
-            return self.writing.is_over(now, limits, self.crowd).then_some(EndReason::SlowAnswer);
+            return self.writing.is_over(now, limits, crowd).then_some(EndReason::SlowResponse);
         }
         let (time_max, reason) = match self.phase {
             Phase::New => (limits.header_time_max, EndReason::Idle),
             Phase::Head => (limits.header_time_max, EndReason::SlowHeaders),
             Phase::Idle | Phase::Flushing => (limits.idle_time_max, EndReason::Idle),
-            Phase::Answering => return None,
+            Phase::Responding => return None,
         };
         (now.duration_since(self.since) >= time_max).then_some(reason)
     }

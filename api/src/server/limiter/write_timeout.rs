@@ -1,7 +1,7 @@
 //! The timeout of a client that reads its response slowly. Only time in which the socket accepts no bytes counts, so that
 //! a response may be produced slowly, such as a stream of events.
 //!
-//! Waiting uses up the time of a connection, and each byte that the client takes gives some of it back. An average over
+//! Waiting uses up the time of a connection, and each byte that the client reads gives some of it back. An average over
 //! the response would not do: the buffers on the way take megabytes at once, which would earn the client hours.
 
 use std::time::Duration;
@@ -11,17 +11,13 @@ use tokio::time::Instant;
 use crate::server::crowd::share_of;
 use crate::server::limits::ConnectionLimits;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTimeout {
-    left: Duration,
+    used: Duration,
     pub(super) blocked_since: Option<Instant>,
 }
 
 impl WriteTimeout {
-    pub(super) const fn new(limits: &ConnectionLimits) -> Self {
-        Self { left: limits.answer_silence_max, blocked_since: None }
-    }
-
     pub(super) fn blocked(&mut self, now: Instant) {
         self.blocked_since.get_or_insert(now);
     }
@@ -29,14 +25,15 @@ impl WriteTimeout {
     pub(super) fn written(&mut self, bytes: usize, now: Instant, limits: &ConnectionLimits) {
         let waited = self.blocked_since.take().map(|since| now.duration_since(since)).unwrap_or_default();
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let rate = u64::from(limits.answer_bytes_per_second_min.max(1));
+        let rate = u64::from(limits.response_bytes_per_second_min.max(1));
         let earned = Duration::from_micros(bytes.saturating_mul(1_000_000) / rate);
-        self.left = self.left.saturating_sub(waited).saturating_add(earned).min(limits.answer_silence_max);
+        self.used = self.used.saturating_add(waited).min(limits.response_silence_max).saturating_sub(earned);
     }
 
     /// Whether the client has kept the server waiting for too long; `crowd` connections share the time of its address.
     pub(super) fn is_over(&self, now: Instant, limits: &ConnectionLimits, crowd: usize) -> bool {
-        let time_max = self.left.min(share_of(limits.answer_silence_max, crowd));
+        let left = limits.response_silence_max.saturating_sub(self.used);
+        let time_max = left.min(share_of(limits.response_silence_max, crowd));
         self.blocked_since.is_some_and(|since| now.duration_since(since) >= time_max)
     }
 }
@@ -48,16 +45,17 @@ mod tests {
     #[test]
     fn bytes_give_time_back_up_to_the_whole() {
         let limits = ConnectionLimits {
-            answer_silence_max: Duration::from_secs(30),
-            answer_bytes_per_second_min: 1_000,
+            response_silence_max: Duration::from_secs(30),
+            response_bytes_per_second_min: 1_000,
             ..ConnectionLimits::default()
         };
-        let (mut timeout, mut now) = (WriteTimeout::new(&limits), Instant::now());
-        let mut check = |waited_ms, bytes, expect_ms| {
+        let (mut timeout, mut now) = (WriteTimeout::default(), Instant::now());
+        let mut check = |waited_ms, bytes, expect_left_ms| {
             timeout.blocked(now);
             now += Duration::from_millis(waited_ms);
             timeout.written(bytes, now, &limits);
-            assert_eq!(timeout.left, Duration::from_millis(expect_ms), "{bytes} bytes after {waited_ms} ms");
+            let left = limits.response_silence_max - timeout.used;
+            assert_eq!(left, Duration::from_millis(expect_left_ms), "{bytes} bytes after {waited_ms} ms");
         };
         check(0, 4_000_000, 30_000);
         check(10_000, 5_000, 25_000);
