@@ -16,7 +16,7 @@ const LOG_LINES_DROPPED: &str = "lathe_log_lines_dropped_total";
 const SECONDS: [f64; 17] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
 
-/// Bucket bounds of writes per commit, up to the maximum that share one.
+/// Bucket bounds of writes per commit and of record events per flush, up to the most writes that share a commit.
 const WRITES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Interval between two upkeeps. The recorder keeps single samples until an upkeep or a scrape sorts them into buckets,
@@ -35,7 +35,8 @@ impl Metrics {
     pub fn start() -> anyhow::Result<Self> {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
-            .set_buckets_for_metric(Matcher::Suffix("_writes".to_owned()), &WRITES)?;
+            .set_buckets_for_metric(Matcher::Suffix("_writes".to_owned()), &WRITES)?
+            .set_buckets_for_metric(Matcher::Suffix("_halves".to_owned()), &WRITES)?;
         let recorder = builder.install_recorder().context("starting the metrics")?;
         registry::describe_metrics();
         runner::describe_metrics();
