@@ -153,3 +153,32 @@ impl Counter {
 fn named_user(headers: &HeaderMap) -> &str {
     headers.get("x-user-id").and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use registry::Timestamp;
+
+    use super::*;
+
+    /// Two requests per minute: one is replenished in 30 seconds.
+    #[test]
+    fn the_reset_is_exact_in_a_partly_used_interval() {
+        const OPERATION: &str = "invoke-tool-version";
+        let system = registry::Clock::fixed(Timestamp::from_milliseconds(1_000_000));
+        let limits = RateLimits::off().with(OPERATION, 2).unwrap();
+        let limit = LimitFactory::new(limits, system.clone()).limit(OPERATION).unwrap();
+        let key = Key::named(OPERATION, ["acme", "ada"], None);
+        let check = |after_ms, is_admitted, remaining, reset| {
+            system.advance(Duration::from_millis(after_ms));
+            let verdict = limit.count(&limit.callers, &key);
+            assert_eq!((verdict.retry_after.is_none(), verdict.remaining), (is_admitted, remaining), "{reset}");
+            assert_eq!(limit.seconds_since_1970(verdict.restored_in), reset);
+        };
+        check(0, true, 1, 1_030);
+        check(10_500, true, 0, 1_060);
+        check(10_000, false, 0, 1_060);
+        check(9_500, true, 0, 1_090);
+        // All requests were restored 0.3 seconds before. The header rounds up.
+        check(60_300, true, 1, 1_121);
+    }
+}
