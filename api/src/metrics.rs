@@ -30,7 +30,17 @@ pub(crate) fn request_began() {
     gauge!(IN_FLIGHT).increment(1.0);
 }
 
-pub(crate) fn request_ended((method, route): (&'static str, String), status: Option<StatusCode>, duration: Duration) {
+/// A request whose response was sent, or whose client disconnected before.
+pub(crate) struct EndedRequest {
+    pub(crate) method: &'static str,
+    pub(crate) route: String,
+    /// `None` when the client disconnected before the response.
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) duration: Duration,
+}
+
+pub(crate) fn request_ended(request: EndedRequest) {
+    let EndedRequest { method, route, status, duration } = request;
     gauge!(IN_FLIGHT).decrement(1.0);
     let status = status.map_or_else(|| "0".to_owned(), |status| status.as_str().to_owned());
     counter!(REQUESTS, "route" => route.clone(), "method" => method, "status" => status).increment(1);

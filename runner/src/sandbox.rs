@@ -117,13 +117,21 @@ impl GuestRuntime {
         let (cpu, times) = (store.data().cpu.clone(), store.data().times.clone());
         let call = cpu.counts(times.counts(call(&mut store, &component, execution)));
         let call = self.scheduler.clone().run(group, call);
-        let timed_out = |_| (outcome::wall_timeout(limits.wall()), Some(End::Clock));
+        let timed_out = |_| EndedCall { outcome: outcome::wall_timeout(limits.wall()), stopped: Some(End::Clock) };
         let ended = tokio::time::timeout(limits.wall(), call).await.unwrap_or_else(timed_out);
         (Ok(executed(store.data_mut(), ended, started.elapsed())), Some(store))
     }
 }
 
-fn executed(host: &mut Host, (outcome, stopped): (Outcome, Option<End>), duration: Duration) -> Executed {
+/// How a call of a tool ended.
+struct EndedCall {
+    outcome: Outcome,
+    /// `None` if the call ended by itself.
+    stopped: Option<End>,
+}
+
+fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
+    let EndedCall { outcome, stopped } = call;
     let tape = host.end_tape(stopped.map_or(Ok(&outcome), Err));
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.printed(host.status.refusals());
@@ -147,12 +155,7 @@ fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host
     store
 }
 
-/// Returns how the run ended, and what stopped it if it did not end by itself.
-async fn call(
-    store: &mut Store<Host>,
-    component: &LoadedComponent,
-    execution: Box<Execution>,
-) -> (Outcome, Option<End>) {
+async fn call(store: &mut Store<Host>, component: &LoadedComponent, execution: Box<Execution>) -> EndedCall {
     let limits = execution.limits;
     let outcome = match try_call(&mut *store, component, execution).await {
         Ok(Ok(output)) if output.len() > limits.output_bytes => {
@@ -161,13 +164,14 @@ async fn call(
         Ok(Ok(output)) => Outcome::Succeeded { output },
         Ok(Err(raised)) => outcome::raised(raised),
         Err(error) => {
-            let end = run_end::early(&error);
+            let stopped = run_end::early(&error);
             let (memory_refused, printed) = (store.data().limiter.memory_refused, store.data().log.text());
             let panicked = run_end::panicked(&error, memory_refused, &printed);
-            return (panicked.unwrap_or_else(|| run_end::outcome(&error, &limits, memory_refused)), end);
+            let outcome = panicked.unwrap_or_else(|| run_end::outcome(&error, &limits, memory_refused));
+            return EndedCall { outcome, stopped };
         }
     };
-    (outcome, None)
+    EndedCall { outcome, stopped: None }
 }
 
 async fn try_call(

@@ -14,7 +14,7 @@ use tracing::Span;
 
 use super::trace_context;
 use crate::body_end::OnBodyEnd;
-use crate::metrics;
+use crate::metrics::{self, EndedRequest};
 use crate::request_id::RequestId;
 use crate::request_identity::RequestIdentity;
 use crate::server::Peer;
@@ -92,7 +92,8 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         let duration = self.began.elapsed();
         self.log(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
-        metrics::request_ended((self.method, std::mem::take(&mut self.route)), self.status, duration);
+        let (method, route, status) = (self.method, std::mem::take(&mut self.route), self.status);
+        metrics::request_ended(EndedRequest { method, route, status, duration });
         trace_context::close(&self.span, self.status, self.identity.get());
     }
 }

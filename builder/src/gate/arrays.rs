@@ -7,6 +7,12 @@ use super::numbers::count;
 use super::parts::{Part, Parts, implies_count};
 use super::schemas::{Comparison, Member, TOO_LARGE, narrower};
 
+/// The new schema of the element at an index.
+struct Element<'a> {
+    index: usize,
+    schema: &'a Value,
+}
+
 impl<'a> Comparison<'a> {
     pub(super) fn array(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
         let Member { schema: new, keyword, value } = member;
@@ -16,7 +22,7 @@ impl<'a> Comparison<'a> {
         let holds = match (keyword, value) {
             ("prefixItems", Value::Array(schemas)) => {
                 let each = schemas.iter().enumerate();
-                return each.flat_map(|(index, schema)| self.element(old, (index, schema), at)).collect();
+                return each.flat_map(|(index, schema)| self.element(old, Element { index, schema }, at)).collect();
             }
             ("items", Value::Object(_) | Value::Bool(_)) => return self.elements(old, member, at),
             ("minItems" | "maxItems", _) => implies_count(old, new, keyword),
@@ -45,10 +51,11 @@ impl<'a> Comparison<'a> {
             return vec![TOO_LARGE.to_owned()];
         }
         // The last index represents all that follow.
-        each.flat_map(|index| self.element(old, (index, member.value), at)).collect()
+        each.flat_map(|index| self.element(old, Element { index, schema: member.value }, at)).collect()
     }
 
-    fn element(&mut self, old: &[Part<'a>], (index, schema): (usize, &'a Value), at: &str) -> Vec<String> {
+    fn element(&mut self, old: &[Part<'a>], element: Element<'a>, at: &str) -> Vec<String> {
+        let Element { index, schema } = element;
         let ends_before = |most: u64| most <= index as u64;
         if old.iter().filter_map(|part| count(part.map, "maxItems")).any(ends_before) {
             return Vec::new();

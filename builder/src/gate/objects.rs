@@ -9,6 +9,12 @@ use super::numbers::count;
 use super::parts::{Part, Parts, implies_count};
 use super::schemas::{Comparison, Member, REASONS_MAX, TOO_LARGE, named, narrower};
 
+/// The new schema of the properties with a name, or whose names match a pattern.
+struct Property<'n, 'a> {
+    name: &'n str,
+    schema: &'a Value,
+}
+
 impl<'a> Comparison<'a> {
     pub(super) fn object(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
         let Member { schema: new, keyword, value } = member;
@@ -19,14 +25,16 @@ impl<'a> Comparison<'a> {
             ("properties", Value::Object(schemas)) => {
                 return schemas
                     .iter()
-                    .flat_map(|(name, schema)| self.compare_property(old, (name, schema), at))
+                    .flat_map(|(name, schema)| self.compare_property(old, Property { name, schema }, at))
                     .collect();
             }
             ("required", Value::Array(names)) => return self.newly_required(old, names, at),
             ("additionalProperties", _) => return self.unlisted(old, member, at),
             ("patternProperties", Value::Object(patterns)) => {
                 let each = patterns.iter();
-                return each.flat_map(|(pattern, schema)| self.matching(old, (pattern, schema), at)).collect();
+                return each
+                    .flat_map(|(pattern, schema)| self.matching(old, Property { name: pattern, schema }, at))
+                    .collect();
             }
             ("minProperties", _) => {
                 implies_count(old, new, keyword)
@@ -48,7 +56,8 @@ impl<'a> Comparison<'a> {
         if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
     }
 
-    fn compare_property(&mut self, old: &[Part<'a>], (name, schema): (&str, &'a Value), at: &str) -> Vec<String> {
+    fn compare_property(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<String> {
+        let Property { name, schema } = property;
         if !self.budget.spend_text(at) {
             return vec![TOO_LARGE.to_owned()];
         }
@@ -83,7 +92,8 @@ impl<'a> Comparison<'a> {
         let known = listed(new);
         let names = self.names(old.iter().filter_map(|part| listed(part.map)));
         let gone = names.into_iter().filter(|name| !known.is_some_and(|known| known.contains_key(*name)));
-        let mut reasons: Vec<String> = gone.flat_map(|name| self.compare_property(old, (name, schema), at)).collect();
+        let mut reasons: Vec<String> =
+            gone.flat_map(|name| self.compare_property(old, Property { name, schema }, at)).collect();
         if !self.accept_the_rest(old, schema) {
             reasons.push(format!("{} no longer accepts properties that the schema does not list", named(at)));
         }
@@ -92,7 +102,8 @@ impl<'a> Comparison<'a> {
 
     /// Compares the properties that match a pattern of the new schema. Without the same pattern in the old schema, any
     /// old property may match.
-    fn matching(&mut self, old: &[Part<'a>], (pattern, schema): (&str, &'a Value), at: &str) -> Vec<String> {
+    fn matching(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<String> {
+        let Property { name: pattern, schema } = property;
         let of_part = |part: &Part<'a>| part.get("patternProperties").and_then(|patterns| patterns.get(pattern));
         let same: Vec<&Value> = old.iter().filter_map(of_part).collect();
         if !same.is_empty() {
@@ -102,7 +113,7 @@ impl<'a> Comparison<'a> {
         let listed = |part: &Part<'a>| part.get("properties").and_then(Value::as_object);
         let names = self.names(old.iter().filter_map(listed));
         let mut reasons: Vec<String> =
-            names.into_iter().flat_map(|name| self.compare_property(old, (name, schema), at)).collect();
+            names.into_iter().flat_map(|name| self.compare_property(old, Property { name, schema }, at)).collect();
         if !self.accept_the_rest(old, schema) {
             reasons.push(format!("{} accepts less than before under names like `{pattern}`", named(at)));
         }

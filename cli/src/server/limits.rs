@@ -70,14 +70,14 @@ impl LimitSettings {
     /// The bounds of runs, with the bounds of the process in `parallel` and `queued`.
     pub fn runs(&self, default: Bounds, parallel: Option<u32>, queued: Option<usize>) -> Bounds {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
-        let process = (parallel, queued.unwrap_or(default.queued_max));
-        bounds(process, self.organization_parallel_runs, self.organization_queued_runs)
+        let shared = Bounds::shared(parallel, queued.unwrap_or(default.queued_max));
+        bounds(shared, self.organization_parallel_runs, self.organization_queued_runs)
     }
 
     pub fn builds(&self, default: Bounds) -> Bounds {
         let parallel = self.parallel_builds.map_or(default.parallel_max, NonZeroUsize::get);
-        let process = (parallel, self.queued_builds.unwrap_or(default.queued_max));
-        bounds(process, self.organization_parallel_builds, self.organization_queued_builds)
+        let shared = Bounds::shared(parallel, self.queued_builds.unwrap_or(default.queued_max));
+        bounds(shared, self.organization_parallel_builds, self.organization_queued_builds)
     }
 
     pub fn git(&self) -> GitLimits {
@@ -102,17 +102,11 @@ impl LimitSettings {
     }
 }
 
-/// Bounds of the process, given as (parallel, queued), and of one organisation, by default a share of them.
-fn bounds(
-    (parallel_max, queued_max): (usize, usize),
-    organization_parallel_max: Option<NonZeroUsize>,
-    organization_queued_max: Option<usize>,
-) -> Bounds {
-    let shared = Bounds::shared(parallel_max, queued_max);
+/// Replaces the shares of one organisation by settings.
+fn bounds(shared: Bounds, organization_parallel: Option<NonZeroUsize>, organization_queued: Option<usize>) -> Bounds {
     Bounds {
-        organization_parallel_max: organization_parallel_max
-            .map_or(shared.organization_parallel_max, NonZeroUsize::get),
-        organization_queued_max: organization_queued_max.unwrap_or(shared.organization_queued_max),
+        organization_parallel_max: organization_parallel.map_or(shared.organization_parallel_max, NonZeroUsize::get),
+        organization_queued_max: organization_queued.unwrap_or(shared.organization_queued_max),
         ..shared
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Body;
 use super::contents::{End, Entry, Tape};
-use super::effect::{Counts, Effect};
+use super::effect::Effect;
 use super::exchange::TapedRequest;
 
 /// Differences that one comparison returns; more would not help a reader.
@@ -69,9 +69,9 @@ pub(crate) fn first_difference(then: &Tape, now: &Tape) -> Option<Difference> {
         (Some(was), Some(is)) => Some(of_entries(same, was, is)),
         (None, Some(_)) if then.end == End::Clock => None,
         (None, Some(is)) => Some(Difference::at(same, ENDED, &is.effect)),
-        (Some(was), None) => of_end(same, (was.before, Some(&was.effect)), now),
+        (Some(_), None) => of_end(same, then, now),
         (None, None) if then.end == End::Clock => None,
-        (None, None) => of_end(same, (then.rest, None), now).or_else(|| of_complete_runs(then, now)),
+        (None, None) => of_end(same, then, now).or_else(|| of_complete_runs(then, now)),
     }
 }
 
@@ -82,9 +82,10 @@ fn of_entries(position: usize, was: &Entry, is: &Entry) -> Difference {
     Difference::at(position, was.before, is.before)
 }
 
-/// Compares the rest of a tape with a replay that has no more effects. The tape continues with `before`, and then with
-/// `next` or the end.
-fn of_end(position: usize, (before, next): (Counts, Option<&Effect>), now: &Tape) -> Option<Difference> {
+/// Compares a tape from `position` on with a replay that has no more effects.
+fn of_end(position: usize, then: &Tape, now: &Tape) -> Option<Difference> {
+    let entry = then.entries.get(position);
+    let (before, next) = (entry.map_or(then.rest, |entry| entry.before), entry.map(|entry| &entry.effect));
     match (&now.end, next) {
         (End::Clock, Some(next)) => Some(Difference::at(position, next, TIMED_OUT)),
         (End::Clock, None) => Some(Difference::at(position, ENDED, TIMED_OUT)),
@@ -211,6 +212,7 @@ mod tests {
     use crate::outcome::Outcome;
     use crate::tape::Readings;
     use crate::tape::contents::tests::tape as any_tape;
+    use crate::tape::effect::Counts;
 
     fn tape(texts: &[&str], end: End) -> Tape {
         let entry = |text: &&str| Entry {
