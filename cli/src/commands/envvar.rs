@@ -61,8 +61,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
     let counts = (inserts.len(), updates.len());
     client.modify_envvars(&tool.id, json!({"inserts": inserts, "updates": updates})).await?;
     let document = json!({"tool_id": tool.id, "inserted": counts.0, "updated": counts.1});
-    screen.answer(&document, || format!("{}: {} new, {} changed", tool.name, counts.0, counts.1))?;
-    Ok(Outcome::Done)
+    screen.answer(&document, || format!("{}: {} new, {} changed", tool.name, counts.0, counts.1))
 }
 
 async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -70,8 +69,7 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     let deletes: Vec<Value> = arguments.names.iter().map(|name| json!({ "name": name })).collect();
     client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await?;
     let document = json!({"tool_id": tool.id, "deleted": arguments.names.len()});
-    screen.answer(&document, || format!("{}: {} removed", tool.name, arguments.names.join(", ")))?;
-    Ok(Outcome::Done)
+    screen.answer(&document, || format!("{}: {} removed", tool.name, arguments.names.join(", ")))
 }
 
 fn is_known(tool: &Tool, name: &str) -> bool {

@@ -102,11 +102,9 @@ async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyh
     filter.version = arguments.version;
     let answer = client.list_invocations(&filter, arguments.limit).await?;
     if screen.is_json() {
-        screen.document(&answer.document)?;
-    } else {
-        show_table(client, &answer.body.tool_invocations, screen).await?;
+        return screen.document(&answer.document);
     }
-    Ok(Outcome::Done)
+    show_table(client, &answer.body.tool_invocations, screen).await
 }
 
 async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -114,11 +112,9 @@ async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> 
     let fields = if arguments.fields.is_empty() { &SearchField::ALL[..] } else { &arguments.fields };
     let answer = client.search_invocations(&arguments.query, fields, &filter).await?;
     if screen.is_json() {
-        screen.document(&answer.document)?;
-    } else {
-        show_table(client, &answer.body.tool_invocations, screen).await?;
+        return screen.document(&answer.document);
     }
-    Ok(Outcome::Done)
+    show_table(client, &answer.body.tool_invocations, screen).await
 }
 
 async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Result<HistoryFilter> {
@@ -141,14 +137,15 @@ async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Res
     })
 }
 
-async fn show_table(client: &Client, invocations: &[ToolInvocation], screen: Screen) -> anyhow::Result<()> {
+async fn show_table(client: &Client, invocations: &[ToolInvocation], screen: Screen) -> anyhow::Result<Outcome> {
     if invocations.is_empty() {
         screen.note("no records");
-        return Ok(());
+        return Ok(Outcome::Done);
     }
     let names = client.tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
     let row = |invocation: &ToolInvocation| row(invocation, &names);
-    screen.line(table(["id", "when", "tool", "version", "source", "ms", "result"], invocations.iter().map(row)))
+    screen.line(table(["id", "when", "tool", "version", "source", "ms", "result"], invocations.iter().map(row)))?;
+    Ok(Outcome::Done)
 }
 
 fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String; 7] {
@@ -177,8 +174,7 @@ async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> any
     let found = client.show_invocation(&arguments.invocation).await;
     let (answer, ledger) = found.with_context(|| format!("record {}", arguments.invocation))?;
     let source = &answer.document["invocation_source"];
-    screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))?;
-    Ok(Outcome::Done)
+    screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))
 }
 
 fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledger>) -> String {

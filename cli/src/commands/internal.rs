@@ -57,45 +57,27 @@ pub struct RunArguments {
 
 pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        InternalCommand::PreReceive => Ok(decide_on_push()),
-        InternalCommand::Compile(CompileArguments { check: true, .. }) => {
-            runner::child_check_main()?;
-            Ok(Outcome::Done)
-        }
+        InternalCommand::PreReceive => return Ok(decide_on_push()),
+        InternalCommand::Compile(CompileArguments { check: true, .. }) => runner::child_check_main()?,
         InternalCommand::Compile(CompileArguments { author, .. }) => {
-            let maker = if author { runner::Maker::Author } else { runner::Maker::Platform };
-            runner::child_compile_main(maker)?;
-            Ok(Outcome::Done)
+            runner::child_compile_main(if author { runner::Maker::Author } else { runner::Maker::Platform })?;
         }
-        InternalCommand::Parse => {
-            builder::child_parse_main()?;
-            Ok(Outcome::Done)
-        }
-        InternalCommand::Bundle => {
-            builder::child_bundle_main()?;
-            Ok(Outcome::Done)
-        }
+        InternalCommand::Parse => builder::child_parse_main()?,
+        InternalCommand::Bundle => builder::child_bundle_main()?,
         InternalCommand::Esbuild(EsbuildArguments { program, arguments }) => {
             builder::child_esbuild_main(&program, &arguments)?;
-            Ok(Outcome::Done)
         }
-        InternalCommand::Schema => {
-            runner::child_schema_main()?;
-            Ok(Outcome::Done)
-        }
-        InternalCommand::Run(RunArguments { drill: false, .. }) => {
-            runner::child_run_main()?;
-            Ok(Outcome::Done)
-        }
-        InternalCommand::Run(RunArguments { unconfined, .. }) => self_test(!unconfined, screen),
+        InternalCommand::Schema => runner::child_schema_main()?,
+        InternalCommand::Run(RunArguments { drill: false, .. }) => runner::child_run_main()?,
+        InternalCommand::Run(RunArguments { unconfined, .. }) => return self_test(!unconfined, screen),
     }
+    Ok(Outcome::Done)
 }
 
 /// Prints the result of the self-test as a document, which `lathe doctor` and tests read.
 fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
     let result = runner::confinement_self_test(is_confined)?;
-    screen.document(&json!(result))?;
-    Ok(Outcome::Done)
+    screen.document(&json!(result))
 }
 
 /// Runs the hook. Git shows its stderr to the client that pushes.

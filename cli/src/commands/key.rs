@@ -84,8 +84,7 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
             key.api_key.reveal()
         )
     };
-    screen.answer(&answer.document, text)?;
-    Ok(Outcome::Done)
+    screen.answer(&answer.document, text)
 }
 
 async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -96,8 +95,7 @@ async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> any
     };
     let documents: Vec<Value> = client.list_keys(of).await?;
     if screen.is_json() {
-        screen.document(&json!({ "api_keys": documents }))?;
-        return Ok(Outcome::Done);
+        return screen.document(&json!({ "api_keys": documents }));
     }
     if documents.is_empty() {
         screen.note("no keys; `lathe key create` creates one");
@@ -134,8 +132,7 @@ async fn revoke(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Out
     if id == client.credentials().api_key_id {
         screen.note("your login used this key; run `lathe login` with another one");
     }
-    screen.answer(&json!({ "api_key_id": id }), || format!("revoked {id}"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({ "api_key_id": id }), || format!("revoked {id}"))
 }
 
 /// Reads a lifetime such as `90d`. Keys expire after whole seconds.

@@ -67,8 +67,7 @@ async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -
         "credentials_file": home.credentials_file(),
         "git_url": git_url,
     });
-    screen.answer(&document, || text(home, credentials, &git_url))?;
-    Ok(Outcome::Done)
+    screen.answer(&document, || text(home, credentials, &git_url))
 }
 
 fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {

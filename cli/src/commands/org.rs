@@ -73,8 +73,7 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
             open(&arguments.data).await?.create_api_key(&organization, new).await?
         }
     };
-    screen.answer(&key_document(&key), || text(&key))?;
-    Ok(Outcome::Done)
+    screen.answer(&key_document(&key), || text(&key))
 }
 
 async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -84,8 +83,7 @@ async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome>
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
     screen.answer(&document, || {
         format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 async fn open(data: &DataArguments) -> anyhow::Result<Store> {

@@ -70,15 +70,13 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
     }
     let what = if *replace { "changed" } else { "created" };
     let text = || format!("{what} the role {name}\n\nTo give it to a user:\n  lathe user set-role USER {name}");
-    screen.answer(&json!({"name": name, "grants": grants}), text)?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({"name": name, "grants": grants}), text)
 }
 
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_roles().await?;
     if screen.is_json() {
-        screen.document(&json!({ "roles": documents }))?;
-        return Ok(Outcome::Done);
+        return screen.document(&json!({ "roles": documents }));
     }
     let row = |role: Role| {
         let grants: Vec<String> = role.grants.iter().map(grant_text).collect();
@@ -95,12 +93,10 @@ async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Out
         let kind = if *built_in { "built in" } else { "own" };
         let lines = grants.iter().map(|grant| format!("\nallows  {}", grant_text(grant)));
         printable(&format!("role    {name}\nkind    {kind}{}", lines.collect::<String>()))
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 async fn delete(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Outcome> {
     not_found::named(client.delete_role(name).await, &format!("role `{name}`"), HINT)?;
-    screen.answer(&json!({ "name": name }), || format!("deleted the role {name}"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({ "name": name }), || format!("deleted the role {name}"))
 }

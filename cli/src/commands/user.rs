@@ -64,15 +64,13 @@ pub async fn run(command: UserCommand, screen: Screen) -> anyhow::Result<Outcome
 async fn add(client: &Client, AddArguments { user, role }: &AddArguments, screen: Screen) -> anyhow::Result<Outcome> {
     client.add_user(user, role).await?;
     let text = || format!("added {user} as {role}\n\nTo give them a key:\n  lathe key create --user {user}");
-    screen.answer(&json!({"user_id": user, "role": role}), text)?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({"user_id": user, "role": role}), text)
 }
 
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_users().await?;
     if screen.is_json() {
-        screen.document(&json!({ "users": documents }))?;
-        return Ok(Outcome::Done);
+        return screen.document(&json!({ "users": documents }));
     }
     let row = |user: User| [user.user_id, user.role, to_the_second(&user.created_at)];
     screen.line(table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
@@ -82,21 +80,18 @@ async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
 async fn set_role(client: &Client, arguments: &SetRoleArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let SetRoleArguments { user, role } = arguments;
     not_found::named(client.set_role(user, role).await, &format!("user `{user}`"), HINT)?;
-    screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({"user_id": user, "role": role}), || format!("{user} has the role {role} now"))
 }
 
 async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let user = &arguments.user;
     not_found::named(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
-    screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))
 }
 
 async fn me(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = client.me().await?;
-    screen.answer(&answer.document, || text(&answer.body))?;
-    Ok(Outcome::Done)
+    screen.answer(&answer.document, || text(&answer.body))
 }
 
 fn text(me: &Me) -> String {

@@ -9,7 +9,7 @@ use crate::programs;
 pub fn show(environment: &Environment, report: &Report, is_kept: bool) -> anyhow::Result<()> {
     let screen = report.screen();
     if screen.is_json() {
-        return screen.document(&document(environment, report, is_kept)?);
+        return screen.document(&document(environment, report, is_kept)?).map(drop);
     }
     let lathe = programs::own_command();
     screen.line(if is_kept { kept_text(environment, &lathe)? } else { ended_text(&lathe) })

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use crate::failure::Outcome;
+
 /// The output of a command: its answer on stdout, messages on stderr.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
@@ -27,14 +29,14 @@ impl Screen {
         Ok(())
     }
 
-    /// Prints the whole answer as one JSON document.
-    pub fn document(self, document: &impl Serialize) -> anyhow::Result<()> {
-        self.line(serde_json::to_string_pretty(document)?)
+    /// Prints the whole answer of a successful command as one JSON document.
+    pub fn document(self, document: &impl Serialize) -> anyhow::Result<Outcome> {
+        self.line(serde_json::to_string_pretty(document)?).map(|()| Outcome::Done)
     }
 
-    /// Prints the answer as JSON or as text.
-    pub fn answer(self, document: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        if self.is_json { self.document(document) } else { self.line(text()) }
+    /// Prints the whole answer of a successful command as JSON or as text.
+    pub fn answer(self, document: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<Outcome> {
+        if self.is_json { self.document(document) } else { self.line(text()).map(|()| Outcome::Done) }
     }
 
     /// Prints a message on stderr. A closed stderr is ignored.

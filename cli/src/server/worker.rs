@@ -139,7 +139,7 @@ async fn watch_signals(mut signals: Signals, stop: watch::Sender<bool>) {
 }
 
 /// Reports once that the server has accepted the worker.
-async fn report_connection(mut connected: watch::Receiver<usize>, report: impl FnOnce() -> anyhow::Result<()>) {
+async fn report_connection(mut connected: watch::Receiver<usize>, report: impl FnOnce() -> anyhow::Result<Outcome>) {
     if connected.wait_for(|count| *count > 0).await.is_ok()
         && let Err(error) = report()
     {

@@ -22,8 +22,7 @@ pub struct CreateArguments {
 pub async fn run(client: &Client, arguments: &CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let name = &arguments.name;
     let id = client.create_tool(name, &arguments.description, &read_tags(&arguments.tags)?).await?;
-    screen.answer(&json!({"id": id, "name": name}), || format!("created {name} ({id})"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({"id": id, "name": name}), || format!("created {name} ({id})"))
 }
 
 fn read_tags(texts: &[String]) -> anyhow::Result<Map<String, Value>> {

@@ -35,6 +35,5 @@ pub async fn run(client: &Client, arguments: &DeprecateArguments, screen: Screen
         Some(constraint) => client.deprecate_versions(&tool.id, constraint).await.with_context(|| what.clone())?,
         None => client.deprecate_tool(&tool.id).await?,
     }
-    screen.answer(&json!({"tool_id": tool.id, "versions": arguments.versions}), || format!("deprecated {what}"))?;
-    Ok(Outcome::Done)
+    screen.answer(&json!({"tool_id": tool.id, "versions": arguments.versions}), || format!("deprecated {what}"))
 }

@@ -25,8 +25,7 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
     let filter = ToolFilter { deprecated: (!arguments.all).then_some(false), tags: arguments.tags };
     let (documents, has_more) = client.list_tools(&filter, arguments.limit).await?;
     if screen.is_json() {
-        screen.document(&json!({"tools": documents, "has_more": has_more}))?;
-        return Ok(Outcome::Done);
+        return screen.document(&json!({"tools": documents, "has_more": has_more}));
     }
     let tools: Vec<Tool> = read_all(&documents)?;
     if tools.is_empty() {

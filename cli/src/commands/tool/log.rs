@@ -27,13 +27,11 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
     if let Some(version) = &arguments.version {
         let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
         let log = detail["build_log"].as_str().unwrap_or_default();
-        screen.answer(&json!({ "version": version, "log": log }), || shown(log))?;
-        return Ok(Outcome::Done);
+        return screen.answer(&json!({ "version": version, "log": log }), || shown(log));
     }
     let build = arguments.build.as_deref().unwrap_or_default();
     let answer = client.show_build(&tool.id, build).await.with_context(|| format!("build {build}"))?;
-    screen.answer(&answer.document, || text(&answer.body, &answer.document))?;
-    Ok(Outcome::Done)
+    screen.answer(&answer.document, || text(&answer.body, &answer.document))
 }
 
 fn text(build: &Build, document: &Value) -> String {

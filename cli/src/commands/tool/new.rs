@@ -35,8 +35,7 @@ pub fn run(arguments: &NewArguments, screen: Screen) -> anyhow::Result<Outcome> 
     let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
     let files = write_project(&name, arguments.language, &directory)?;
     let document = json!({"name": name.as_str(), "directory": directory, "files": files});
-    screen.answer(&document, || text(&name, arguments.language, &directory))?;
-    Ok(Outcome::Done)
+    screen.answer(&document, || text(&name, arguments.language, &directory))
 }
 
 /// Writes the template to a new or empty directory and returns the names of its files.

@@ -67,6 +67,5 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
     let answer = client.publish(&tool.id, &request, |event| display.show(event)).await;
     drop(display);
     let answer = answer.map_err(|error| Failure::in_build_of(&tool.name, error))?;
-    screen.answer(&answer.document, || format!("published {} {}", tool.name, answer.body.new_version))?;
-    Ok(Outcome::Done)
+    screen.answer(&answer.document, || format!("published {} {}", tool.name, answer.body.new_version))
 }

@@ -31,14 +31,12 @@ pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) 
     let tool = client.find_tool(&arguments.tool).await?;
     if let Some(version) = &arguments.show {
         let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
-        show(&detail, screen)?;
-        return Ok(Outcome::Done);
+        return show(&detail, screen);
     }
     let filter = VersionFilter { constraint: arguments.versions, deprecated: arguments.live.then_some(false) };
     let documents = client.list_versions(&tool.id, &filter).await?;
     if screen.is_json() {
-        screen.document(&json!({ "tool_versions": documents }))?;
-        return Ok(Outcome::Done);
+        return screen.document(&json!({ "tool_versions": documents }));
     }
     let versions: Vec<ToolVersion> = read_all(&documents)?;
     if versions.is_empty() {
@@ -61,7 +59,7 @@ fn row(version: &ToolVersion) -> [String; 6] {
     ]
 }
 
-fn show(detail: &Value, screen: Screen) -> anyhow::Result<()> {
+fn show(detail: &Value, screen: Screen) -> anyhow::Result<Outcome> {
     if screen.is_json() {
         return screen.document(detail);
     }
@@ -72,5 +70,5 @@ fn show(detail: &Value, screen: Screen) -> anyhow::Result<()> {
     if let Some(log) = detail["build_log"].as_str() {
         screen.line(format!("\n{}", printable(log.trim_end())))?;
     }
-    Ok(())
+    Ok(Outcome::Done)
 }

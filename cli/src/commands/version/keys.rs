@@ -17,8 +17,7 @@ pub struct KeysArguments {
 pub async fn run(client: &Client, arguments: &KeysArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = client.signing_keys().await?;
     if screen.is_json() {
-        screen.document(&answer.document)?;
-        return Ok(Outcome::Done);
+        return screen.document(&answer.document);
     }
     let keys = &answer.body.keys;
     match keys.last() {

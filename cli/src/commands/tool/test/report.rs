@@ -14,7 +14,7 @@ const LOG_LINES_MAX: usize = 20;
 /// Shows a single round. An error of the build is the command's error.
 pub fn show(screen: Screen, round: &Round) -> anyhow::Result<()> {
     if screen.is_json() {
-        return screen.document(&round.document());
+        return screen.document(&round.document()).map(drop);
     }
     match &round.refusal {
         Some(refusal) => Err(refused(refusal)),
