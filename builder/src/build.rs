@@ -7,6 +7,7 @@ use registry::{Digest, OrganizationId, VersionSettings};
 use runner::{InputSchema, Limits, Mocks};
 use serde_json::Value;
 
+use crate::blocking::blocking;
 use crate::built::Built;
 use crate::checks::CheckFiles;
 use crate::config::Config;
@@ -97,7 +98,7 @@ impl ReadProject {
             let declarations = Declarations::read(&documents, &files)?;
             Ok(Self { files, documents, declarations })
         };
-        tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+        blocking(read).await?
     }
 }
 

@@ -50,7 +50,7 @@ impl Checked {
     /// The error that refuses the build. `None` for a check that passed.
     fn refusal(&self) -> Option<Error> {
         let failure = self.failure.as_deref()?;
-        Some(Error::failed((STAGE, &self.name), failure, Location::file(&self.file)))
+        Some(Error::failed(STAGE, &self.name, failure).at(Location::file(&self.file)))
     }
 }
 
@@ -131,7 +131,7 @@ impl Checker<'_> {
             .await?;
         let judge = Judge { schemas: trials.schemas(), organization: subject.organization };
         let failure = judge.failure(&check.expected, &tried).await?;
-        Ok(checked(tried.duration, failure.map(|text| tried.redacted(text)), tried.redacted_logs()))
+        Ok(checked(tried.duration, failure.map(|text| tried.redacted(text)), tried.redacted_logs))
     }
 }
 
@@ -171,7 +171,7 @@ fn exactly<'a>(
 
 fn too_slow(check: &Check) -> Error {
     let message = format!("all checks together took longer than {} s, up to this one", CHECKS_WALL_MAX.as_secs());
-    Error::failed((STAGE, &check.name), message, Location::file(&check.file))
+    Error::failed(STAGE, &check.name, message).at(Location::file(&check.file))
 }
 
 fn cut(mut text: String) -> String {

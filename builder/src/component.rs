@@ -13,7 +13,7 @@ use wasm_encoder::{ComponentSection, CustomSection, Encode};
 use crate::error::Error;
 
 /// The name of the custom section.
-pub const BUNDLE_SECTION: &str = "lathe:bundle";
+const BUNDLE_SECTION: &str = "lathe:bundle";
 
 /// The interpreter of a language, as this release ships it.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl Image {
         Self { digest: Digest::from_bytes(hasher.clone().finalize().into()), name, hasher }
     }
 
-    /// The digest of [`with_bundle`], computed without a copy of the image.
+    /// The digest of the component that consists of the image and the bundle's section.
     #[must_use]
     pub fn component_digest(&self, bundle: &[u8]) -> Digest {
         let mut hasher = self.hasher.clone();
@@ -162,12 +162,6 @@ impl Artefact {
     }
 }
 
-/// The component that contains the bundle.
-#[must_use]
-pub fn with_bundle(image: &[u8], bundle: &[u8]) -> Vec<u8> {
-    [image, &section(bundle)].concat()
-}
-
 fn section(bundle: &[u8]) -> Vec<u8> {
     let section = CustomSection { name: BUNDLE_SECTION.into(), data: bundle.into() };
     let mut bytes = vec![ComponentSection::id(&section)];
@@ -183,7 +177,7 @@ mod tests {
     #[test]
     fn the_component_contains_the_bundle_and_its_digest_covers_both() {
         let empty = wasm_encoder::Component::new().finish();
-        let whole = with_bundle(&empty, b"code");
+        let whole = [empty.clone(), section(b"code")].concat();
         let found = Parser::new(0).parse_all(&whole).find_map(|payload| match payload {
             Ok(Payload::CustomSection(section)) if section.name() == BUNDLE_SECTION => Some(section.data().to_vec()),
             _ => None,

@@ -77,11 +77,11 @@ fn within(root: &Path, path: &Path) -> Result<String, Error> {
 }
 
 fn refuse(check: &str, message: &str, path: &str) -> Error {
-    Error::failed((STAGE, check), message, Location::file(path))
+    Error::failed(STAGE, check, message).at(Location::file(path))
 }
 
 fn unreadable(error: &impl std::fmt::Display) -> Error {
-    Error::failed((STAGE, "read"), format!("the project cannot be read: {error}"), Location::default())
+    Error::failed(STAGE, "read", format!("the project cannot be read: {error}"))
 }
 
 #[cfg(test)]

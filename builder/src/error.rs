@@ -24,6 +24,11 @@ impl Location {
     pub fn line(file: &str, line: u32) -> Self {
         Self { file: Some(file.into()), line: Some(line) }
     }
+
+    /// The location of a JSON error in a file.
+    pub(crate) fn of_json(file: &str, error: &serde_json::Error) -> Self {
+        Self { line: u32::try_from(error.line()).ok().filter(|line| *line > 0), ..Self::file(file) }
+    }
 }
 
 impl fmt::Display for Location {
@@ -85,8 +90,17 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn failed((stage, check): (&'static str, &str), message: impl Into<String>, location: Location) -> Self {
-        Self::Failed { stage, check: check.into(), message: message.into(), location }
+    /// The refusal of a project by a stage.
+    pub(crate) fn failed(stage: &'static str, check: &str, message: impl Into<String>) -> Self {
+        Self::Failed { stage, check: check.into(), message: message.into(), location: Location::default() }
+    }
+
+    /// Adds the location of a refusal.
+    pub(crate) fn at(mut self, place: Location) -> Self {
+        if let Self::Failed { location, .. } = &mut self {
+            *location = place;
+        }
+        self
     }
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {

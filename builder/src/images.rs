@@ -6,6 +6,7 @@ use registry::{Artifacts, Language};
 use runner::{Compiler, Maker, NativeCode};
 use tokio::sync::OnceCell;
 
+use crate::blocking::blocking;
 use crate::component::{Image, ShippedImage};
 use crate::error::Error;
 use crate::steps::inspect;
@@ -25,6 +26,12 @@ struct LazyImage {
     language: Language,
     shipped: ShippedImage,
     image: OnceCell<Image>,
+}
+
+/// An image with its compiled code.
+pub struct ReadyImage {
+    pub image: Image,
+    pub code: Arc<NativeCode>,
 }
 
 impl Images {
@@ -64,11 +71,11 @@ impl Images {
     ///
     /// # Errors
     /// When the image is damaged or cannot be stored, or the compiling child process fails.
-    pub async fn ready(&self, language: Language) -> Result<(Image, Arc<NativeCode>), Error> {
+    pub async fn ready(&self, language: Language) -> Result<ReadyImage, Error> {
         let lazy = self.lazy(language)?;
         let image = self.unpacked(lazy).await?;
         let code = self.compiler.ready(&image.digest, Maker::Platform, self.component(lazy.shipped)).await?;
-        Ok((image, code))
+        Ok(ReadyImage { image, code })
     }
 
     fn lazy(&self, language: Language) -> Result<&LazyImage, Error> {
@@ -79,8 +86,7 @@ impl Images {
     async fn unpacked(&self, lazy: &LazyImage) -> Result<Image, Error> {
         let LazyImage { shipped: ShippedImage { name, unpack }, image, .. } = lazy;
         let unpack_and_store = || async {
-            let component = tokio::task::spawn_blocking(*unpack).await.map_err(Error::internal)?;
-            let component = component.map_err(Error::internal)?;
+            let component = blocking(*unpack).await?.map_err(Error::internal)?;
             let image = Image::new(name, &component);
             if let Some(artifacts) = &self.artifacts
                 && !artifacts.contains(&image.digest).await?
@@ -98,7 +104,7 @@ impl Images {
             let component = (shipped.unpack)().map_err(Error::internal)?;
             inspect::inspect_image(&component).map(|()| component)
         };
-        let component: Arc<[u8]> = tokio::task::spawn_blocking(inspected).await.map_err(Error::internal)??.into();
+        let component: Arc<[u8]> = blocking(inspected).await??.into();
         if let Some(artifacts) = &self.artifacts
             && let Err(error) = artifacts.put(component.clone()).await
         {

@@ -5,6 +5,7 @@
 //! folder for each language, and `checks` runs the author's checks.
 
 mod attestation;
+mod blocking;
 mod build;
 mod built;
 mod checks;
@@ -27,18 +28,19 @@ mod toolchain;
 mod worker;
 mod workers;
 
-pub use built::Built;
 pub use checks::Checked;
-pub use component::{Artefact, BUNDLE_SECTION, Image, with_bundle};
+pub use component::Image;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Location};
 pub use local::{LocalBuilder, LocalRun};
 pub use metrics::describe_metrics;
 pub use progress::{BuildEvent, Progress, StepState};
-pub use publish::{Builder, BuilderServices, PublishRequest, ReplayGate, TestRequest, Verification, VersionDifference};
+pub use publish::{
+    Builder, BuilderServices, PublishRequest, ReplayGate, ReplayedBranch, TestRequest, Verification, VersionDifference,
+};
 pub use steps::bundle::child_bundle_main;
 pub use steps::documents::child_parse_main;
-pub use steps::esbuild::{Esbuild, EsbuildMissing, child_esbuild_main};
+pub use steps::esbuild::{Esbuild, child_esbuild_main};
 pub use steps::inspect::inspect_tool;
 pub use supplied_variables::SuppliedVariables;
 pub use toolchain::rust::installation::RustInstallation;

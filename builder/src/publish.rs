@@ -12,19 +12,20 @@ mod verify;
 
 use std::time::Duration;
 
-use registry::{BranchName, FailedBuild, Lease, NewVersion, Principal, ToolId, ToolVersion, Version};
+use registry::{BranchName, FailedBuild, Lease, NewVersion, Principal, ToolVersion, Version};
 use runner::Admitted;
 use tracing::Instrument;
 
+use crate::blocking::blocking;
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{CommitId, Repository};
 use attesting::Origin;
-pub use branch_test::TestRequest;
+pub use branch_test::{ReplayedBranch, TestRequest};
+use builder::Commit;
 pub use builder::{Builder, BuilderServices};
-use builder::{Commit, blocking};
 use publication::Publication;
 use rehearsing::RehearsedCandidate;
 pub use rehearsing::ReplayGate;
@@ -45,15 +46,15 @@ impl Builder {
     pub async fn publish(
         &self,
         principal: &Principal,
-        (tool, request): (ToolId, PublishRequest),
+        request: PublishRequest,
         progress: Progress,
     ) -> Result<Version, Error> {
         let admitted = self.admit(principal)?;
-        let lease = self.store.acquire_lease(principal, &tool, LEASE_TTL).await?;
+        let lease = self.store.acquire_lease(principal, &request.tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
         let publication = Publication { builder: self, principal, lease: &lease, progress: &progress };
+        let span = tracing::info_span!("build", kind = "publish", tool = %lease.tool, build = %lease.build);
         let publishing = publication.run(request, &admitted);
-        let span = tracing::info_span!("build", kind = "publish", %tool, build = %lease.build);
         let published = metrics::counted("publish", publishing.instrument(span)).await;
         drop(renewal);
         match published {
@@ -130,7 +131,7 @@ impl Publication<'_> {
             input_schema: built.input_schema,
             commit: commit.to_string(),
             commit_branch: branch,
-            scaffold_commit: blocking(move || scaffold_commit(&of)).await?,
+            scaffold_commit: blocking(move || scaffold_commit(&of)).await??,
             project_path: request.project_path,
             settings: built.settings,
             image_digest: built.artefact.code().component,
@@ -149,7 +150,7 @@ impl Publication<'_> {
     /// Pins the commit, then publishes the version. The pin stays when publication fails, since another tool may have
     /// published the same commit.
     async fn save(&self, version: NewVersion, repository: Repository, commit: CommitId) -> Result<ToolVersion, Error> {
-        blocking(move || Ok(repository.pin(&commit, &commit.to_string())?)).await?;
+        blocking(move || repository.pin(&commit, &commit.to_string())).await??;
         Ok(self.builder.store.publish_version(self.lease, version).await?)
     }
 }

@@ -33,5 +33,5 @@ pub use confined::Sandbox;
 pub use failure::Failure;
 pub use job::{BUILD_DIRECTORY, Finished, Job, Shown, Used};
 pub use lazy::LazySandbox;
-pub use missing::Missing;
+pub use missing::{KernelSetting, Missing};
 pub use scratch::{ScratchDirectory, Scratches};

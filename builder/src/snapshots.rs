@@ -14,6 +14,7 @@ use runner::{COMPONENT_BYTES_MAX, CodeCache, Compiler, Maker, NativeCode, Source
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
+use crate::blocking::blocking;
 use crate::component::{Image, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
@@ -67,7 +68,7 @@ impl Snapshots {
         let Ingredients { image, code, component, packages } = of;
         let digest = image.digest;
         let hash = move || (key(&digest, &packages), packages);
-        let (key, packages) = tokio::task::spawn_blocking(hash).await.map_err(Error::internal)?;
+        let (key, packages) = blocking(hash).await?;
         let of = Ingredients { image, code, component, packages };
         let found = match self.cached(key).await? {
             Some(cached) => cached,
@@ -102,8 +103,7 @@ impl Snapshots {
 
     async fn cached(&self, key: Digest) -> Result<Option<Cached>, Error> {
         let cache = self.cache.clone();
-        let found = tokio::task::spawn_blocking(move || Cached::read(&cache.get(&key)?)).await;
-        found.map_err(Error::internal)
+        blocking(move || Cached::read(&cache.get(&key)?)).await
     }
 
     /// A snapshot, or the reason why there can be none. The inner error is a failure of the child process.
@@ -128,7 +128,7 @@ impl Snapshots {
             let component = component().map_err(Error::internal)?;
             runner::with_memory(&component, &memory).map_err(Error::from)
         };
-        let component = tokio::task::spawn_blocking(joined).await.map_err(Error::internal)??;
+        let component = blocking(joined).await??;
         if component.len() > COMPONENT_BYTES_MAX {
             return Ok(Ok(Cached::none(&format!(
                 "the snapshot has {} bytes; the limit is {COMPONENT_BYTES_MAX}",
@@ -154,7 +154,7 @@ impl Snapshots {
             }
             made
         };
-        tokio::task::spawn_blocking(store).await.map_err(Error::internal)
+        blocking(store).await
     }
 }
 
@@ -192,7 +192,7 @@ pub fn is_snapshot(component: &[u8], image: &[u8]) -> bool {
 }
 
 async fn of_component(name: &'static str, component: Arc<[u8]>) -> Result<Image, Error> {
-    tokio::task::spawn_blocking(move || Image::new(name, &component)).await.map_err(Error::internal)
+    blocking(move || Image::new(name, &component)).await
 }
 
 /// The digest of everything that determines a snapshot. Each part is preceded by its length, and the imports by their

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use registry::{EnvvarName, SecretValue, Variables};
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::steps::manifest::Manifest;
 
 /// The names of the fields in which the caller supplies values, for messages.
@@ -29,7 +29,7 @@ impl SuppliedVariables {
     pub fn required_by(mut self, manifest: &Manifest, fields: Fields) -> Result<Variables, Error> {
         let missing = |name: &EnvvarName, field: &str| {
             let message = format!("the tool requires the variable {name}; give it a value in {field}");
-            Error::failed(("variables", "missing-variable"), message, Location::default())
+            Error::failed("variables", "missing-variable", message)
         };
         let mut variables = Variables::default();
         for name in &manifest.required_envvars {

@@ -66,18 +66,17 @@ pub use clock::{Clock, Timestamp};
 pub use condition::Condition;
 pub use config::Config;
 pub use constraint::Constraint;
-pub use credentials::{IssuedKey, IssuedToken, NewOrganization, SignIn, SignInRefused, SignedIn};
+pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
 pub use effect::{Effect, EffectKind};
 pub use error::{Error, ErrorKind, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
-    InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SEARCH_RESULTS_MAX, SEARCH_TERMS_MAX, SearchField,
-    SearchQuery, SearchText, ToolSelection,
+    InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, ToolSelection,
 };
 pub use host_pattern::HostPattern;
-pub use ids::{BootId, BuildId, InvocationId, OperationId, ToolId, VersionId};
+pub use ids::{BuildId, InvocationId, OperationId, ToolId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation::{
     Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
@@ -94,15 +93,15 @@ pub use operation::{
     TrackedOperation,
 };
 pub use page::{Direction, Page, Slice};
-pub use permission::{Permission, PermissionSet};
+pub use permission::Permission;
 pub use principal::Principal;
 pub use raw_json::RawJson;
-pub use role::{Role, RoleName, RoleTimes};
-pub use secrets::{AnswerTo, DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
+pub use role::{Role, RoleName};
+pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
 pub use store::{Store, StoreOptions};
 pub use tags::Tags;
-pub use tape::{KeptTape, NewTape, SealedTape, TapeBody, UnsealedTape};
+pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};
 pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,

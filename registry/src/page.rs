@@ -37,10 +37,6 @@ impl<T> Slice<T> {
         Self { items, next }
     }
 
-    pub fn has_more(&self) -> bool {
-        self.next.is_some()
-    }
-
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Slice<U> {
         Slice { items: self.items.into_iter().map(change).collect(), next: self.next }
     }

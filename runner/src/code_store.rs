@@ -70,11 +70,6 @@ impl CodeStore {
         Ok(self.hold(digest, self.read(digest).ok_or_else(missing)?))
     }
 
-    /// Returns whether this process holds a component's code.
-    pub(crate) fn holds(&self, digest: &Digest) -> bool {
-        self.0.held.lock().codes.contains_key(digest)
-    }
-
     /// Returns a component's code, if this process holds it.
     pub(crate) fn held(&self, digest: &Digest) -> Option<Arc<NativeCode>> {
         self.0.held.lock().codes.get(digest).cloned()

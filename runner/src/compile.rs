@@ -76,7 +76,7 @@ impl Compiler {
 
     /// Returns whether this process holds the component's code.
     pub(crate) fn holds(&self, digest: &Digest) -> bool {
-        self.codes.holds(digest)
+        self.codes.held(digest).is_some()
     }
 
     /// Returns a component's code. Compiles it when the cache lacks it, or holds a file that is damaged or does not load on this

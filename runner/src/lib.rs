@@ -50,8 +50,8 @@ mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, PERSISTED_CHARACTERS_MAX,
-    ResultPersistence, RunResult, StatusEvent, Subject,
+    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, ResultPersistence, RunResult,
+    StatusEvent, Subject,
 };
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
@@ -59,28 +59,21 @@ pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_
 pub use config::{Config, Runners, schema_worker};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{CompiledMocks, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
-pub use error::{DamagedArtifact, Error, ErrorKind, SchemaViolation};
+pub use error::{Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
 pub use execution::{Code, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{DifferingRun, Invoker, LastRuns, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage};
-pub use limits::{Limits, OUTPUT_CHARACTERS_MAX};
+pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use outcome::Outcome;
-pub use ports::{
-    EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpResponse, HttpSender, Ports, StatusDocument,
-};
-pub use process::{
-    Attempt, Confinement, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test,
-};
+pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, Ports, StatusDocument};
+pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
 pub use sandbox::Sandbox;
-pub use schema::{InputSchema, Price, SchemaMatcher, child_schema_main};
+pub use schema::{InputSchema, SchemaMatcher, child_schema_main};
 pub use snapshot::{memory_of, with_memory};
 pub use structure::{StructureError, check as check_structure};
-pub use tape::{
-    Bodies, Body, Counts, Difference, DifferenceKind, Effect, End, Entry, Readings, Tape, TapeMode, TapeResult,
-    TapedAnswer, TapedRequest, TapedResponse,
-};
+pub use tape::{Body, Difference, DifferenceKind, Effect, End, Entry, Tape, TapeMode};
 pub use trial::{Trial, TrialResult, TrialRunner};
 pub use wiping::{WipingAllocator, wipe_freed_memory};

@@ -24,7 +24,7 @@ mod system_calls;
 
 pub use child::child_run_main;
 pub(crate) use confinement::{close_inherited, confine, ignore_stops};
-pub use layer::{Confinement, Layer};
+pub use layer::Layer;
 pub use pool::RunnerPool;
 pub use self_test::{Attempt, ConfinementSelfTest, confinement_self_test};
 pub(crate) use spawner::ProcessSpawner;

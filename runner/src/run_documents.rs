@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use registry::{InvocationId, OrganizationId, Variables};
 use serde::Serialize;
 
-use crate::call::{Conversation, Input};
+use crate::call::Input;
 
 /// The variables that the version declares.
 pub fn config(variables: &Variables) -> String {
@@ -33,10 +33,6 @@ pub fn user_variables(input: &Input) -> String {
     })
 }
 
-pub fn conversation(conversation: Option<&Conversation>) -> String {
-    json(&conversation)
-}
-
 /// Facts about the run for the tool.
 #[derive(Serialize)]
 pub struct Metadata<'a> {
@@ -50,11 +46,7 @@ pub struct Metadata<'a> {
     pub version: String,
 }
 
-pub fn metadata(metadata: &Metadata<'_>) -> String {
-    json(metadata)
-}
-
 /// Writes texts, numbers and maps of them, which always succeeds.
-fn json(document: &impl Serialize) -> String {
+pub fn json(document: &impl Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }

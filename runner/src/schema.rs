@@ -18,7 +18,6 @@ mod wire;
 mod workers;
 
 pub use child::child_schema_main;
-pub use cost::Price;
 pub use input_schema::InputSchema;
 pub(crate) use input_schema::compile;
 pub use matcher::SchemaMatcher;

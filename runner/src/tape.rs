@@ -31,7 +31,7 @@ pub use contents::{End, Entry, Tape};
 pub use difference::{Difference, DifferenceKind};
 pub(crate) use difference::{changes, first_difference};
 pub use effect::{Counts, Effect};
-pub use exchange::{Bodies, TapedAnswer, TapedRequest, TapedResponse};
+pub use exchange::Bodies;
 pub(crate) use lenient::LenientReplay;
 pub use mode::{TapeMode, TapeResult};
 pub use readings::Readings;

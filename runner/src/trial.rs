@@ -80,14 +80,11 @@ pub struct TrialResult {
     pub logs: String,
     /// Requests that no mock answered, such as `GET https://api.example.com/`: the first ones, redacted.
     pub unanswered: Vec<String>,
-    redacted: Redacted,
+    /// The outcome without secrets. Like the logs, it is redacted before it is cut at its bounds.
+    pub redacted_outcome: Outcome,
+    /// The printed text without secrets.
+    pub redacted_logs: String,
     redactor: Redactor,
-}
-
-/// Outcome and logs without secrets. They are redacted before they are cut at their bounds.
-struct Redacted {
-    outcome: Outcome,
-    logs: String,
 }
 
 impl TrialResult {
@@ -101,18 +98,6 @@ impl TrialResult {
     #[must_use]
     pub fn redacted_value(&self, value: Value) -> Value {
         self.redactor.value(value)
-    }
-
-    /// The outcome without secrets.
-    #[must_use]
-    pub fn redacted_outcome(&self) -> Outcome {
-        self.redacted.outcome.clone()
-    }
-
-    /// The printed text without secrets.
-    #[must_use]
-    pub fn redacted_logs(&self) -> String {
-        self.redacted.logs.clone()
     }
 }
 
@@ -175,9 +160,9 @@ impl TrialRunner {
         let outcome = check.apply(executed.outcome).await;
         let (outcome, _) = output::apply_limits(outcome, ResultPersistence::Ephemeral, limits.output_characters);
         let (duration, printed) = (executed.duration, executed.logs);
-        let redacted = Redacted { outcome: redactor.outcome(outcome.clone()), logs: redactor.logs(printed.clone()) };
+        let (redacted_outcome, redacted_logs) = (redactor.outcome(outcome.clone()), redactor.logs(printed.clone()));
         let (outcome, logs) = (outcome::bounded(outcome), Redactor::Nothing.logs(printed));
-        Ok(TrialResult { outcome, duration, logs, unanswered, redacted, redactor })
+        Ok(TrialResult { outcome, duration, logs, unanswered, redacted_outcome, redacted_logs, redactor })
     }
 
     fn prepare(&self, trial: Trial<'_>, limits: Limits) -> Result<(Execution, Ports), Error> {
@@ -207,9 +192,9 @@ impl TrialRunner {
         };
         let documents = RunDocuments {
             tool_input,
-            metadata: run_documents::metadata(&metadata),
+            metadata: run_documents::json(&metadata),
             config: run_documents::config(&variables),
-            conversation: run_documents::conversation(conversation.as_ref()),
+            conversation: run_documents::json(&conversation),
             user_variables,
         };
         let tape_mode = clock.map_or(TapeMode::Off, starting_at);
@@ -228,8 +213,15 @@ impl TrialResult {
         let line = |violation: &SchemaViolation| format!("{}: {}", violation.pointer, violation.message);
         let message = violations.iter().map(line).collect::<Vec<_>>().join("; ");
         let outcome = outcome::failed("input_schema", message);
-        let redacted = Redacted { outcome: redactor.outcome(outcome.clone()), logs: String::new() };
-        Self { outcome, duration: Duration::ZERO, logs: String::new(), unanswered: Vec::new(), redacted, redactor }
+        Self {
+            redacted_outcome: redactor.outcome(outcome.clone()),
+            outcome,
+            duration: Duration::ZERO,
+            logs: String::new(),
+            unanswered: Vec::new(),
+            redacted_logs: String::new(),
+            redactor,
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl TestApp {
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
         };
-        self.store.start_invocations(vec![started]).await.unwrap();
+        self.store.start_invocations(None, vec![started]).await.unwrap();
         let finished = Finished {
             at: clock.now(),
             duration_ms: 3,

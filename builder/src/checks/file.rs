@@ -7,6 +7,7 @@ use runner::{Conversation, InputSchema, InvocationMode, MOCKS_MAX, Mock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 
 pub const STAGE: &str = "checks";
@@ -111,7 +112,7 @@ impl CheckFiles {
     /// When a file is not JSON, or its content is not a check.
     pub async fn read_blocking(&self) -> Result<Vec<Check>, Error> {
         let files = Self(self.0.clone());
-        tokio::task::spawn_blocking(move || files.read()).await.map_err(Error::internal)?
+        blocking(move || files.read()).await?
     }
 
     /// Reads the checks in the order of their files' names.
@@ -122,7 +123,7 @@ impl CheckFiles {
         let bytes: usize = self.0.values().map(Vec::len).sum();
         if bytes > CHECKS_BYTES_MAX {
             let message = format!("checks have at most {CHECKS_BYTES_MAX} bytes together, and these {bytes}");
-            return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
+            return Err(Error::failed(STAGE, CHECK, message).at(Location::file(DIRECTORY)));
         }
         let mut checks = Vec::new();
         for (path, bytes) in &self.0 {
@@ -130,13 +131,13 @@ impl CheckFiles {
         }
         if checks.len() > CHECKS_MAX {
             let message = format!("a project has at most {CHECKS_MAX} checks, and this one {}", checks.len());
-            return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
+            return Err(Error::failed(STAGE, CHECK, message).at(Location::file(DIRECTORY)));
         }
         let mut names = BTreeSet::new();
         match checks.iter().find(|check| !names.insert(check.name.as_str())) {
             Some(twin) => {
                 let message = format!("another check has the name {:?}, too; rename one of them", twin.name);
-                Err(Error::failed((STAGE, CHECK), message, Location::file(&twin.file)))
+                Err(Error::failed(STAGE, CHECK, message).at(Location::file(&twin.file)))
             }
             None => Ok(checks),
         }
@@ -144,19 +145,17 @@ impl CheckFiles {
 }
 
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Check>, Error> {
-    let file: File = serde_json::from_slice(bytes).map_err(|error| {
-        let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
-        Error::failed((STAGE, CHECK), error.to_string(), Location { line, ..Location::file(path) })
-    })?;
+    let file: File = serde_json::from_slice(bytes)
+        .map_err(|error| Error::failed(STAGE, CHECK, error.to_string()).at(Location::of_json(path, &error)))?;
     let stem = path.strip_prefix(DIRECTORY).and_then(|name| name.strip_suffix(SUFFIX)).unwrap_or(path);
     match file {
         File::One(value) => read_check(path, stem.to_owned(), value)
             .map(|check| vec![check])
-            .map_err(|problem| Error::failed((STAGE, CHECK), problem, Location::file(path))),
+            .map_err(|problem| Error::failed(STAGE, CHECK, problem).at(Location::file(path))),
         File::List(values) => {
             let one = |(index, value)| {
                 let refuse =
-                    |problem| Error::failed((STAGE, CHECK), format!("check {index}: {problem}"), Location::file(path));
+                    |problem| Error::failed(STAGE, CHECK, format!("check {index}: {problem}")).at(Location::file(path));
                 read_check(path, format!("{stem}[{index}]"), value).map_err(refuse)
             };
             values.into_iter().enumerate().map(one).collect()
@@ -207,10 +206,7 @@ fn read_mocks(values: Vec<Value>) -> Result<Vec<Mock>, String> {
     if values.len() > MOCKS_MAX {
         return Err(format!("a check has at most {MOCKS_MAX} mocks"));
     }
-    let one = |(index, value)| {
-        let mock: Mock = serde_json::from_value(value).map_err(|error| format!("mocks[{index}]: {error}"))?;
-        mock.problem().map_or(Ok(mock), |problem| Err(format!("mocks[{index}]: {problem}")))
-    };
+    let one = |(index, value)| Mock::read(value).map_err(|problem| format!("mocks[{index}]: {problem}"));
     values.into_iter().enumerate().map(one).collect()
 }
 

@@ -46,10 +46,8 @@ impl Judge<'_> {
                 Some(format!("expected the error {}, and the tool returned {output}", expected.exception_type))
             }
             (Expected::Error(expected), failed) if is_expected_error(expected, failed) => None,
-            (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome())),
-            (_, _) => {
-                Some(format!("expected an output, and the tool failed: {}", described(&tried.redacted_outcome())))
-            }
+            (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome)),
+            (_, _) => Some(format!("expected an output, and the tool failed: {}", described(&tried.redacted_outcome))),
         })
     }
 

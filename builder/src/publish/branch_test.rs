@@ -1,7 +1,7 @@
 //! Builds of branches for tests: the steps of a publication, without saving a version.
 
 use registry::{BranchName, Principal, ProjectPath, ToolName, Variables};
-use runner::{Admitted, Candidate, CompiledMocks};
+use runner::{Candidate, CompiledMocks};
 use tracing::Instrument;
 
 use super::builder::{Builder, Commit};
@@ -25,6 +25,13 @@ pub struct TestRequest {
     pub gate: Option<ReplayGate>,
 }
 
+/// A branch whose code replays a recorded run.
+#[derive(Debug, Clone)]
+pub struct ReplayedBranch {
+    pub project_path: ProjectPath,
+    pub commit_branch: BranchName,
+}
+
 impl Builder {
     /// Builds a branch for a test. Nothing is stored.
     ///
@@ -38,8 +45,21 @@ impl Builder {
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "test");
-        metrics::counted("test", self.build_candidate(principal, request, (&admitted, &progress)).instrument(span))
-            .await
+        let TestRequest { project_path, commit_branch, variables, gate } = request;
+        let build = async {
+            let (repository, held) = self.tip(principal, commit_branch).await?;
+            let commit = held.commit();
+            let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
+            let variables = variables.required_by(&built.manifest, FIELDS)?;
+            self.check(principal, &built, &progress).await?;
+            let candidate = self.candidate(principal, &built, commit).await?;
+            if let Some((gate, tool)) = gate.zip(candidate.tool.as_ref()) {
+                let rehearsed = RehearsedCandidate { principal, tool, candidate: &candidate, gate };
+                progress.step(rehearsing::STAGE, self.rehearse(rehearsed, &progress)).await?;
+            }
+            Ok(Candidate { variables, ..candidate })
+        };
+        metrics::counted("test", build.instrument(span)).await
     }
 
     /// Builds a branch for a replay, which supplies its own variables.
@@ -49,11 +69,12 @@ impl Builder {
     pub async fn build_for_replay(
         &self,
         principal: &Principal,
-        (commit_branch, project_path): (BranchName, ProjectPath),
+        branch: ReplayedBranch,
         progress: Progress,
     ) -> Result<Candidate, Error> {
         let admitted = self.admit(principal)?;
         let span = tracing::info_span!("build", kind = "replay");
+        let ReplayedBranch { project_path, commit_branch } = branch;
         let build = async {
             let (repository, held) = self.tip(principal, commit_branch).await?;
             let commit = held.commit();
@@ -62,25 +83,6 @@ impl Builder {
             self.candidate(principal, &built, commit).await
         };
         metrics::counted("replay", build.instrument(span)).await
-    }
-
-    async fn build_candidate(
-        &self,
-        principal: &Principal,
-        request: TestRequest,
-        (admitted, progress): (&Admitted, &Progress),
-    ) -> Result<Candidate, Error> {
-        let (repository, held) = self.tip(principal, request.commit_branch).await?;
-        let commit = held.commit();
-        let built = self.build(Commit::new(&repository, commit, &request.project_path), admitted, progress).await?;
-        let variables = request.variables.required_by(&built.manifest, FIELDS)?;
-        self.check(principal, &built, progress).await?;
-        let candidate = self.candidate(principal, &built, commit).await?;
-        if let Some((gate, tool)) = request.gate.zip(candidate.tool.as_ref()) {
-            let rehearsed = RehearsedCandidate { principal, tool, candidate: &candidate, gate };
-            progress.step(rehearsing::STAGE, self.rehearse(rehearsed, progress)).await?;
-        }
-        Ok(Candidate { variables, ..candidate })
     }
 
     /// The candidate for a built tool, without variables.

@@ -5,11 +5,12 @@ use std::time::Duration;
 use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principal, ProjectPath, Store};
 use runner::{Admission, Admitted, Invoker, QueueFull, TrialRunner};
 
+use crate::blocking::blocking;
 use crate::build::Pipeline;
 use crate::built::Built;
 use crate::checks::{self, Checker};
 use crate::config::Config;
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox};
@@ -75,8 +76,7 @@ impl Builder {
     /// # Errors
     /// When the compiling child process fails.
     pub async fn prepare(&self) -> Result<Digest, Error> {
-        let (image, _) = self.pipeline.toolchains().images().ready(Language::Python).await?;
-        Ok(image.digest)
+        Ok(self.pipeline.toolchains().images().ready(Language::Python).await?.image.digest)
     }
 
     /// Runs the project's checks, alongside all other runs, up to the first that fails.
@@ -105,7 +105,7 @@ impl Builder {
         let pipeline = self.pipeline.of(admitted.organization());
         tokio::time::timeout(BUILD_WALL_MAX, of.build(&pipeline, progress)).await.map_err(|_| {
             let message = format!("the build took longer than {} s", BUILD_WALL_MAX.as_secs());
-            Error::failed(("build", "deadline"), message, Location::default())
+            Error::failed("build", "deadline", message)
         })?
     }
 
@@ -134,7 +134,7 @@ impl Builder {
             let commit = repository.hold_branch_tip(&branch)?;
             Ok((repository, commit))
         })
-        .await
+        .await?
     }
 }
 
@@ -155,15 +155,8 @@ impl<'a> Commit<'a> {
         let Self { repository, id, project_path, caches } = self;
         progress.line(format!("commit {id}"));
         let (repository, path) = (repository.clone(), project_path.clone());
-        let export = blocking(move || Ok(source::export(&repository, &id, &path)?));
+        let export = async { blocking(move || source::export(&repository, &id, &path)).await?.map_err(Error::from) };
         let tree = progress.step("checkout", export).await?;
         pipeline.build(tree.files, caches, progress).await
     }
-}
-
-/// Runs work that waits for a disk on a thread for blocking work.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }

@@ -2,10 +2,10 @@
 
 use registry::{BumpKind, ToolVersion};
 
-use super::builder::blocking;
 use super::publication::Publication;
+use crate::blocking::blocking;
 use crate::built::Built;
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::gate::{self, Change, Surface};
 
 /// Reasons in a refusal. The build log has all of them.
@@ -29,7 +29,7 @@ impl Publication<'_> {
         let needed = gate::needed(&changes);
         match asked {
             Some(asked) if !gate::suffices(asked, needed) => {
-                Err(Error::failed(("gate", "bump"), refusal(asked, needed, &changes), Location::default()))
+                Err(Error::failed("gate", "bump", refusal(asked, needed, &changes)))
             }
             Some(asked) => Ok(asked),
             None => {
@@ -46,7 +46,7 @@ async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> 
     let (envvars, secrets) = (manifest.required_envvars.clone(), manifest.required_secret_envvars.clone());
     blocking(move || {
         let new = Surface { input_schema: &input_schema, envvars: &envvars, secrets: &secrets, settings: &settings };
-        Ok(gate::changes(Surface::from(&old), new))
+        gate::changes(Surface::from(&old), new)
     })
     .await
 }

@@ -4,7 +4,7 @@ use registry::{Constraint, Principal, ToolId, ToolVersion};
 use runner::{Candidate, Difference, DifferenceKind, DifferingRun, LastRuns, ReplayReport};
 
 use super::builder::Builder;
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::progress::Progress;
 
 pub const STAGE: &str = "replay";
@@ -52,8 +52,7 @@ impl Builder {
         for line in report(&version, &rehearsal) {
             progress.line(line);
         }
-        gate.verdict(&version, &rehearsal)
-            .map_or(Ok(()), |(check, message)| Err(Error::failed((STAGE, check), message, Location::default())))
+        gate.verdict(&version, &rehearsal).map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message)))
     }
 }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use registry::BranchName;
 
-use super::builder::blocking;
 use super::publication::Publication;
 use super::request::PublishRequest;
-use crate::error::{Error, Location};
+use crate::blocking::blocking;
+use crate::error::Error;
 use crate::source::{CommitId, Repository};
 
 /// Time within which an identical request counts as a retry by a client that lost the response. Later, it is more
@@ -19,9 +19,9 @@ impl Publication<'_> {
         let last = self.builder.store.latest_commit(&self.principal.organization, &self.lease.tool).await?;
         let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };
         let of = repository.clone();
-        if blocking(move || Ok(of.is_older(&commit, &last)?)).await? {
+        if blocking(move || of.is_older(&commit, &last)).await?? {
             let message = format!("commit {commit} is older than {last}, which the last version was built from");
-            return Err(Error::failed(("checkout", "older-commit"), message, Location::default()));
+            return Err(Error::failed("checkout", "older-commit", message));
         }
         Ok(())
     }

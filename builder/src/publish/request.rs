@@ -1,11 +1,12 @@
 //! The request of a publication.
 
-use registry::{BranchName, BumpKind, OperationId, ProjectPath};
+use registry::{BranchName, BumpKind, OperationId, ProjectPath, ToolId};
 
 use super::rehearsing::ReplayGate;
 
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
+    pub tool: ToolId,
     pub project_path: ProjectPath,
     /// The requested bump. `None` for the smallest bump that the changes require.
     pub bump: Option<BumpKind>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 
 /// A failed program, an exceeded bound, or a fault of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,7 @@ impl Failure {
     pub fn of_stage(&self, stage: &'static str, what: &str) -> Error {
         match self {
             Self::Sandbox { .. } => Error::internal(self),
-            _ => Error::failed((stage, self.check()), format!("{what} {self}"), Location::default()),
+            _ => Error::failed(stage, self.check(), format!("{what} {self}")),
         }
     }
 }

@@ -58,12 +58,6 @@ impl Shown {
     pub fn new(here: impl Into<PathBuf>, inside: impl Into<PathBuf>) -> Self {
         Self { here: here.into(), inside: inside.into() }
     }
-
-    /// Shows a path at the same path.
-    pub fn as_it_is(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        Self { here: path.clone(), inside: path }
-    }
 }
 
 impl Job {

@@ -3,21 +3,49 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 
 const BUBBLEWRAP: &str = "sudo apt-get install bubblewrap";
 const MANUAL: &str = "docs/how-to/set-up-the-build-sandbox.md lists what containers need";
 
-/// Kernel settings that deny namespaces to users: the file, the denying value, and the command that changes it.
-const SWITCHES: [(&str, &str, &str); 3] = [
-    ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl -w user.max_user_namespaces=15000"),
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
-    (
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
-    ),
+/// A kernel setting that denies namespaces to users.
+#[derive(Debug, PartialEq, Eq)]
+pub struct KernelSetting {
+    pub file: &'static str,
+    pub denying_value: &'static str,
+    /// The command that changes the setting.
+    remedy: &'static str,
+}
+
+const SETTINGS: [KernelSetting; 3] = [
+    KernelSetting {
+        file: "/proc/sys/user/max_user_namespaces",
+        denying_value: "0",
+        remedy: "sudo sysctl -w user.max_user_namespaces=15000",
+    },
+    KernelSetting {
+        file: "/proc/sys/kernel/unprivileged_userns_clone",
+        denying_value: "0",
+        remedy: "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+    },
+    KernelSetting {
+        file: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        denying_value: "1",
+        remedy: "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    },
 ];
+
+impl KernelSetting {
+    /// The setting of this machine that denies namespaces, if there is one.
+    #[must_use]
+    pub fn denying() -> Option<&'static Self> {
+        Self::denying_in(|file| std::fs::read_to_string(file).ok())
+    }
+
+    fn denying_in(read: impl Fn(&str) -> Option<String>) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| read(setting.file).is_some_and(|text| text.trim() == setting.denying_value))
+    }
+}
 
 /// A missing part of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +70,7 @@ impl Missing {
              run: {}",
             self.reason, self.remedy
         );
-        Error::failed((stage, "sandbox"), message, Location::default())
+        Error::failed(stage, "sandbox", message)
     }
 
     pub(super) fn bubblewrap() -> Self {
@@ -63,7 +91,7 @@ impl Missing {
             let reason = format!("bubblewrap is older than 0.8.0 ({reason})");
             return Self { reason, remedy: BUBBLEWRAP.into() };
         }
-        let remedy = switched_off(|file| std::fs::read_to_string(file).ok()).unwrap_or(MANUAL);
+        let remedy = KernelSetting::denying().map_or(MANUAL, |setting| setting.remedy);
         Self { reason, remedy: remedy.into() }
     }
 
@@ -77,24 +105,19 @@ impl Missing {
     }
 }
 
-fn switched_off(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
-    let is_off = |(file, off, _): &&(&str, &str, &str)| read(file).is_some_and(|text| text.trim() == *off);
-    SWITCHES.iter().find(is_off).map(|(.., remedy)| *remedy)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_remedy_names_the_setting_that_denies_namespaces() {
+    fn the_setting_that_denies_namespaces_is_found() {
         let machine = |off: &'static str, value: &'static str| {
             move |file: &str| Some(if file.ends_with(off) { value } else { "7" }.to_owned())
         };
-        let remedy = switched_off(machine("apparmor_restrict_unprivileged_userns", "1\n"));
-        assert_eq!(remedy, Some("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"));
-        assert_eq!(switched_off(machine("max_user_namespaces", "0\n")), Some(SWITCHES[0].2));
-        assert_eq!(switched_off(|_| None), None);
+        let found = KernelSetting::denying_in(machine("apparmor_restrict_unprivileged_userns", "1\n"));
+        assert_eq!(found, Some(&SETTINGS[2]));
+        assert_eq!(KernelSetting::denying_in(machine("max_user_namespaces", "0\n")), Some(&SETTINGS[0]));
+        assert_eq!(KernelSetting::denying_in(|_| None), None);
     }
 
     #[test]

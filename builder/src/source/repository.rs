@@ -96,11 +96,6 @@ impl Repository {
         self.sync(&pin.reference)
     }
 
-    /// The commit pinned under `name`.
-    pub fn pinned(&self, name: &str) -> Result<Option<CommitId>, SourceError> {
-        self.commit_of(&pin_reference(name)?)
-    }
-
     /// Whether `older` is `newer` itself or one of its ancestors.
     pub fn contains(&self, newer: &CommitId, older: &CommitId) -> Result<bool, SourceError> {
         if newer == older {

@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use nix::sched::{CloneFlags, unshare};
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::Signal;
 use runner::{Bundle, CompileFailure, Interpreter, NativeCode, Project};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,6 +17,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use crate::error::{Error, Location};
+use crate::steps::child::{self, ChildLimits};
 use interpreter::{LIMITS, with_loaded};
 use packages::{Loaded, Packages, Unloaded};
 
@@ -27,13 +25,14 @@ const STAGE: &str = "compile";
 
 /// Time for the child, a little more than the guest's own deadline.
 const CHILD_WALL_MAX: Duration = Duration::from_secs(40);
-const CHILD_CPU_SECONDS_MAX: u64 = 40;
-const CHILD_MEMORY_BYTES_MAX: u64 = 1 << 30;
+const CHILD_LIMITS: ChildLimits = ChildLimits {
+    cpu_seconds_max: 40,
+    memory_bytes_max: 1 << 30,
+    // The engine keeps the initial memory of an author's component in an unnamed file of up to this size.
+    file_bytes_max: 64 << 20,
+};
 /// Bytes of a bundle, which is sent into every run of its version.
 pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
-/// Bytes of the unnamed file in which the engine keeps the initial memory of an author's component. An image comes with
-/// such a file.
-const MEMORY_FILE_BYTES_MAX: u64 = 64 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -69,7 +68,7 @@ pub async fn bundle(code: &NativeCode, bundler: &[String], source: Source) -> Re
             "the tool with its dependencies is {} bytes of code; {BUNDLE_BYTES_MAX} are the limit",
             bundle.bytes.len()
         );
-        return Err(refuse("size", &message));
+        return Err(Error::failed(STAGE, "size", message));
     }
     Ok(bundle)
 }
@@ -113,22 +112,13 @@ async fn answer_of(
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<Vec<u8>, Error> {
-    let mut child = child(bundler)?;
+    let mut child = child::command(bundler)?;
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let code = code.pass_to(&mut child).map_err(Error::internal)?;
     let request = postcard::to_allocvec(&request(code)).map_err(Error::internal)?;
     tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request))
         .await
-        .map_err(|_| refuse("import", "importing the tool took too long"))?
-}
-
-fn child(command: &[String]) -> Result<Command, Error> {
-    let [program, arguments @ ..] = command else {
-        return Err(Error::internal("no bundling program is configured"));
-    };
-    let mut child = Command::new(program);
-    let pipes = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    pipes.args(arguments).env_clear().kill_on_drop(true);
-    Ok(child)
+        .map_err(|_| Error::failed(STAGE, "import", "importing the tool took too long"))?
 }
 
 async fn exchange(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
@@ -139,18 +129,15 @@ async fn exchange(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         tracing::warn!(status = %output.status, reason, "a bundling child died");
-        return Err(refuse("import", &format!("importing the tool ended the interpreter ({})", output.status)));
+        let message = format!("importing the tool ended the interpreter ({})", output.status);
+        return Err(Error::failed(STAGE, "import", message));
     }
     Ok(output.stdout)
 }
 
-fn refuse(check: &str, message: &str) -> Error {
-    Error::failed((STAGE, check), message, Location::default())
-}
-
 fn from_check(failure: CompileFailure) -> Error {
     let CompileFailure { check, message, file, line } = failure;
-    Error::Failed { stage: STAGE, check, message, location: Location { file, line } }
+    Error::failed(STAGE, &check, message).at(Location { file, line })
 }
 
 /// The child process, which reads a request from standard input and writes the answer to standard output.
@@ -158,12 +145,14 @@ fn from_check(failure: CompileFailure) -> Error {
 /// # Errors
 /// When the pipes fail. The author's failures are part of the answer.
 pub fn child_bundle_main() -> io::Result<()> {
-    confine()?;
+    CHILD_LIMITS.apply()?;
     let mut request = Vec::new();
     io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
     let request: Request = postcard::from_bytes(&request).map_err(io::Error::other)?;
-    let file_bytes_max = if matches!(request, Request::InputSchema { .. }) { MEMORY_FILE_BYTES_MAX } else { 0 };
-    setrlimit(Resource::RLIMIT_FSIZE, file_bytes_max, file_bytes_max)?;
+    if !matches!(request, Request::InputSchema { .. }) {
+        // An image comes with the file of its memory.
+        setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;
+    }
     let answer = match request {
         Request::Bundle { code, project, derive_schema } => {
             answer(&code, async |image| image.compile(project, derive_schema, LIMITS).await)
@@ -180,17 +169,4 @@ fn answer<T: Serialize>(
 ) -> io::Result<Vec<u8>> {
     let answer: Answer<T> = with_loaded(code, work)?.map_err(|error| error.to_string());
     postcard::to_allocvec(&answer).map_err(io::Error::other)
-}
-
-/// Bounds this process, ends it with its parent, and removes its network if the kernel allows that. The guest has no
-/// network in either case.
-fn confine() -> io::Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    setrlimit(Resource::RLIMIT_CPU, CHILD_CPU_SECONDS_MAX, CHILD_CPU_SECONDS_MAX)?;
-    setrlimit(Resource::RLIMIT_DATA, CHILD_MEMORY_BYTES_MAX, CHILD_MEMORY_BYTES_MAX)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
-        // Without user namespaces, only the guest's own sandbox applies.
-    }
-    Ok(())
 }

@@ -17,6 +17,7 @@ use super::lock::{self, Pinned};
 use super::manifest::Manifest;
 use super::wheel::{self, Identity, Wheel};
 use crate::attestation::{Hash, Package};
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::progress::Progress;
 
@@ -71,8 +72,7 @@ impl Packages {
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
         let asked = &manifest.dependencies;
         let lock = lock.clone();
-        let parsing = tokio::task::spawn_blocking(move || lock::parse(&lock));
-        for pinned in parsing.await.map_err(Error::internal)?? {
+        for pinned in blocking(move || lock::parse(&lock)).await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
             let (digest, files) = self.package(&pinned).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
@@ -101,7 +101,7 @@ impl Packages {
             None => self.download(pinned).await?,
         };
         let unpack = move || (Digest::of(&wheel), wheel::unpack(wheel));
-        let (digest, unpacked) = tokio::task::spawn_blocking(unpack).await.map_err(Error::internal)?;
+        let (digest, unpacked) = blocking(unpack).await?;
         let Wheel { identity, files } =
             unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))?;
         // A hash pins only bytes, so the name and version of the lock file must match those in the wheel.
@@ -186,5 +186,5 @@ fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a str, Digest), Erro
 
 fn refuse(check: &str, pinned: &Pinned, message: &str) -> Error {
     let message = format!("{}=={} {message}", pinned.name, pinned.version);
-    Error::failed((STAGE, check), message, Location::line(lock::FILE, pinned.line))
+    Error::failed(STAGE, check, message).at(Location::line(lock::FILE, pinned.line))
 }

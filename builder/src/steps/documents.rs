@@ -7,6 +7,7 @@ mod child;
 
 use std::collections::BTreeMap;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::steps::manifest::{Malformed, Node, from_json};
 pub use child::{CrateName, Parser, child_parse_main};
@@ -47,7 +48,7 @@ impl Documents {
         };
         let json = texts(files, &JSON)?;
         let parse = move || json.into_iter().map(|(file, text)| (file, from_json(&text)));
-        let json = tokio::task::spawn_blocking(move || parse().collect::<Vec<_>>()).await.map_err(Error::internal)?;
+        let json = blocking(move || parse().collect::<Vec<_>>()).await?;
         Ok(Self(parsed.into_iter().chain(json).collect()))
     }
 
@@ -60,7 +61,8 @@ impl Documents {
             None => Ok(None),
             Some(Ok(node)) => Ok(Some(node)),
             Some(Err(Malformed { message, line })) => {
-                Err(Error::failed((stage, "syntax"), message.clone(), Location { line: *line, ..Location::file(file) }))
+                Err(Error::failed(stage, "syntax", message.clone())
+                    .at(Location { line: *line, ..Location::file(file) }))
             }
         }
     }
@@ -87,9 +89,9 @@ fn text<'f>(files: &'f BTreeMap<String, Vec<u8>>, file: &str, bytes_max: usize) 
     let Some(bytes) = files.get(file) else { return Ok(None) };
     if bytes.len() > bytes_max {
         let message = format!("the file has {} bytes; {bytes_max} are the limit", bytes.len());
-        return Err(Error::failed((STAGE, "size"), message, Location::file(file)));
+        return Err(Error::failed(STAGE, "size", message).at(Location::file(file)));
     }
-    let refused = |_| Error::failed((STAGE, "utf-8"), "the file is not UTF-8", Location::file(file));
+    let refused = |_| Error::failed(STAGE, "utf-8", "the file is not UTF-8").at(Location::file(file));
     std::str::from_utf8(bytes).map(Some).map_err(refused)
 }
 

@@ -11,10 +11,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use runner::SourceFile;
-use tokio::process::Command;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::sandbox::{ScratchDirectory, Scratches};
+use crate::steps::child;
 pub use confined::child_esbuild_main;
 pub use program::{Esbuild, EsbuildMissing};
 
@@ -93,7 +94,7 @@ pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<So
         return Err(refuse("entry-point", message.into(), Location::file(sources.entry_point)));
     }
     let scratch = run(bundler, sources, &[]).await?;
-    blocking(move || taken(&scratch)).await
+    blocking(move || taken(&scratch)).await?.map_err(Error::internal)
 }
 
 /// Runs esbuild on the sources with additional options, and returns the directory with its output.
@@ -101,8 +102,11 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, packages, .. } = sources;
     let scratches = bundler.scratches.clone();
-    let scratch = blocking(move || written(&files, &packages, &scratches)).await?;
-    let mut child = child(bundler)?;
+    let scratch = blocking(move || written(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
+    // The child confines itself and then executes esbuild.
+    let mut child = child::command(bundler.confiner)?;
+    child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    child.arg(bundler.esbuild.path()).arg("--");
     child.arg(&entry_point).args(OPTIONS).args(more).arg(format!("--outfile={OUTPUT}")).current_dir(scratch.path());
     let output = tokio::time::timeout(WALL_MAX, async { child.spawn()?.wait_with_output().await })
         .await
@@ -114,10 +118,6 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
         return Err(complaint(&String::from_utf8_lossy(&output.stderr)));
     }
     Ok(scratch)
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
 }
 
 /// Writes the sources to a new directory. Their paths were checked when the tree was exported or a package was
@@ -142,19 +142,8 @@ fn taken(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
         .collect()
 }
 
-/// The command of the child, which confines itself and then executes esbuild.
-fn child(bundler: Bundler<'_>) -> Result<Command, Error> {
-    let [program, arguments @ ..] = bundler.confiner else {
-        return Err(Error::internal("no confining program is configured"));
-    };
-    let mut child = Command::new(program);
-    child.args(arguments).arg(bundler.esbuild.path()).arg("--");
-    child.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-    Ok(child)
-}
-
 /// Parses esbuild's output: `✘ [ERROR] message`, an empty line, and `    file:line:column:`.
-fn complaint(stderr: &str) -> Error {
+pub fn complaint(stderr: &str) -> Error {
     let Some((_, told)) = stderr.split_once("[ERROR] ") else {
         tracing::warn!(stderr, "esbuild failed");
         return refuse("toolchain", format!("esbuild failed: {}", first(stderr)), Location::default());
@@ -182,12 +171,7 @@ fn location(text: &str) -> Option<Location> {
 }
 
 fn refuse(check: &str, message: String, location: Location) -> Error {
-    Error::failed((STAGE, check), message, location)
-}
-
-#[cfg(test)]
-pub fn fuzzed(stderr: &str) {
-    drop(complaint(stderr));
+    Error::failed(STAGE, check, message).at(location)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use wasmparser::types::Types;
 use wasmparser::{Encoding, Parser, Payload, Validator, WasmFeatures};
 use wit_component::DecodedWasm;
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 
 pub use tool::inspect_tool;
 pub use world::world_of;
@@ -76,7 +76,7 @@ fn no_entry_point() -> Error {
 }
 
 fn refuse(check: &str, message: impl Into<String>) -> Error {
-    Error::failed((STAGE, check), message, Location::default())
+    Error::failed(STAGE, check, message)
 }
 
 fn granted(name: &str) -> bool {

@@ -55,7 +55,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
 /// The error for a missing lock file, which explains how to create it.
 pub fn missing(has_uv_lock: bool) -> Error {
     let why = if has_uv_lock { "uv.lock has to be exported" } else { "dependencies need a lock file with hashes" };
-    Error::failed((STAGE, "lock-file"), format!("{why}: {HOW}"), Location::file(FILE))
+    Error::failed(STAGE, "lock-file", format!("{why}: {HOW}")).at(Location::file(FILE))
 }
 
 /// Joins lines that end in a backslash; drops comments and blank lines.
@@ -125,7 +125,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed((STAGE, check), message, Location::line(FILE, line))
+    Error::failed(STAGE, check, message).at(Location::line(FILE, line))
 }
 
 #[cfg(test)]

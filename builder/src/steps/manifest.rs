@@ -97,11 +97,11 @@ fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
         Some(Node { value: Value::Text(name), .. }) => Ok(name.clone()),
         Some(node) => {
             let message = format!("{} must be a string", convention.name.join("."));
-            Err(Error::failed((STAGE, "name"), message, Location::line(convention.file, node.line)))
+            Err(Error::failed(STAGE, "name", message).at(Location::line(convention.file, node.line)))
         }
         None => {
             let message = format!("the project has no name: there is no {}", convention.name.join("."));
-            Err(Error::failed((STAGE, "project"), message, Location::file(convention.file)))
+            Err(Error::failed(STAGE, "project", message).at(Location::file(convention.file)))
         }
     }
 }
@@ -109,7 +109,7 @@ fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
 fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<String>, Error> {
     let refuse = |line| {
         let message = format!("an entry of {} names no package", convention.dependencies.join("."));
-        Error::failed((STAGE, "dependencies"), message, Location::line(convention.file, line))
+        Error::failed(STAGE, "dependencies", message).at(Location::line(convention.file, line))
     };
     let Some(node) = document.at(convention.dependencies) else { return Ok(Vec::new()) };
     match &node.value {

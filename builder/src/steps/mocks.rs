@@ -32,7 +32,7 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     if bytes > MOCKS_BYTES_MAX {
         let message = format!("mocks have at most {MOCKS_BYTES_MAX} bytes together, and these {bytes}");
-        return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
+        return Err(Error::failed(STAGE, CHECK, message).at(Location::file(DIRECTORY)));
     }
     let mut mocks = Vec::new();
     for (path, bytes) in files {
@@ -40,30 +40,23 @@ pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Mocks, Error> {
     }
     if mocks.len() > MOCKS_MAX {
         let message = format!("a project has at most {MOCKS_MAX} mocks");
-        return Err(Error::failed((STAGE, CHECK), message, Location::file(DIRECTORY)));
+        return Err(Error::failed(STAGE, CHECK, message).at(Location::file(DIRECTORY)));
     }
     Ok(Mocks(mocks))
 }
 
 fn read_file(path: &str, bytes: &[u8]) -> Result<Vec<Mock>, Error> {
-    let file: File = serde_json::from_slice(bytes).map_err(|error| {
-        let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
-        Error::failed((STAGE, CHECK), error.to_string(), Location { line, ..Location::file(path) })
-    })?;
+    let file: File = serde_json::from_slice(bytes)
+        .map_err(|error| Error::failed(STAGE, CHECK, error.to_string()).at(Location::of_json(path, &error)))?;
     let values = match file {
         File::List(values) => values,
         File::One(value) => vec![value],
     };
-    values.into_iter().enumerate().map(|(index, value)| read_mock(path, index, value)).collect()
-}
-
-fn read_mock(path: &str, index: usize, value: serde_json::Value) -> Result<Mock, Error> {
-    let refuse = |problem: String| {
-        let message = format!("mock {index}: {problem}");
-        Error::failed((STAGE, CHECK), message, Location::file(path))
+    let one = |(index, value)| {
+        let refuse = |problem| Error::failed(STAGE, CHECK, format!("mock {index}: {problem}")).at(Location::file(path));
+        Mock::read(value).map_err(refuse)
     };
-    let mock: Mock = serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
-    mock.problem().map_or(Ok(mock), |problem| Err(refuse(problem)))
+    values.into_iter().enumerate().map(one).collect()
 }
 
 #[cfg(test)]

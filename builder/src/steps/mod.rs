@@ -1,6 +1,7 @@
 //! The steps of a build, one file each. No step uses the store.
 
 pub mod bundle;
+pub mod child;
 pub mod dependencies;
 pub mod documents;
 pub mod download;

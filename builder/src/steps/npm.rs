@@ -19,6 +19,7 @@ use super::documents::PROJECT_FILE_BYTES_MAX;
 use super::download;
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::progress::Progress;
 
@@ -66,8 +67,7 @@ impl NpmPackages {
         let project_file = files.get(PROJECT_FILE).map(Vec::as_slice).unwrap_or_default();
         let (mut packages, mut sources, mut bytes) = (Vec::new(), Vec::new(), 0);
         let (lock, project_file) = (lock.clone(), project_file.to_vec());
-        let parsing = tokio::task::spawn_blocking(move || lock::parse(&lock, &project_file));
-        for locked in parsing.await.map_err(Error::internal)?? {
+        for locked in blocking(move || lock::parse(&lock, &project_file)).await?? {
             progress.line(format!("package {}@{}", locked.name, locked.version));
             let files = self.package(&locked).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
@@ -88,7 +88,7 @@ impl NpmPackages {
             Some(archive) => archive,
             None => self.download(locked).await?,
         };
-        let unpacked = tokio::task::spawn_blocking(move || archive::unpack(&archive)).await.map_err(Error::internal)?;
+        let unpacked = blocking(move || archive::unpack(&archive)).await?;
         let checked = unpacked.and_then(|files| is_itself(&files, locked).map(|()| files));
         checked.map_err(|reason| refuse("archive", locked, &format!("is refused: {reason}")))
     }
@@ -148,5 +148,5 @@ fn is_locked(archive: &[u8], locked: &Locked) -> bool {
 
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
-    Error::failed((STAGE, check), message, Location::line(lock::FILE, locked.line))
+    Error::failed(STAGE, check, message).at(Location::line(lock::FILE, locked.line))
 }

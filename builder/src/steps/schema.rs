@@ -20,7 +20,7 @@ const SCHEMA_BYTES_MAX: usize = 256 << 10;
 /// # Errors
 /// When the file is missing, is not JSON, or is not the schema of an object.
 pub fn read(files: &BTreeMap<String, Vec<u8>>, path: &str, check: &'static str) -> Result<Value, Error> {
-    let missing = || Error::failed((STAGE, check), "the file is missing", Location::file(path));
+    let missing = || Error::failed(STAGE, check, "the file is missing").at(Location::file(path));
     parse(files.get(path).ok_or_else(missing)?, Location::file(path), check)
 }
 
@@ -49,18 +49,18 @@ impl Declared<'_> {
     pub async fn prove(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
         let location = self.path.map_or_else(Location::default, Location::file);
         let proven = schemas.prove(organization, self.schema).await?;
-        proven.map_err(|problem| Error::failed((STAGE, self.check), problem, location))
+        proven.map_err(|problem| Error::failed(STAGE, self.check, problem).at(location))
     }
 }
 
 fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value, Error> {
-    let refuse = |message: String| Error::failed((STAGE, check), message, location.clone());
+    let refuse = |message: String| Error::failed(STAGE, check, message).at(location.clone());
     if bytes.len() > SCHEMA_BYTES_MAX {
         return Err(refuse(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes")));
     }
     let schema: Value = serde_json::from_slice(bytes).map_err(|error| {
         let line = u32::try_from(error.line()).ok();
-        Error::failed((STAGE, check), error.to_string(), Location { line, ..location.clone() })
+        Error::failed(STAGE, check, error.to_string()).at(Location { line, ..location.clone() })
     })?;
     if !schema.is_object() {
         return Err(refuse("a schema is a JSON object".into()));

@@ -3,7 +3,7 @@
 use registry::Digest;
 
 use crate::attestation::Package;
-use crate::error::{Error, Location};
+use crate::error::Error;
 
 const STAGE: &str = "toolchain";
 
@@ -21,7 +21,7 @@ pub fn check(program: &Package, allowed: Option<&Digest>, setting: &str) -> Resu
     let message = format!(
         "this server's {name} {version} has the digest sha256:{found}, and its operator allows only sha256:{allowed} ({setting})"
     );
-    Err(Error::failed((STAGE, "digest"), message, Location::default()))
+    Err(Error::failed(STAGE, "digest", message))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use registry::Digest;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
+use crate::blocking::blocking;
 use crate::error::Error;
 
 /// The socket's file name. Its directory is the only part of the server's data that a worker needs.
@@ -52,10 +53,7 @@ impl WorkerEndpoint {
     /// When the program's file cannot be read.
     pub async fn digest(&self) -> Result<Digest, Error> {
         let program = self.program.clone();
-        let compute = || async {
-            let computed = tokio::task::spawn_blocking(move || digest_of_file(&program));
-            computed.await.map_err(Error::internal)?.map_err(Error::internal)
-        };
+        let compute = || async { blocking(move || digest_of_file(&program)).await?.map_err(Error::internal) };
         self.digest.get_or_try_init(compute).await.copied()
     }
 }

@@ -92,22 +92,6 @@ impl Hello {
     }
 }
 
-/// Receives the first message of a connection.
-///
-/// # Errors
-/// When the message is malformed or late.
-pub async fn receive_hello(channel: &mut FramedSocket) -> Result<Hello, HandshakeError> {
-    receive(channel).await
-}
-
-/// Answers the first message.
-///
-/// # Errors
-/// When the connection is closed.
-pub async fn reply(channel: &mut FramedSocket, reply: &HelloReply) -> Result<(), HandshakeError> {
-    send(channel, reply).await
-}
-
 /// Shakes hands with a server.
 ///
 /// # Errors
@@ -130,12 +114,20 @@ pub async fn pool_status(socket: &Path) -> Result<PoolStatus, HandshakeError> {
     connect(&mut FramedSocket::new(stream), &hello).await
 }
 
-async fn send(channel: &mut FramedSocket, message: &impl Serialize) -> Result<(), HandshakeError> {
+/// Sends a message of the handshake.
+///
+/// # Errors
+/// When the connection is closed.
+pub async fn send(channel: &mut FramedSocket, message: &impl Serialize) -> Result<(), HandshakeError> {
     let text = serde_json::to_vec(message).map_err(|error| HandshakeError::Failed(error.to_string()))?;
     Ok(channel.send(&text).await.map_err(FrameError::from)?)
 }
 
-async fn receive<T: DeserializeOwned>(channel: &mut FramedSocket) -> Result<T, HandshakeError> {
+/// Receives a message of the handshake.
+///
+/// # Errors
+/// When the message is malformed or late.
+pub async fn receive<T: DeserializeOwned>(channel: &mut FramedSocket) -> Result<T, HandshakeError> {
     let frame = timeout(MESSAGE_TIME_MAX, channel.receive(MESSAGE_BYTES_MAX)).await;
     let frame = frame.map_err(|_| HandshakeError::TooSlow)??.ok_or(FrameError::Cut)?;
     serde_json::from_slice(&frame).map_err(|error| HandshakeError::Failed(error.to_string()))

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::endpoint::WorkerEndpoint;
-use super::handshake::{self, HandshakeError, HelloReply, Role};
+use super::handshake::{self, HandshakeError, Hello, HelloReply, Role};
 use super::pool::Pool;
 use super::scratch_lease;
 use super::session::{Session, SessionEnd};
@@ -109,7 +109,7 @@ impl Acceptor {
     async fn shake_hands(&self, channel: &mut FramedSocket, refusal: Option<String>) -> Result<Role, HandshakeError> {
         let hello = match refusal {
             Some(reason) => return refuse(channel, reason).await,
-            None => handshake::receive_hello(channel).await?,
+            None => handshake::receive::<Hello>(channel).await?,
         };
         if hello.role == Role::Worker {
             let program = self.endpoint.digest().await.map_err(|error| HandshakeError::Failed(error.to_string()))?;
@@ -118,7 +118,7 @@ impl Acceptor {
             }
         }
         let (workers, busy) = self.pool.counts();
-        handshake::reply(channel, &HelloReply::Accepted { workers, busy }).await?;
+        handshake::send(channel, &HelloReply::Accepted { workers, busy }).await?;
         Ok(hello.role)
     }
 
@@ -134,7 +134,7 @@ impl Acceptor {
 }
 
 async fn refuse(channel: &mut FramedSocket, reason: String) -> Result<Role, HandshakeError> {
-    handshake::reply(channel, &HelloReply::Refused { reason: reason.clone() }).await?;
+    handshake::send(channel, &HelloReply::Refused { reason: reason.clone() }).await?;
     Err(HandshakeError::Refused { reason })
 }
 

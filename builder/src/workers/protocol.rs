@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn a_refusal_survives_the_wire() {
         let refusals = [
-            Error::failed(("compile", "syntax"), "no", Location::line("tool.py", 3)),
-            Error::failed(("toolchain", "sandbox"), "no", Location::default()),
+            Error::failed("compile", "syntax", "no").at(Location::line("tool.py", 3)),
+            Error::failed("toolchain", "sandbox", "no"),
             Error::Runner(runner::Error::Rejected { reason: "too large".into() }),
         ];
         for error in refusals {

@@ -8,6 +8,7 @@ use runner::Maker;
 use super::protocol::{self, Bytes, Kind};
 use super::violation::ProtocolViolation;
 use crate::attestation::Package;
+use crate::blocking::blocking;
 use crate::component::{Artefact, Image, ShippedImage, Snapshot};
 use crate::error::Error;
 use crate::images::Images;
@@ -93,11 +94,11 @@ async fn compared(component: Arc<[u8]>, shipped: ShippedImage) -> Result<(Image,
         let is_snapshot = snapshots::is_snapshot(&component, &image);
         Ok::<_, Error>(is_snapshot.then(|| (Image::new(shipped.name, &component), component)))
     };
-    let compared = tokio::task::spawn_blocking(compare).await.map_err(Error::internal)??;
+    let compared = blocking(compare).await??;
     Ok(compared.ok_or_else(|| ProtocolViolation("it made a snapshot that is not one of the image".into()))?)
 }
 
 async fn inspected(component: Vec<u8>) -> Result<Artefact, Error> {
     let inspect = move || inspect::inspect_tool(&component).map(|()| Artefact::own(component));
-    tokio::task::spawn_blocking(inspect).await.map_err(Error::internal)?
+    blocking(inspect).await?
 }

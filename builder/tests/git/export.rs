@@ -4,7 +4,7 @@ use builder::source::{CommitId, Repository, SourceError, SourceErrorKind, export
 use registry::{BranchName, ProjectPath};
 
 use crate::client::Client;
-use crate::server::Server;
+use crate::server::{Server, pinned};
 
 fn path(text: &str) -> ProjectPath {
     ProjectPath::parse(text).expect("a project path")
@@ -108,8 +108,8 @@ fn ancestry_and_pins_follow_commits_not_branches() {
     });
     assert!(matches!(repository.pin(&new, "builds/1"), Err(SourceError::PinTaken { kept, .. }) if kept == old));
     assert!(matches!(repository.pin(&new, "../heads/main"), Err(SourceError::InvalidPin { .. })));
-    assert_eq!(repository.pinned("builds/1").expect("an answer"), Some(old));
-    assert_eq!(repository.pinned("builds/3").expect("an answer"), None);
+    assert_eq!(pinned(repository, "builds/1"), Some(old));
+    assert_eq!(pinned(repository, "builds/3"), None);
 }
 
 fn commit_with_link(git: &git2::Repository) -> CommitId {

@@ -4,7 +4,7 @@ use builder::source::{CommitId, GitLimits, GitProgram, GitServer, HeldCommit, So
 use registry::{BranchName, ProjectPath};
 
 use crate::client::Client;
-use crate::server::Server;
+use crate::server::{Server, pinned};
 use crate::transport::{begin_push, noise, wait_until};
 
 const BRANCH: &str = "releases/acme";
@@ -129,6 +129,6 @@ fn refs_of_a_stopped_collection_are_removed_at_the_next_start() {
     server.repository.pin(&main, "0123").expect("a pin");
     let git = GitProgram::find().expect("git");
     GitServer::new(server.repositories.clone(), git, GitLimits::default()).expect("a git server");
-    assert_eq!(server.repository.pinned("held/0123").expect("readable"), None);
-    assert_eq!(server.repository.pinned("0123").expect("readable"), Some(main));
+    assert_eq!(pinned(&server.repository, "held/0123"), None);
+    assert_eq!(pinned(&server.repository, "0123"), Some(main));
 }

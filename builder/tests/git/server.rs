@@ -54,6 +54,12 @@ struct Shared {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
+/// The commit that a repository keeps under `name`.
+pub fn pinned(repository: &Repository, name: &str) -> Option<CommitId> {
+    let git = git2::Repository::open_bare(repository.path()).expect("a repository");
+    git.find_reference(&format!("refs/lathe/{name}")).ok()?.target().map(CommitId::from)
+}
+
 impl Server {
     pub fn start() -> Self {
         Self::start_with(GitLimits::default())

@@ -27,7 +27,7 @@ async fn record(
     answers: Vec<RecordedAnswer>,
 ) -> registry::Result<()> {
     let started = started(&Clock::system(), principal);
-    world.store.start_invocations(vec![started.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
     let sealed = world.store.seal_answers(&principal.organization, tool, answers).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.answers = Some(sealed);

@@ -49,7 +49,7 @@ async fn the_tool_of_a_run_is_found_in_its_organization() {
     let run = InvocationStarted { tool: Some(tool.id.clone()), ..started(&world.clock, &acme) };
     let test = InvocationStarted { tool: None, tool_version: None, ..started(&world.clock, &acme) };
     let lost = InvocationStarted { tool: Some(ToolId::new(&world.clock)), ..started(&world.clock, &acme) };
-    world.store.start_invocations(vec![run.clone(), test.clone(), lost.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![run.clone(), test.clone(), lost.clone()]).await.unwrap();
     assert_eq!(world.store.get_tool_of(&acme.organization, &run.id).await.unwrap(), Some(tool));
     assert_eq!(world.store.get_tool_of(&other.organization, &run.id).await.unwrap(), None);
     for without in [test, lost] {

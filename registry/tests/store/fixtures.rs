@@ -124,7 +124,7 @@ impl World {
     pub async fn started(&self, principal: &Principal) -> InvocationStarted {
         self.clock.advance(Duration::from_secs(1));
         let started = started(&self.clock, principal);
-        self.store.start_invocations(vec![started.clone()]).await.unwrap();
+        self.store.start_invocations(None, vec![started.clone()]).await.unwrap();
         started
     }
 

@@ -16,7 +16,7 @@ async fn two_hundred_concurrent_starts_survive_a_crash() {
     for _ in 0..200 {
         let (store, record) = (world.store.clone(), started(&world.clock, &acme));
         ids.push(record.id.clone());
-        starts.spawn(async move { store.start_invocations(vec![record]).await });
+        starts.spawn(async move { store.start_invocations(None, vec![record]).await });
     }
     assert!(starts.join_all().await.into_iter().all(|start| start.is_ok()));
     world.restart().await;
@@ -45,7 +45,7 @@ async fn a_write_is_committed_without_its_caller() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let record = started(&world.clock, &acme);
-    let start = world.store.start_invocations(vec![record.clone()]);
+    let start = world.store.start_invocations(None, vec![record.clone()]);
     // One poll queues the write, then the future is dropped.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
     world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
@@ -58,7 +58,7 @@ async fn the_full_text_index_writes_once_per_group() {
     let acme = world.organization("acme").await;
     let starts: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
     let ends: Vec<_> = starts.iter().map(|start| finished(start, succeeded("done"))).collect();
-    world.store.start_invocations(starts).await.unwrap();
+    world.store.start_invocations(None, starts).await.unwrap();
     world.store.finish_invocations(ends).await.unwrap();
     let mut connection = SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
     let segments = sqlx::query("SELECT count(DISTINCT segid) AS segments FROM inv_text_idx").fetch_one(&mut connection);
@@ -83,7 +83,7 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     let (mut failures, mut acknowledged) = (0, Vec::new());
     for _ in 0..40 {
         let (record, output) = (started(&world.clock, &acme), "x".repeat(20_000));
-        let start = world.store.start_invocations(vec![record.clone()]).await;
+        let start = world.store.start_invocations(None, vec![record.clone()]).await;
         let end = world.store.finish_invocations(vec![finished(&record, succeeded(&output))]).await;
         acknowledged.extend(end.is_ok().then_some(record.id));
         for error in [start.err(), end.err()].into_iter().flatten() {

@@ -34,7 +34,7 @@ async fn a_record_is_read_as_it_was_written() {
     let acme = world.organization("acme").await;
     let mut record = started(&world.clock, &acme);
     record.source = conversation("c1", "i1");
-    world.store.start_invocations(vec![record.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
     let running = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     assert_eq!((running.source, running.finished), (record.source.clone(), None));
 
@@ -79,7 +79,7 @@ async fn only_the_names_of_sensitive_variables_are_recorded() {
     let sensitive = BTreeMap::from([("pin".to_owned(), "1234-secret".to_owned())]);
     let mut record = started(&world.clock, &acme);
     record.input = RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), sensitive.keys());
-    world.store.start_invocations(vec![record.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
     let kept = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     assert_eq!(kept.input.sensitive_user_variables()["pin"], REDACTED);
 }
@@ -164,7 +164,7 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         let mut record = started(&world.clock, &acme);
         let input = serde_json::Map::from_iter([("text".to_owned(), text.clone().into())]);
         record.input = RecordedInput::redacting(input, BTreeMap::new(), &[]);
-        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
         world.store.finish_invocations(vec![finished(&record, succeeded("large"))]).await.unwrap();
         ids.insert(0, record.id);
     }
@@ -192,7 +192,7 @@ async fn lists_are_filtered_and_sorted() {
     let acme = world.organization("acme").await;
     let mut talk = started(&world.clock, &acme);
     talk.source = conversation("c1", "i1");
-    world.store.start_invocations(vec![talk.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![talk.clone()]).await.unwrap();
     let mut end = finished(&talk, succeeded("said"));
     (end.finished.duration_ms, end.finished.persisted) = (900, false);
     world.store.finish_invocations(vec![end]).await.unwrap();
@@ -235,7 +235,7 @@ async fn lists_are_filtered_by_tool_and_constraint() {
         let version = world.publish(&acme, &tool, bump).await.version;
         let mut record = started(&world.clock, &acme);
         (record.tool, record.tool_version) = (Some(tool.clone()), Some(version));
-        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
         world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
         runs.push(record.id);
     }
@@ -259,7 +259,7 @@ async fn a_rollback_unlinks_records_from_their_conversation() {
     for interaction in ["i1", "i2"] {
         let mut record = started(&world.clock, &acme);
         record.source = conversation("c1", interaction);
-        world.store.start_invocations(vec![record.clone()]).await.unwrap();
+        world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
         world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
         ids.push(record.id);
     }

@@ -119,7 +119,7 @@ async fn a_run_without_an_end_is_closed_after_a_crash() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (rival, record) = (Rival::new(&world).await, started(&world.clock, &acme));
-    world.store.start_invocations(vec![record.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
     let again = after_the_crash(disk(&world)).await;
     assert_eq!(again.store.close_orphans().await.unwrap(), 1);
     let Finished { outcome, .. } = read(&again, &acme, &record.id).await.unwrap().finished.unwrap();
@@ -226,7 +226,7 @@ async fn a_full_journal_refuses_events_and_keeps_earlier_ones() {
     let refused = loop {
         assert!(kept.len() < 200, "it is never full");
         let record = started(&world.clock, &acme);
-        if let Err(refused) = world.store.start_invocations(vec![record.clone()]).await {
+        if let Err(refused) = world.store.start_invocations(None, vec![record.clone()]).await {
             break refused;
         }
         match world.store.finish_invocations(vec![finished(&record, succeeded(&text))]).await {
@@ -283,7 +283,7 @@ async fn a_database_that_fills_up_has_all_durable_events() {
     let refused = loop {
         assert!(kept.len() < 1_000, "it is never full");
         let record = started(&world.clock, &acme);
-        let start = world.store.start_invocations(vec![record.clone()]).await;
+        let start = world.store.start_invocations(None, vec![record.clone()]).await;
         let end = world.store.finish_invocations(vec![finished(&record, succeeded(&text))]).await;
         match start.and(end) {
             Ok(()) => kept.push(record.id),
@@ -331,7 +331,7 @@ async fn many_pending_events_are_inserted_in_several_commits() {
     for number in 0..RUNS {
         let (store, record) = (world.store.clone(), started(&world.clock, &acme));
         runs.spawn(async move {
-            store.start_invocations(vec![record.clone()]).await.unwrap();
+            store.start_invocations(None, vec![record.clone()]).await.unwrap();
             store.finish_invocations(vec![finished(&record, succeeded(&number.to_string()))]).await.unwrap();
         });
     }

@@ -39,7 +39,7 @@ fn failed(frees_key: bool) -> OperationEnd {
 impl World {
     async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<InvocationId> {
         let runs: Vec<_> = (0..count).map(|_| started(&self.clock, principal)).collect();
-        self.store.start_invocations_of(Some(operation.clone()), runs.clone()).await.unwrap();
+        self.store.start_invocations(Some(operation.clone()), runs.clone()).await.unwrap();
         runs.into_iter().map(|run| run.id).collect()
     }
 

@@ -103,7 +103,7 @@ impl Reader {
         let mut run = started(&self.world.clock, &self.acme);
         let ago = i64::try_from(spread % 5).unwrap();
         run.started_at = registry::Timestamp::from_milliseconds(run.started_at.as_milliseconds() - ago);
-        self.world.store.start_invocations(vec![run.clone()]).await.unwrap();
+        self.world.store.start_invocations(None, vec![run.clone()]).await.unwrap();
         let failed = registry::InvocationOutcome::Failed {
             exception_type: "E".into(),
             exception_message: String::new(),

@@ -17,7 +17,7 @@ fn body(byte: u8) -> TapeBody {
 /// Records a run with a tape that ended at a given time.
 async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
     let started = started(&Clock::fixed(at), principal);
-    world.store.start_invocations(vec![started.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
     let tape = world
         .store
         .seal_tape(&principal.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
@@ -64,7 +64,7 @@ async fn an_incomplete_tape_is_marked() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let started = started(&Clock::system(), &acme);
-    world.store.start_invocations(vec![started.clone()]).await.unwrap();
+    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
     let mut record = finished(&started, succeeded("much"));
     record.tape = Some(NewTape::Cut);
     world.store.finish_invocations(vec![record]).await.unwrap();

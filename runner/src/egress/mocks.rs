@@ -51,8 +51,16 @@ const fn ok() -> u16 {
 }
 
 impl Mock {
-    /// The reason why the mock is invalid, if it is.
-    pub fn problem(&self) -> Option<String> {
+    /// Reads a mock.
+    ///
+    /// # Errors
+    /// The reason why the document is not a valid mock.
+    pub fn read(document: Value) -> Result<Self, String> {
+        let mock: Self = serde_json::from_value(document).map_err(|error| error.to_string())?;
+        mock.problem().map_or(Ok(mock), Err)
+    }
+
+    fn problem(&self) -> Option<String> {
         let MockRequest { method, url, .. } = &self.request;
         let MockResponse { status, headers, .. } = &self.response;
         let plain = url.strip_suffix('*').unwrap_or(url);

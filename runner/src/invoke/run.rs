@@ -102,7 +102,7 @@ impl Run<'_> {
             })
             .collect();
         let ids = started.iter().map(|one| one.id.clone()).collect();
-        self.services.store.start_invocations_of(operation, started).await?;
+        self.services.store.start_invocations(operation, started).await?;
         Ok(ids)
     }
 
@@ -232,9 +232,9 @@ impl Run<'_> {
             code: loaded.code.clone()?,
             documents: RunDocuments {
                 tool_input,
-                metadata: run_documents::metadata(&metadata),
+                metadata: run_documents::json(&metadata),
                 config: run_documents::config(variables),
-                conversation: run_documents::conversation(self.conversation),
+                conversation: run_documents::json(&self.conversation),
                 user_variables,
             },
             limits: *limits,

@@ -7,7 +7,7 @@
 
 use axum::extract::State;
 use axum::response;
-use builder::Builder;
+use builder::{Builder, ReplayedBranch};
 use registry::{BranchName, Constraint, Invocation, InvocationId, Permission, Principal, ProjectPath, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
@@ -81,11 +81,12 @@ impl Work {
             Code::Itself => ReplayTarget::Itself,
             Code::Version(constraint) => ReplayTarget::Version(constraint),
             Code::Branch { branch, project_path } => {
-                let path = match project_path {
+                let project_path = match project_path {
                     Some(path) => path,
                     None => path_of(&store, &run).await?,
                 };
-                let build = |progress| builder.build_for_replay(&principal, (branch, path), progress);
+                let replayed = ReplayedBranch { commit_branch: branch, project_path };
+                let build = |progress| builder.build_for_replay(&principal, replayed, progress);
                 ReplayTarget::Candidate(Box::new(report(&events, build).await?))
             }
         };

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response;
-use builder::{Builder, PublishRequest};
-use registry::{BumpKind, OperationKind, Store, ToolId};
+use builder::{Builder, PublishRequest, ReplayGate};
+use registry::{BranchName, BumpKind, OperationKind, ProjectPath, Store, ToolId};
 use serde_json::{Value, json};
 
 use crate::auth::{Caller, Requirement};
@@ -24,7 +24,12 @@ const BUMPS: OneOf<Option<BumpKind>> = OneOf(&[
     ("auto", None),
 ]);
 
-pub(crate) struct Request(PublishRequest);
+pub(crate) struct Request {
+    project_path: ProjectPath,
+    bump: Option<BumpKind>,
+    gate: Option<ReplayGate>,
+    commit_branch: Option<BranchName>,
+}
 
 pub(crate) fn operation() -> OperationDoc {
     let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
@@ -64,7 +69,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     reply: Reply,
-    Idempotent { request: Request(request), once }: Idempotent<Request>,
+    Idempotent { request, once }: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
     if request.gate.is_some() {
         for permission in GATE_PERMISSIONS {
@@ -75,8 +80,10 @@ pub(crate) async fn handle(
     let operation =
         OperationRequest { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
     let publish = move |context: WorkContext| async move {
-        let request = PublishRequest { operation: context.operation, is_deliberate, ..request };
-        let build = |progress| builder.publish(&principal, (tool, request), progress);
+        let Request { project_path, bump, gate, commit_branch } = request;
+        let operation = context.operation;
+        let request = PublishRequest { tool, project_path, bump, gate, commit_branch, operation, is_deliberate };
+        let build = |progress| builder.publish(&principal, request, progress);
         let version = report(&context.events, build).await?;
         Answer::created(&PublishedVersion { new_version: version.to_string() })
     };
@@ -106,6 +113,6 @@ impl FromBody for Request {
         );
         let gate = fields.optional("gate", replay_gate());
         let (project_path, bump) = (project_path?, bump?);
-        Some(Self(PublishRequest { project_path, bump, gate, commit_branch, operation: None, is_deliberate: false }))
+        Some(Self { project_path, bump, gate, commit_branch })
     }
 }

@@ -6,25 +6,26 @@ use std::io::{self, Read, Write};
 use std::process::Stdio;
 use std::time::Duration;
 
-use nix::sched::{CloneFlags, unshare};
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
+use crate::steps::child::{self, ChildLimits};
 use crate::steps::manifest::{Malformed, Node, Value, from_toml};
 
 const STAGE: &str = "manifest";
-/// CPU time of the child: a hundred times what the largest lock files need.
-const CPU_SECONDS_MAX: u64 = 5;
+const LIMITS: ChildLimits = ChildLimits {
+    // A hundred times what the largest lock files need.
+    cpu_seconds_max: 5,
+    // The parser takes up to about 250 bytes for each byte of a text that consists of brackets, and a tenth of that for
+    // files that cargo writes, the largest of which is a lock file of 4 MiB.
+    memory_bytes_max: 512 << 20,
+    file_bytes_max: 0,
+};
 /// Time of the child, long enough for a busy machine. Authors reach the bound on CPU time first.
 const WALL_MAX: Duration = Duration::from_secs(60);
-/// Memory of the child. The parser takes up to about 250 bytes for each byte of a text that consists of brackets, and a
-/// tenth of that for files that cargo writes, the largest of which is a lock file of 4 MiB.
-const MEMORY_BYTES_MAX: u64 = 512 << 20;
 /// Bytes of all texts of one request: the manifests of three hundred crates, the largest of which have 300 KiB.
 const REQUEST_BYTES_MAX: u64 = 32 << 20;
 
@@ -75,7 +76,7 @@ impl Parser<'_> {
         let too_costly = || {
             let message =
                 "parsing it takes more time or memory than a project file may; make it smaller and less nested";
-            Error::failed((STAGE, "cost"), message, Location::file(&names.join(" or ")))
+            Error::failed(STAGE, "cost", message).at(Location::file(&names.join(" or ")))
         };
         match self.ask(Request::Documents(files)).await? {
             Some(Answer::Documents(documents)) => Ok(documents),
@@ -99,23 +100,19 @@ impl Parser<'_> {
 
     /// The child's answer. `None` when a bound ended the child.
     async fn ask(&self, request: Request) -> Result<Option<Answer>, Error> {
-        let request = blocking(move || postcard::to_allocvec(&request)).await?;
+        let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
         if request.len() as u64 > REQUEST_BYTES_MAX {
             return Ok(None);
         }
         let Ok(answer) = tokio::time::timeout(WALL_MAX, self.answer(request)).await else { return Ok(None) };
         match answer? {
-            Some(answer) => blocking(move || postcard::from_bytes(&answer)).await.map(Some),
+            Some(answer) => blocking(move || postcard::from_bytes(&answer)).await?.map(Some).map_err(Error::internal),
             None => Ok(None),
         }
     }
 
     async fn answer(&self, request: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
-        let [program, arguments @ ..] = self.command else {
-            return Err(Error::internal("no parsing program is configured"));
-        };
-        let mut child = Command::new(program);
-        child.args(arguments).env_clear().kill_on_drop(true);
+        let mut child = child::command(self.command)?;
         child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let not_started = |error| Error::internal(format!("no parsing child starts: {error}"));
         let mut child = child.spawn().map_err(not_started)?;
@@ -137,18 +134,15 @@ impl Parser<'_> {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, postcard::Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
-}
-
 /// The child process, which reads a request from standard input and writes the answer to standard output.
 ///
 /// # Errors
 /// When the process cannot be confined, or the pipes fail.
 pub fn child_parse_main() -> io::Result<()> {
-    confine()?;
+    // The kernel checks this bound whenever the stack of the main thread grows.
+    let (_, stack_bytes_max) = getrlimit(Resource::RLIMIT_STACK)?;
+    setrlimit(Resource::RLIMIT_STACK, STACK_BYTES_MAX.min(stack_bytes_max), stack_bytes_max)?;
+    LIMITS.apply()?;
     let mut request = Vec::new();
     io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
     let answer = match postcard::from_bytes(&request).map_err(io::Error::other)? {
@@ -167,22 +161,6 @@ fn crate_name(manifest: &str) -> Option<CrateName> {
         _ => None,
     };
     Some(CrateName { name: text("name")?, version: text("version")? })
-}
-
-/// Bounds this process, ends it with its parent, and removes its network if the kernel allows that.
-fn confine() -> io::Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    setrlimit(Resource::RLIMIT_CPU, CPU_SECONDS_MAX, CPU_SECONDS_MAX)?;
-    setrlimit(Resource::RLIMIT_DATA, MEMORY_BYTES_MAX, MEMORY_BYTES_MAX)?;
-    // The kernel checks this bound whenever the stack of the main thread grows.
-    let (_, stack_bytes_max) = getrlimit(Resource::RLIMIT_STACK)?;
-    setrlimit(Resource::RLIMIT_STACK, STACK_BYTES_MAX.min(stack_bytes_max), stack_bytes_max)?;
-    setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
-        // Without user namespaces the parser still has no reason to open a connection.
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,36 +10,28 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
-use nix::sched::{CloneFlags, unshare};
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::Signal;
+
+use crate::steps::child::ChildLimits;
 
 /// The required Landlock ABI, which restricts file access since Linux 5.13. Esbuild is not started without it.
 const REQUIRED: ABI = ABI::V1;
 /// The newest Landlock ABI that is used. Newer kernels restrict more.
 const KNOWN: ABI = ABI::V7;
-/// CPU time of esbuild, a little more than the parent waits.
-const CPU_SECONDS_MAX: u64 = 40;
-/// Memory of esbuild: ten times what the largest tools need.
-const MEMORY_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of a file that esbuild writes. A script of this size is refused later, and its source map is not much larger.
-const FILE_BYTES_MAX: u64 = 64 << 20;
+const LIMITS: ChildLimits = ChildLimits {
+    // A little more than the parent waits.
+    cpu_seconds_max: 40,
+    // Ten times what the largest tools need.
+    memory_bytes_max: 1 << 30,
+    // A script of this size is refused later, and its source map is not much larger.
+    file_bytes_max: 64 << 20,
+};
 
 /// The child process, which executes `program` with access to the current directory only. Returns only on failure.
 ///
 /// # Errors
 /// When the process cannot be confined, or the program cannot be started.
 pub fn child_esbuild_main(program: &Path, arguments: &[OsString]) -> io::Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    setrlimit(Resource::RLIMIT_CPU, CPU_SECONDS_MAX, CPU_SECONDS_MAX)?;
-    setrlimit(Resource::RLIMIT_DATA, MEMORY_BYTES_MAX, MEMORY_BYTES_MAX)?;
-    setrlimit(Resource::RLIMIT_FSIZE, FILE_BYTES_MAX, FILE_BYTES_MAX)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    if unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).is_err() {
-        // Without user namespaces, esbuild still has no reason to open a connection, and Landlock refuses most
-        // connections.
-    }
+    LIMITS.apply()?;
     let open = |path: &Path| PathFd::new(path).map_err(io::Error::other);
     restrict(open(Path::new("."))?, open(program)?).map_err(io::Error::other)?;
     Err(Command::new(program).args(arguments).env_clear().exec())

@@ -12,7 +12,8 @@ use runner::SourceFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{APART, Bundler, PACKAGES, SCRIPT, Sources, blocking, run, taken};
+use super::{APART, Bundler, PACKAGES, SCRIPT, Sources, run, taken};
+use crate::blocking::blocking;
 use crate::error::Error;
 use crate::sandbox::ScratchDirectory;
 
@@ -82,7 +83,7 @@ pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option
     let Ok(scratch) = run(bundler, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
         return Ok(None);
     };
-    blocking(move || read(&scratch, importer)).await
+    blocking(move || read(&scratch, importer)).await?.map_err(Error::internal)
 }
 
 /// Bundles all imported package modules into one script that loads each by name on demand. The script depends only on
@@ -104,7 +105,7 @@ pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &Apart) -
     files.push(SourceFile { path: ENTRY.into(), contents: entry.into_bytes() });
     let sources = Sources { entry_point: ENTRY, files, packages: sources.packages.clone() };
     let scratch = run(bundler, sources, &[]).await?;
-    let made = blocking(move || taken(&scratch)).await?;
+    let made = blocking(move || taken(&scratch)).await?.map_err(Error::internal)?;
     made.into_iter().find(|file| file.path == SCRIPT).ok_or_else(|| Error::internal("esbuild made no script"))
 }
 

@@ -14,6 +14,7 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 
 use crate::attestation::{Hash, Package};
+use crate::blocking::blocking;
 use crate::error::Error;
 
 const NAME: &str = "esbuild";
@@ -78,8 +79,8 @@ impl Esbuild {
         let answer = asked.map_err(Error::internal)?;
         let answer = answer.map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
         let path = self.path.clone();
-        let digest = tokio::task::spawn_blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await;
-        let digest = digest.map_err(Error::internal)?.map_err(Error::internal)?;
+        let digest = blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await?;
+        let digest = digest.map_err(Error::internal)?;
         let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
         Ok(Package { kind: "generic", name: "esbuild".into(), version, hash: Some(Hash::sha256(digest.to_hex())) })
     }

@@ -34,11 +34,9 @@ impl Fields {
             None => Table::new(),
             Some(Node { value: Value::Table(table), .. }) => table.clone(),
             Some(Node { line, .. }) => {
-                return Err(Error::failed(
-                    (STAGE, "lathe"),
-                    format!("{root} must be a table"),
-                    Location::line(file, *line),
-                ));
+                return Err(
+                    Error::failed(STAGE, "lathe", format!("{root} must be a table")).at(Location::line(file, *line))
+                );
             }
         };
         Ok(Self { file, root, prefix: String::new(), table, known: Vec::new() })
@@ -141,7 +139,7 @@ impl Fields {
 
     pub fn refuse(&self, key: &str, line: u32, message: &str) -> Error {
         let key = format!("{}{key}", self.prefix);
-        Error::failed((STAGE, &key), format!("{}.{key} {message}", self.root), Location::line(self.file, line))
+        Error::failed(STAGE, &key, format!("{}.{key} {message}", self.root)).at(Location::line(self.file, line))
     }
 
     fn value<T>(

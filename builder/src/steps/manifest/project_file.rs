@@ -30,5 +30,5 @@ pub fn find(documents: &Documents) -> Result<(&'static Convention, &Node), Error
 }
 
 fn refuse(message: String) -> Error {
-    Error::failed((STAGE, "manifest"), message, Location::file(CONVENTIONS[0].file))
+    Error::failed(STAGE, "manifest", message).at(Location::file(CONVENTIONS[0].file))
 }

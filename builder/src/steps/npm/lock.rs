@@ -76,13 +76,13 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
     let project: ProjectFile = serde_json::from_slice(project_file).map_err(Error::internal)?;
     if root.is_none_or(|root| *root != project.dependencies) {
         let message = format!("the lock file has other dependencies than {PROJECT_FILE}: {HOW}");
-        return Err(Error::failed((STAGE, "lock-file"), message, Location::file(FILE)));
+        return Err(Error::failed(STAGE, "lock-file", message).at(Location::file(FILE)));
     }
     let needed = lock.packages.iter().filter(|(path, entry)| !path.is_empty() && !entry.dev && !entry.optional);
     let needed: Vec<_> = needed.collect();
     if needed.len() > PACKAGES_MAX {
         let message = format!("the lock file has {} packages; {PACKAGES_MAX} are the limit", needed.len());
-        return Err(Error::failed((STAGE, "size"), message, Location::file(FILE)));
+        return Err(Error::failed(STAGE, "size", message).at(Location::file(FILE)));
     }
     let lines = lines(text);
     let line = |path: &str| lines.get(path).copied().unwrap_or(1);
@@ -92,7 +92,7 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
 /// The error for a missing lock file, which explains how to create it.
 pub fn missing() -> Error {
     let message = format!("dependencies need a lock file with hashes: {HOW}");
-    Error::failed((STAGE, "lock-file"), message, Location::file(FILE))
+    Error::failed(STAGE, "lock-file", message).at(Location::file(FILE))
 }
 
 fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
@@ -168,7 +168,7 @@ fn malformed(error: &serde_json::Error) -> Error {
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed((STAGE, check), message, Location::line(FILE, line))
+    Error::failed(STAGE, check, message).at(Location::line(FILE, line))
 }
 
 #[cfg(test)]

@@ -5,15 +5,15 @@ pub mod convention;
 use std::sync::Arc;
 
 use registry::{Digest, Language};
-use runner::{NativeCode, Project as Sources, SourceFile};
+use runner::{Project as Sources, SourceFile};
 
 use super::pins;
 use super::project::{Made, Project};
 use super::shared::Shared;
-use crate::component::{Artefact, Image, Snapshot};
+use crate::component::{Artefact, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
-use crate::images::Images;
+use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
 use crate::sandbox::Scratches;
 use crate::snapshots::{Ingredients, Snapshots};
@@ -58,7 +58,7 @@ impl JavaScript {
     /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
-        let (image, code) = progress.step("image", self.images.ready(Language::JavaScript)).await?;
+        let ready = progress.step("image", self.images.ready(Language::JavaScript)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
         let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
         let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
@@ -68,15 +68,15 @@ impl JavaScript {
             packages.push(bundler);
         }
         let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
-        let bundling = self.bundled(sources, (&image, &code), progress);
+        let bundling = self.bundled(sources, &ready, progress);
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
         let project = Sources { entry_point: manifest.entry_point.clone(), files: script, dependencies: Vec::new() };
-        let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
+        let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
         let made = progress.step("compile", made).await?;
         let artefact = match &snapshot {
             Some(snapshot) => Artefact::of_snapshot(snapshot, made.bytes),
-            None => Artefact::of_image(&image, made.bytes),
+            None => Artefact::of_image(&ready.image, made.bytes),
         };
         Ok(Made { artefact, packages, input_schema: made.input_schema })
     }
@@ -84,7 +84,7 @@ impl JavaScript {
     async fn bundled(
         &self,
         sources: esbuild::Sources<'_>,
-        (image, code): (&Image, &NativeCode),
+        ready: &ReadyImage,
         progress: &Progress,
     ) -> Result<Bundled, Error> {
         let Some(esbuild) = &self.esbuild else { return Err(esbuild::missing()) };
@@ -96,6 +96,7 @@ impl JavaScript {
         {
             let files = vec![packages];
             let packages = Packages { language: Language::JavaScript, files, imports: apart.imports.clone() };
+            let ReadyImage { image, code } = ready;
             let of = Ingredients { image, code, component: convention::IMAGE.unpack, packages };
             let snapshot = self.snapshots.get(of, progress).await?;
             if snapshot.is_some() {

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use crate::component::Artefact;
 use crate::config::Config;
 use crate::error::Error;
-use crate::images::Images;
+use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
 use crate::snapshots::{Ingredients, Snapshots};
 use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
@@ -45,7 +45,7 @@ impl Python {
     /// When a package cannot be fetched, or the code does not compile or import.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
-        let (image, code) = progress.step("image", self.images.ready(Language::Python)).await?;
+        let ReadyImage { image, code } = progress.step("image", self.images.ready(Language::Python)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
         let fetched = progress.step("dependencies", fetch).await?;
         let snapshot = match packages_apart(&files, &fetched) {

@@ -96,7 +96,9 @@ fn environment(programs: &Path) -> Vec<(String, String)> {
 fn refusal(failure: &Failure, log: &str) -> Error {
     let first = matches!(failure, Failure::Status { .. }).then(|| messages::first_error(log)).flatten();
     match first {
-        Some(messages::CompilerError { check, message, location }) => Error::failed((STAGE, &check), message, location),
+        Some(messages::CompilerError { check, message, location }) => {
+            Error::failed(STAGE, &check, message).at(location)
+        }
         None => failure.of_stage(STAGE, "cargo"),
     }
 }

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use super::lock::Pinned;
 use super::{disk, unpack};
+use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::documents::{CrateName, Parser};
@@ -82,8 +83,7 @@ impl Crates {
             self.download_all(missing, configuration).await?;
         }
         let (crates, all, vendor) = (self.clone(), pinned.to_vec(), into.directory.to_owned());
-        let unpacking = tokio::task::spawn_blocking(move || crates.unpack_all(&all, &vendor));
-        let manifests = unpacking.await.map_err(Error::internal)??;
+        let manifests = blocking(move || crates.unpack_all(&all, &vendor)).await??;
         check_names(pinned, manifests, into.parser).await
     }
 

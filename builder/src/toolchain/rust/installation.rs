@@ -15,7 +15,8 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::attestation::{Hash, Package};
-use crate::error::{Error, Location};
+use crate::blocking::blocking;
+use crate::error::Error;
 use crate::sandbox::{Missing, Shown};
 
 /// The target of tools.
@@ -111,7 +112,7 @@ impl RustInstallation {
 
 /// A refusal whose cause only the operator can remove.
 pub fn refuse(check: &str, message: &str) -> Error {
-    Error::failed((STAGE, check), message, Location::default())
+    Error::failed(STAGE, check, message)
 }
 
 fn libraries(directory: &Path) -> PathBuf {
@@ -145,8 +146,7 @@ async fn release(directory: &Path) -> Result<String, Error> {
 }
 
 async fn read<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;
-    done.map_err(|error| Error::internal(format!("the Rust toolchain cannot be read: {error}")))
+    blocking(work).await?.map_err(|error| Error::internal(format!("the Rust toolchain cannot be read: {error}")))
 }
 
 /// All files that influence a build: the programs, the compiler's libraries, the linkers, the standard library.

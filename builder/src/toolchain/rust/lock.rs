@@ -47,7 +47,7 @@ impl Pinned {
 /// # Errors
 /// The first crate, with its line, that comes from git or another registry or has no checksum.
 pub fn read(documents: &Documents) -> Result<Vec<Pinned>, Error> {
-    let missing = || Error::failed((STAGE, "lock-file"), format!("the file is missing; {HOW}"), Location::file(FILE));
+    let missing = || Error::failed(STAGE, "lock-file", format!("the file is missing; {HOW}")).at(Location::file(FILE));
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     let packages = match document.at(&["package"]).map(|node| &node.value) {
         Some(Value::List(list)) => &list[..],
@@ -90,7 +90,7 @@ fn is_plain(text: &str, bytes_max: usize) -> bool {
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed((STAGE, check), message, Location::line(FILE, line))
+    Error::failed(STAGE, check, message).at(Location::line(FILE, line))
 }
 
 #[cfg(test)]

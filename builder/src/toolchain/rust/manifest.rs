@@ -17,7 +17,7 @@ const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
 /// With the line: the library does not compile to a component, or a dependency comes from git, another registry or outside
 /// of the project.
 pub fn library(documents: &Documents) -> Result<String, Error> {
-    let missing = || Error::failed((STAGE, "manifest"), "the file is missing", Location::file(FILE));
+    let missing = || Error::failed(STAGE, "manifest", "the file is missing").at(Location::file(FILE));
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     check_sources(document)?;
     check_kind(document)?;
@@ -107,7 +107,7 @@ fn is_crate_name(name: &str) -> bool {
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {
-    Error::failed((STAGE, check), message, Location::line(FILE, line))
+    Error::failed(STAGE, check, message).at(Location::line(FILE, line))
 }
 
 #[cfg(test)]

@@ -19,9 +19,10 @@ use super::pins;
 use super::project::{Made, Project};
 use super::shared::Shared;
 use crate::attestation::{Hash, Package};
+use crate::blocking::blocking;
 use crate::component::Artefact;
 use crate::config::Config;
-use crate::error::{Error, Location};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
 use crate::steps::documents::Parser;
@@ -116,7 +117,7 @@ impl Rust {
         let scratch = self.scratches.make().map_err(Error::internal)?;
         let (source, files) = (cargo::source(&scratch), project.files.clone());
         let write = move || disk::write_all(&source, &files);
-        tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(Error::internal)?;
+        blocking(write).await?.map_err(Error::internal)?;
         let vendor = Vendor { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
         self.crates.vendor(&pinned, vendor, progress).await?;
         Ok((pinned, scratch))
@@ -126,7 +127,7 @@ impl Rust {
     async fn inspected(&self, artefact: &Artefact) -> Result<Arc<NativeCode>, Error> {
         let component = artefact.bytes().clone();
         let inspect = move || inspect::inspect_tool(&component);
-        tokio::task::spawn_blocking(inspect).await.map_err(Error::internal)??;
+        blocking(inspect).await??;
         let bytes = async { Ok::<_, Error>(artefact.bytes().to_vec()) };
         self.compiler.ready(&artefact.component_digest(), Maker::Author, bytes).await
     }
@@ -135,7 +136,7 @@ impl Rust {
         let schema = bundle::input_schema(code, &self.bundler).await?;
         let missing = "the tool does not declare its input's type: name it with `lathe::tool!`, or set input_schema to a \
                        schema file";
-        schema.map(Some).ok_or_else(|| Error::failed(("schema", "input-schema"), missing, Location::default()))
+        schema.map(Some).ok_or_else(|| Error::failed("schema", "input-schema", missing))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use builder::sandbox::{Missing, Sandbox};
+use builder::sandbox::{KernelSetting, Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
 use builder::{PoolStatus, RustInstallation, WorkerEndpoint, pool_status};
 use runner::ConfinementSelfTest;
@@ -39,18 +39,11 @@ pub fn c_compiler() -> Check {
 /// Checks user namespaces, one of several layers of the sandbox. The other layers work without it.
 pub fn user_namespaces() -> Check {
     let name = "user namespaces";
-    let is_on = |file: &str, off: &str| match std::fs::read_to_string(file) {
-        Ok(text) => text.trim() != off,
-        Err(_) => true,
-    };
-    let switches = [
-        ("/proc/sys/user/max_user_namespaces", "0"),
-        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-    ];
-    match switches.into_iter().find(|(file, off)| !is_on(file, off)) {
+    match KernelSetting::denying() {
         None => found(name, "available".to_owned()),
-        Some((file, off)) => optional(name, format!("switched off by {file} = {off}"), None),
+        Some(KernelSetting { file, denying_value, .. }) => {
+            optional(name, format!("switched off by {file} = {denying_value}"), None)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::administrators::require_administrator;
+use super::counts::{require_changed, require_within};
 use super::dialect::{Connection, Row};
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 use crate::account::{OrganizationId, UserId};
@@ -172,11 +173,7 @@ impl Limit<'_> {
         let count = "SELECT count(*) FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
         let query = sqlx::query_scalar(count).bind(self.organization).bind(self.user);
-        let keys: i64 = query.bind(now.as_milliseconds()).fetch_one(connection).await?;
-        if keys.unsigned_abs() <= self.keys_max {
-            return Ok(());
-        }
-        Err(Error::TooMany { what: self.what, limit: self.keys_max })
+        require_within(self.keys_max, query.bind(now.as_milliseconds()).fetch_one(connection).await?, self.what)
     }
 }
 
@@ -202,9 +199,7 @@ impl Revocation {
             WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
         let query = sqlx::query(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
-        if query.execute(&mut *connection).await?.rows_affected() == 0 {
-            return Err(Error::NotFound { what: "api key" });
-        }
+        require_changed(query.execute(&mut *connection).await?.rows_affected(), "api key")?;
         sqlx::query("DELETE FROM tokens WHERE api_key_id = $1").bind(self.id.as_str()).execute(connection).await?;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Changing the variables of a tool, all or nothing. All values are sealed, also those of plain variables.
 
+use super::counts::require_within;
 use super::dialect::{Connection, is_conflict};
 use super::keys::data_key;
 use super::row::version;
@@ -14,7 +15,7 @@ use crate::store::handle::Store;
 use crate::variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue};
 
 /// Variables of one tool. Each run opens all of them.
-const VARIABLES_MAX: i64 = 100;
+const VARIABLES_MAX: u64 = 100;
 /// Bytes of a value. Fits a certificate chain.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
 
@@ -128,11 +129,7 @@ impl<'a> VariableEditor<'a> {
         let statement = "SELECT count(*) FROM envvars WHERE organization = $1 AND tool = $2";
         let query =
             sqlx::query_scalar(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
-        let count: i64 = query.fetch_one(&mut *self.connection).await?;
-        if count <= VARIABLES_MAX {
-            return Ok(());
-        }
-        Err(Error::TooMany { what: "variables per tool", limit: VARIABLES_MAX.unsigned_abs() })
+        require_within(VARIABLES_MAX, query.fetch_one(&mut *self.connection).await?, "variables per tool")
     }
 }
 

@@ -26,13 +26,9 @@ const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', 
     message = CAST('abandoned: the server stopped' AS BLOB) WHERE state = 'running'";
 
 impl Store {
-    /// Records the start of runs. All of them are durable when this returns, and none when it fails.
-    pub async fn start_invocations(&self, started: Vec<InvocationStarted>) -> Result<()> {
-        self.start_invocations_of(None, started).await
-    }
-
-    /// Like [`Store::start_invocations`], for the inputs of an operation in their order.
-    pub async fn start_invocations_of(
+    /// Records the start of runs: of the inputs of an operation in their order, if they belong to one. All of them are
+    /// durable when this returns, and none when it fails.
+    pub async fn start_invocations(
         &self,
         operation: Option<OperationId>,
         started: Vec<InvocationStarted>,

@@ -3,6 +3,7 @@
 use sqlx::Row as _;
 
 use super::api_keys::{Insert, insert_key, issue};
+use super::counts::require_changed;
 use super::dialect::{Connection, is_conflict};
 use super::users::insert_member;
 use crate::account::OrganizationId;
@@ -57,7 +58,7 @@ impl Store {
             Box::pin(async move {
                 let query = sqlx::query("UPDATE organizations SET redact_answers = $2 WHERE organization = $1");
                 let done = query.bind(organization.as_str()).bind(redacts).execute(connection).await?;
-                if done.rows_affected() == 0 { Err(Error::NotFound { what: "organization" }) } else { Ok(()) }
+                require_changed(done.rows_affected(), "organization")
             })
         })
         .await

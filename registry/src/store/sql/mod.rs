@@ -16,6 +16,7 @@ mod api_keys;
 mod attestations;
 mod builds;
 mod callables;
+mod counts;
 mod envvars;
 mod filters;
 mod health;

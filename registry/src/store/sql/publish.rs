@@ -98,10 +98,8 @@ struct Publishing {
 impl Publishing {
     async fn check_live_versions(&self, connection: &mut Connection, live_max: u32) -> Result<()> {
         let live = unsigned(&self.of_tool(LIVE).bind(live_max).fetch_one(connection).await?, "live")?;
-        if live < u64::from(live_max) {
-            return Ok(());
-        }
-        Err(Error::TooMany { what: "live versions per tool", limit: u64::from(live_max) })
+        let limit = u64::from(live_max);
+        if live < limit { Ok(()) } else { Err(Error::TooMany { what: "live versions per tool", limit }) }
     }
 
     async fn check_variables(&self, connection: &mut Connection) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Custom roles of an organisation. Built-in roles are defined in code.
 
 use super::administrators::require_administrator;
+use super::counts::{require_changed, require_within};
 use super::dialect::{Connection, Row, is_conflict};
 use super::row::{json, parsed, timestamp, to_json};
 use crate::account::OrganizationId;
@@ -57,7 +58,7 @@ impl Store {
                 let query = sqlx::query(update).bind(organization.as_str()).bind(name.as_str());
                 let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
                 let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
-                require_one(modified.rows_affected())?;
+                require_changed(modified.rows_affected(), "role")?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -72,7 +73,7 @@ impl Store {
             Box::pin(async move {
                 let query = sqlx::query("DELETE FROM roles WHERE organization = $1 AND name = $2");
                 let query = query.bind(organization.as_str()).bind(name.as_str());
-                require_one(query.execute(&mut *connection).await?.rows_affected())?;
+                require_changed(query.execute(&mut *connection).await?.rows_affected(), "role")?;
                 require_unused(connection, &organization, name).await
             })
         })
@@ -109,11 +110,7 @@ async fn insert(connection: &mut Connection, organization: &OrganizationId, role
 
 async fn require_below_limit(connection: &mut Connection, organization: &OrganizationId, roles_max: u32) -> Result<()> {
     let query = sqlx::query_scalar("SELECT count(*) FROM roles WHERE organization = $1").bind(organization.as_str());
-    let roles: i64 = query.fetch_one(connection).await?;
-    if roles > i64::from(roles_max) {
-        return Err(Error::TooMany { what: "roles of an organization", limit: roles_max.into() });
-    }
-    Ok(())
+    require_within(roles_max.into(), query.fetch_one(connection).await?, "roles of an organization")
 }
 
 async fn require_unused(connection: &mut Connection, organization: &OrganizationId, name: RoleName) -> Result<()> {
@@ -127,10 +124,6 @@ fn require_custom(name: &RoleName) -> Result<()> {
         Some(role) => Err(Error::RoleBuiltIn { name: role.name }),
         None => Ok(()),
     }
-}
-
-fn require_one(rows: u64) -> Result<()> {
-    if rows == 0 { Err(Error::NotFound { what: "role" }) } else { Ok(()) }
 }
 
 fn read(row: &Row) -> Result<Role> {

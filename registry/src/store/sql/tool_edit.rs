@@ -1,8 +1,9 @@
 //! Changes to a tool.
 
+use super::counts::require_changed;
 use super::dialect::Connection;
 use crate::clock::Timestamp;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::ToolId;
 use crate::principal::Principal;
 use crate::store::handle::Store;
@@ -33,7 +34,6 @@ impl ToolEdit {
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
         let query = sqlx::query(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
         let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
-        let touched = query.execute(connection).await?.rows_affected();
-        if touched == 0 { Err(Error::NotFound { what: "tool" }) } else { Ok(()) }
+        require_changed(query.execute(connection).await?.rows_affected(), "tool")
     }
 }

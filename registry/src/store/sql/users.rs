@@ -1,6 +1,7 @@
 //! Users: adding, listing, changing their role, removing. An administrator always remains.
 
 use super::administrators::require_administrator;
+use super::counts::{require_changed, require_within};
 use super::dialect::{Connection, Row, is_conflict};
 use super::roles::require_role;
 use super::row::{parsed, signed, timestamp, unsigned};
@@ -60,7 +61,7 @@ impl Store {
                 require_role(connection, &organization, &role).await?;
                 let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2";
                 let query = sqlx::query(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
-                require_one(query.execute(&mut *connection).await?.rows_affected())?;
+                require_changed(query.execute(&mut *connection).await?.rows_affected(), "user")?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -97,11 +98,7 @@ pub(super) async fn insert_member(
 
 async fn require_below_limit(connection: &mut Connection, organization: &OrganizationId, users_max: u32) -> Result<()> {
     let query = sqlx::query_scalar("SELECT count(*) FROM members WHERE organization = $1").bind(organization.as_str());
-    let users: i64 = query.fetch_one(connection).await?;
-    if users > i64::from(users_max) {
-        return Err(Error::TooMany { what: "users of an organization", limit: users_max.into() });
-    }
-    Ok(())
+    require_within(users_max.into(), query.fetch_one(connection).await?, "users of an organization")
 }
 
 async fn remove(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
@@ -116,11 +113,7 @@ async fn remove(connection: &mut Connection, organization: &OrganizationId, user
     }
     let query = sqlx::query("DELETE FROM members WHERE organization = $1 AND user_id = $2");
     let removed = query.bind(organization.as_str()).bind(user.as_str()).execute(&mut *connection).await?;
-    require_one(removed.rows_affected())
-}
-
-fn require_one(rows: u64) -> Result<()> {
-    if rows == 0 { Err(Error::NotFound { what: "user" }) } else { Ok(()) }
+    require_changed(removed.rows_affected(), "user")
 }
 
 fn read(row: &Row) -> Result<User> {
