@@ -1,11 +1,14 @@
 //! The writer of the log's lines.
 //!
 //! Warnings and errors are written by the thread that logs them, before it goes on. A thread of its own
-//! (`tracing-appender`) writes all other lines, so that a request does not wait for stderr; lines that wait for that
-//! thread are written together. Each line has its time, since a warning can precede a line that was logged before it.
+//! (`tracing-appender`) writes all other lines, so that a request does not wait for stderr; it pauses after each write, and
+//! the lines of a pause are written together. Each line has its time, since a warning can precede a line that was logged
+//! before it.
 
 use std::io::{self, BufWriter, Stderr, Write};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 
 use tracing::Level;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
@@ -15,6 +18,9 @@ use tracing_subscriber::fmt::writer::{MakeWriterExt, OrElse, WithMaxLevel};
 /// Lines that wait for the log's thread: some seconds of a busy server, about 8 MB. Further lines are dropped and
 /// counted.
 const WAITING_LINES_MAX: usize = 16_384;
+
+/// The pause of the log's thread after a write. During a pause, a line costs its request no wake-up of the thread.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Dropped lines of this process.
 static LINES_DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
@@ -39,11 +45,25 @@ pub fn lines_dropped() -> u64 {
 }
 
 fn start_thread(output: impl Write + Send + 'static) -> (NonBlocking, WorkerGuard) {
-    // The thread flushes the buffer when no line waits.
     NonBlockingBuilder::default()
         .buffered_lines_limit(WAITING_LINES_MAX)
         .thread_name("log")
-        .finish(BufWriter::new(output))
+        .finish(PausingWriter(BufWriter::new(output)))
+}
+
+/// The output of the log's thread, which flushes it when no line waits.
+struct PausingWriter<W: Write>(BufWriter<W>);
+
+impl<W: Write> Write for PausingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.0.flush();
+        thread::sleep(PAUSE);
+        flushed
+    }
 }
 
 fn by_level<U: for<'w> MakeWriter<'w>>(urgent: U, others: NonBlocking) -> ByLevel<U> {
