@@ -10,7 +10,7 @@ use crate::work::{Event, Events};
 pub(super) async fn report<F: Future>(events: &Events, build: impl FnOnce(Progress) -> F) -> F::Output {
     let (progress, mut reports) = Progress::channel();
     let reports = poll_fn(|context| reports.poll_recv(context));
-    events.forward(build(progress), reports, rendered).await
+    events.forward(Box::pin(build(progress)), reports, rendered).await
 }
 
 fn rendered(event: BuildEvent) -> Option<Event> {

@@ -9,7 +9,7 @@ use crate::work::{Answer, Event, Events};
 
 /// Runs a call and sends its status events while it runs.
 pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<Answer, Error> {
-    let invoke = |sender| invoker.invoke(call, sender);
+    let invoke = |sender| Box::pin(invoker.invoke(call, sender));
     let results = match events.has_reader() {
         true => with_status_events(events, invoke).await?,
         false => invoke(EventSender::none()).await?,
@@ -18,7 +18,7 @@ pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Resul
 }
 
 /// Runs `work` and sends its status events. Events that did not fit into the runner's buffer count as dropped.
-async fn with_status_events<W: Future>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
+async fn with_status_events<W: Future + Unpin>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
     let (sender, mut statuses) = EventSender::channel();
     let statuses = poll_fn(|context| statuses.poll_recv(context));
     let work = work(sender.clone());
@@ -29,6 +29,8 @@ async fn with_status_events<W: Future>(events: &Events, work: impl FnOnce(EventS
 
 #[cfg(test)]
 mod tests {
+    use std::future::ready;
+
     use registry::{Clock, InvocationId};
 
     use super::*;
@@ -40,11 +42,11 @@ mod tests {
         let invocation_id = InvocationId::new(&Clock::system());
         let (message, progress) = ("again".to_owned(), None);
         let event = runner::StatusEvent { invocation_id, input_index: 0, message, progress, total: None, data: None };
-        let burst = async |sender: EventSender| {
+        let burst = |sender: EventSender| {
             for _ in 0..300 {
                 sender.send(event.clone());
             }
-            Answer::ok(&"done")
+            ready(Answer::ok(&"done"))
         };
         let text = streamed(async |events| with_status_events(&events, burst).await).await;
         assert_eq!(text.matches("event: status").count(), 256);

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
+use futures_util::FutureExt;
 use futures_util::stream::try_unfold;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -45,16 +46,24 @@ struct TimedBody {
 
 impl TimedBody {
     async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BodyError> {
-        let began = Instant::now();
-        let _awaited = Awaited::begin(&self.activity);
-        let crowd = self.activity.crowd();
-        let frame = timeout(self.spent.left(crowd), self.inner.frame()).await.map_err(|_| BodyError::TooSlow)?;
+        let frame = match self.inner.frame().now_or_never() {
+            Some(frame) => frame,
+            None => self.wait().await?,
+        };
         let frame = frame.transpose()?;
-        self.spent.waited += began.elapsed();
         self.spent.bytes += frame.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
         if frame.is_none() || self.inner.is_end_stream() {
             self.activity.report(Event::BodyOwed(false));
         }
+        Ok(frame)
+    }
+
+    async fn wait(&mut self) -> Result<Option<hyper::Result<Frame<Bytes>>>, BodyError> {
+        let began = Instant::now();
+        let _awaited = Awaited::begin(&self.activity);
+        let time = self.spent.left(self.activity.crowd());
+        let frame = timeout(time, self.inner.frame()).await.map_err(|_| BodyError::TooSlow)?;
+        self.spent.waited += began.elapsed();
         Ok(frame)
     }
 }

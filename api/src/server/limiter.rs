@@ -123,15 +123,16 @@ impl Table {
     fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
         let mut tallies = BTreeMap::<_, Tally>::new();
         for connection in self.connections.values() {
-            let tally = tallies.entry(connection.client).or_default();
-            tally.connections += 1;
-            tally.stalled += usize::from(connection.state.stalled_since().is_some());
+            tallies.entry(connection.client).or_default().add(&connection.state);
         }
         tallies
     }
 
     fn tally(&self, client: IpAddr) -> Tally {
-        self.tallies().remove(&client).unwrap_or_default()
+        let mut tally = Tally::default();
+        let connections = self.connections.values().filter(|connection| connection.client == client);
+        connections.for_each(|connection| tally.add(&connection.state));
+        tally
     }
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.

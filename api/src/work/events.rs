@@ -3,7 +3,6 @@
 //! A slow client does not delay the work: events that do not fit into the buffer are dropped, and `done` has their number.
 
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -76,13 +75,12 @@ impl Events {
     }
 
     /// Waits for `work` and sends the items of the stream meanwhile.
-    pub(crate) async fn forward<W: Future, T>(
+    pub(crate) async fn forward<W: Future + Unpin, T>(
         &self,
-        work: W,
+        mut work: W,
         mut items: impl Stream<Item = T> + Unpin,
         rendered: impl Fn(T) -> Option<Event>,
     ) -> W::Output {
-        let mut work = pin!(work);
         let outcome = loop {
             tokio::select! {
                 biased;
@@ -165,7 +163,7 @@ mod tests {
     async fn events_precede_the_outcome() {
         let (sender, receiver) = mpsc::channel(BUFFERED_MAX);
         let events = Events::to(sender);
-        let outcome = events.forward(async { Answer::ok(&"body") }, stream::iter([1, 2]), number).await;
+        let outcome = events.forward(Box::pin(async { Answer::ok(&"body") }), stream::iter([1, 2]), number).await;
         events.end(&Answer::of(outcome, &RequestId::for_tests())).await;
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         let expected = "event: status\ndata: 1\n\nevent: status\ndata: 2\n\nevent: result\ndata: \"body\"\n\n\
@@ -191,7 +189,7 @@ mod tests {
     async fn a_slow_client_loses_events_and_gets_their_number() {
         let (sender, receiver) = mpsc::channel(2);
         let events = Events::to(sender);
-        let outcome = events.forward(async { Err(Error::NotFound) }, stream::iter(0..5), number).await;
+        let outcome = events.forward(Box::pin(async { Err(Error::NotFound) }), stream::iter(0..5), number).await;
         let answer = Answer::of(outcome, &RequestId::for_tests());
         let ended = tokio::spawn(async move { events.end(&answer).await });
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();

@@ -6,6 +6,7 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use registry::{OperationId, Store};
 use tokio::sync::mpsc::{self, Receiver};
 
@@ -61,7 +62,7 @@ impl Reply {
         F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
         let (events, receiver) = self.events();
-        let work = work(WorkContext { events: events.clone(), operation: None });
+        let work = work(WorkContext { events: events.clone(), operation: None }).boxed();
         let request = self.request;
         let done = self.tasks.spawn(async move {
             let answer = to_its_end(work, &request).await;
@@ -84,8 +85,9 @@ impl Reply {
     }
 }
 
-/// The response of work that may panic.
-pub(super) async fn to_its_end(work: impl Future<Output = Result<Answer, Error>>, request: &RequestId) -> Answer {
+/// The response of work that may panic. The work is boxed, since a future that is an argument of another one has its
+/// size twice.
+pub(super) async fn to_its_end(work: BoxFuture<'static, Result<Answer, Error>>, request: &RequestId) -> Answer {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
     Answer::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
 }

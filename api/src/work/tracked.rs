@@ -9,6 +9,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use registry::{
     BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal, Store,
     ToolId, TrackedOperation,
@@ -127,7 +128,7 @@ impl OperationTask {
     async fn run<W, F>(self, work: W) -> Option<Answer>
     where
         W: FnOnce(WorkContext) -> F,
-        F: Future<Output = Result<Answer, Error>>,
+        F: Future<Output = Result<Answer, Error>> + Send + 'static,
     {
         let Self { store, request, events, operation: OperationRequest { principal, kind, tool, once }, .. } = self;
         let begun = store.begin_operation(&principal, NewOperation { kind, tool, once }).await;
@@ -139,7 +140,7 @@ impl OperationTask {
         let _ = self.begun.send(begun);
         let operation = fresh?;
         let context = WorkContext { events: events.clone(), operation: Some(operation.clone()) };
-        let answer = to_its_end(work(context), &request).await;
+        let answer = to_its_end(work(context).boxed(), &request).await;
         record_end(store, (principal.organization, operation), end_of(kind, &answer)).await;
         events.end(&answer).await;
         Some(answer)

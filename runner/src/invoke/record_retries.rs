@@ -39,8 +39,9 @@ impl RecordRetries {
     /// # Errors
     /// When the end could not be recorded in time. The record is then closed without its outcome.
     pub async fn record_end(&self, finished: InvocationFinished) -> Result<(), Error> {
-        let reduced = reduced(&finished);
-        let Err(error) = self.finish_with_retries(finished).await else { return Ok(()) };
+        let finished: Arc<[InvocationFinished]> = [finished].into();
+        let Err(error) = self.finish_with_retries(&finished).await else { return Ok(()) };
+        let reduced = reduced(&finished[0]);
         tracing::error!(invocation = %reduced.id, %error, "the end of a run cannot be recorded; its record is closed without it");
         if let Err(error) = self.store.finish_invocations(vec![reduced.clone()]).await {
             tracing::error!(invocation = %reduced.id, %error, "a record cannot be closed now; it is closed later");
@@ -50,9 +51,8 @@ impl RecordRetries {
     }
 
     /// Writes the end of a record, with retries while the database is busy.
-    async fn finish_with_retries(&self, finished: InvocationFinished) -> registry::Result<()> {
+    async fn finish_with_retries(&self, finished: &Arc<[InvocationFinished]>) -> registry::Result<()> {
         let deadline = Instant::now() + STALL_MAX;
-        let finished: Arc<[InvocationFinished]> = vec![finished].into();
         loop {
             match self.store.finish_invocations(finished.clone()).await {
                 Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {

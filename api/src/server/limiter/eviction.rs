@@ -31,6 +31,11 @@ enum Class {
 }
 
 impl Tally {
+    pub(super) fn add(&mut self, connection: &State) {
+        self.connections += 1;
+        self.stalled += usize::from(connection.stalled_since().is_some());
+    }
+
     /// Stalled connections that share the time of a crowded address; 0 while more than a quarter of its `connections_max`
     /// is free, since no other client lacks a connection then. Two addresses that fill a server are crowded.
     pub(super) const fn crowd(self, connections_max: usize) -> usize {
