@@ -1,6 +1,6 @@
-// Makes the component of the JavaScript image from the shim: `node build.mjs OUTPUT`.
+// Builds the component of the JavaScript image from the shim: `node build.mjs OUTPUT`.
 //
-// StarlingMonkey starts, loads the shim, and is stopped; its memory at that moment becomes the component's initial memory.
+// StarlingMonkey starts and loads the shim. A snapshot of its memory becomes the component's initial memory.
 
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const [output] = process.argv.slice(2);
 
-// The generator names its scratch directory by chance, and the name stays in the image.
+// The generator chooses a random name for its temporary directory, and the name becomes part of the image.
 Math.random = () => 0.5;
 const { componentize } = await import('@bytecodealliance/componentize-js');
 
@@ -17,7 +17,7 @@ const { component } = await componentize({
   sourcePath: join(here, 'shim/lathe.js'),
   witPath: join(here, '../wit'),
   worldName: 'image',
-  // Requests leave through `lathe:tool/http`.
+  // Requests are sent with `lathe:tool/http`.
   disableFeatures: ['http', 'fetch-event'],
 });
 await writeFile(output, component);

@@ -1,4 +1,4 @@
-//! The part of a component that links its core modules.
+//! Parses the core modules of a component and how they are linked.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use wasmparser::{
 
 use crate::module::{Kind, Module};
 
-/// Something that a core instance exports.
+/// An export of a core instance.
 #[derive(Clone, Copy)]
 pub struct Alias<'a> {
     pub instance: usize,
@@ -20,7 +20,7 @@ pub struct Alias<'a> {
 #[derive(Clone, Copy)]
 pub enum Item<'a> {
     Alias(Alias<'a>),
-    /// A function of the host, lowered, or a built-in of the component model.
+    /// A lowered host function, or a built-in function of the component model.
     Host,
 }
 
@@ -37,7 +37,7 @@ pub struct Lift<'a> {
     pub post_return: Option<Alias<'a>>,
 }
 
-/// The core modules of a component, how they are linked, and what the component exports of them.
+/// The core modules of a component, their links, and the core functions that the component exports.
 #[derive(Default)]
 pub struct Component<'a> {
     pub modules: Vec<Module<'a>>,

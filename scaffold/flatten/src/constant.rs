@@ -1,16 +1,17 @@
-//! Values that are known when modules are merged.
+//! Constant expressions, evaluated when modules are merged.
 
 use anyhow::Result;
 use wasm_encoder::{ConstExpr, Instruction};
 use wasmparser::{ConstExpr as Expression, Operator};
 
-/// A number that an expression amounts to.
+/// The value of a numeric constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     I32(i32),
     I64(i64),
-    /// By their bits.
+    /// IEEE 754 bits.
     F32(u32),
+    /// IEEE 754 bits.
     F64(u64),
 }
 
@@ -34,7 +35,7 @@ impl Value {
     }
 }
 
-/// The value of a constant expression; `None` for what is no number. `global` gives the value of a global.
+/// Evaluates a constant expression; `None` if the expression is not numeric. `global` returns the value of a global.
 pub fn evaluate(expression: &Expression<'_>, global: impl Fn(u32) -> Option<Value>) -> Result<Option<Value>> {
     let mut stack = Vec::new();
     for operator in expression.get_operators_reader() {

@@ -1,15 +1,15 @@
-//! Takes the free places between the image's objects, so that what a run allocates lies together.
+//! Fills free chunks of the heap, so that allocations of a run are contiguous.
 //!
-//! Spread over the holes, a run's objects would make it copy a page of the image for each of them. The allocator is
-//! wasi-libc's dlmalloc (`malloc_state` and `malloc_chunk` in its `dlmalloc/src/malloc.c`, without footers and locks). It
-//! is left as it would be if somebody had asked for every free chunk and kept it, except for the largest: that is its
-//! designated victim, from which it cuts what no free chunk fits.
+//! Allocations in scattered free chunks would each make the run copy a page of the image. The allocator is wasi-libc's
+//! dlmalloc (`malloc_state` and `malloc_chunk` in its `dlmalloc/src/malloc.c`, without footers and locks). Every free chunk
+//! is marked as allocated, except for the largest: it becomes the designated victim, from which dlmalloc allocates when no
+//! free chunk fits.
 
 use anyhow::{Context, Result, ensure};
 
 use crate::word::{WORD_BYTES, put, word};
 
-/// The fields of `malloc_state`, from its beginning.
+/// Offsets of the fields of `malloc_state`.
 const SMALL_MAP: usize = 0;
 const TREE_MAP: usize = 4;
 const VICTIM_BYTES: usize = 8;
@@ -17,23 +17,23 @@ const VICTIM: usize = 20;
 const SMALL_BINS: usize = 40;
 const TREE_BINS: usize = 304;
 const STATE_BYTES: usize = 432;
-/// Of either kind.
+/// Small bins, and tree bins.
 const BINS: usize = 32;
 
-/// The fields of `malloc_chunk`, and of `malloc_tree_chunk` behind them.
+/// Offsets of the fields of `malloc_chunk`, and of `malloc_tree_chunk`, which extends it.
 const HEAD: usize = 4;
 const FORWARD: usize = 8;
 const BACK: usize = 12;
 const CHILDREN: [usize; 2] = [16, 20];
-/// Flags of a chunk's head, which has its size besides.
+/// Flags in the head of a chunk. The other bits are the chunk's size.
 const PREVIOUS_IN_USE: u32 = 1;
 const IN_USE: u32 = 2;
 const FLAGS: u32 = 7;
 
-/// Changes the memory of an image.
+/// Marks the free chunks in an image's memory as allocated, except for the largest.
 ///
 /// # Errors
-/// When there is no state of an allocator in it, or it contradicts itself.
+/// When the memory contains no allocator state or several, or the state is inconsistent.
 pub fn seal(memory: &mut [u8]) -> Result<()> {
     let mut states = (0..memory.len() - STATE_BYTES).step_by(WORD_BYTES).filter(|place| is_state(memory, *place));
     let state = states.next().context("the image has no allocator that is known here")?;
@@ -55,12 +55,12 @@ pub fn seal(memory: &mut [u8]) -> Result<()> {
     put(memory, state + VICTIM_BYTES, u32::try_from(bytes(memory, largest))?)
 }
 
-/// A bin has the links of a chunk, which begins two words before them.
+/// The address of a small bin as a chunk: a bin consists of a chunk's links, which begin two words into the chunk.
 const fn small_bin(state: usize, bin: usize) -> usize {
     state + SMALL_BINS + bin * 2 * WORD_BYTES
 }
 
-/// Whether all bins are lists that lead back to them, and the map says which are empty.
+/// Whether the bins at `state` are circular lists, and the bin map marks exactly those that are not empty.
 fn is_state(memory: &[u8], state: usize) -> bool {
     let follow = |place: usize, link: usize| word(memory, place + link).unwrap_or(0) as usize;
     (0..BINS).all(|bin| {
@@ -91,7 +91,7 @@ fn free(memory: &[u8], state: usize) -> Result<Vec<usize>> {
     Ok(free)
 }
 
-/// The chunks from one to another, the last left out.
+/// The chunks of a linked list from `chunk` to `end`, exclusive.
 fn list(memory: &[u8], mut chunk: usize, end: usize) -> Result<Vec<usize>> {
     let mut chunks = Vec::new();
     while chunk != end {
@@ -106,17 +106,17 @@ fn bytes(memory: &[u8], chunk: usize) -> usize {
     (word(memory, chunk + HEAD).unwrap_or(0) & !FLAGS) as usize
 }
 
-/// Empties a free chunk.
+/// Fills a free chunk with zeros, including its links.
 fn clear(memory: &mut [u8], chunk: usize) -> Result<()> {
     let head = word(memory, chunk + HEAD)?;
     ensure!(head & FLAGS == PREVIOUS_IN_USE, "the chunk at {chunk} is not free");
-    // The next chunk begins with this one's size.
+    // The first word of the next chunk is the size of this one.
     let end = chunk + bytes(memory, chunk);
     memory.get_mut(chunk + FORWARD..end).context("a chunk beyond the memory")?.fill(0);
     Ok(())
 }
 
-/// Makes a free chunk one that is in use, with nothing in it.
+/// Marks a free chunk as allocated and fills it with zeros.
 fn take(memory: &mut [u8], chunk: usize) -> Result<()> {
     clear(memory, chunk)?;
     let (head, next) = (word(memory, chunk + HEAD)?, chunk + bytes(memory, chunk));

@@ -1,24 +1,25 @@
-//! Makes the image's objects immortal, as `shim/lathe_runtime/immortal.py` lists them.
+//! Makes the objects that `shim/lathe_runtime/immortal.py` lists immortal.
 //!
-//! The interpreter neither counts references to an immortal object nor frees it. A run is spared the copy of every page
-//! on which it would only have counted, and no run lives long enough to miss the memory.
+//! The interpreter neither counts references to an immortal object nor frees it. A run then does not copy pages only to
+//! update reference counts. Runs are short, so the memory that is never freed does not matter.
 
 use anyhow::{Context, Result, ensure};
 
 use crate::word::{WORD_BYTES, put, word};
 
-/// What `immortal.py` writes before the list, complemented.
+/// The bitwise complement of the words that precede the list in memory, as in `immortal.py`.
 const MARK: [u32; 4] = [0x6A62_6F73, 0x7463_6520, 0x6920_666F, 0x6567_616D];
 
-/// Where CPython 3.14 begins to take a count for that of an immortal object, in 32-bit builds, and what it gives those
-/// that it makes itself. Above the first there is room for code that counts all the same. (`Include/refcount.h`)
+/// Lowest reference count of an immortal object in 32-bit builds of CPython 3.14 (`Include/refcount.h`).
 const IMMORTAL_FROM: u32 = 1 << 30;
+/// Reference count that CPython gives its own immortal objects. The margin above the lowest count allows for code that
+/// counts references to immortal objects nevertheless.
 const IMMORTAL: u32 = 5 << 28;
 
-/// Changes the memory of an image, and blanks the list.
+/// Sets the reference counts of the listed objects in an image's memory, and clears the list.
 ///
 /// # Errors
-/// When there is no list, or what it points at does not look like objects.
+/// When the memory contains no list or several, or a list entry does not point to a valid object.
 pub fn make(memory: &mut [u8]) -> Result<()> {
     let mark: Vec<u8> = MARK.iter().flat_map(|word| (!word).to_le_bytes()).collect();
     let mut marks = memory.windows(mark.len()).enumerate().filter(|(_, window)| *window == mark);

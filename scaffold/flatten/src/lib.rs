@@ -1,12 +1,12 @@
 //! Merges the linked core modules of a component into one.
 //!
-//! An interpreter built from shared libraries is a component of a dozen core modules which share an imported memory
-//! and an imported table. Instantiating it fills that table one function at a time, on every run, because an engine
-//! cannot prepare a table that is imported. In one module the table is local, and preparing it happens when the
-//! component is compiled. What no export and no table entry can reach is left out on the way, and globals that
-//! nothing writes become constants.
+//! An interpreter built from shared libraries is a component of a dozen core modules that share an imported memory
+//! and an imported table. An engine cannot initialise an imported table in advance, so every instantiation fills it one
+//! function at a time. In a single module the table is local, and the engine initialises it when the component is compiled.
+//! Merging also removes functions and globals that no export and no table entry reaches, and replaces globals that are
+//! never written by constants.
 //!
-//! The input is what shared-everything linking gives after its start functions have run: every core module is
+//! The input is the output of shared-everything linking after its start functions have run: every core module is
 //! instantiated at most once, has no start function, and calls the host only through lowered functions.
 
 mod component;
@@ -25,16 +25,15 @@ mod word;
 use anyhow::{Context, Result};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, decode, embed_component_metadata};
 
-/// The highest level.
+/// The highest compression level of zstd: an image is compressed once and decompressed often.
 const ZSTD_LEVEL: i32 = 22;
-/// The largest window that a reader takes without being told of it.
+/// The largest window that decompressors accept by default.
 const WINDOW_LOG: u32 = 27;
 
-/// The same component with one core module in place of its linked ones, and with the initial memory that `edit` makes of
-/// its own.
+/// Returns the component with its linked core modules merged into one, and with `edit` applied to its initial memory.
 ///
 /// # Errors
-/// When the component is not one that linking gives, or `edit` fails.
+/// When the component is not the output of shared-everything linking, or `edit` fails.
 pub fn flatten(component: &[u8], edit: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Vec<u8>> {
     let parsed = component::Component::parse(component)?;
     let sources = sources::Sources::resolve(&parsed)?;
@@ -44,7 +43,7 @@ pub fn flatten(component: &[u8], edit: impl FnOnce(&mut [u8]) -> Result<()>) -> 
     wrap(component, module).context("the merged module does not make the same component")
 }
 
-/// Makes a component of `module`, with the world that `component` has.
+/// Makes a component of `module` with the world of `component`.
 fn wrap(component: &[u8], mut module: Vec<u8>) -> Result<Vec<u8>> {
     let DecodedWasm::Component(resolve, world) = decode(component)? else {
         anyhow::bail!("not a component");
@@ -53,10 +52,10 @@ fn wrap(component: &[u8], mut module: Vec<u8>) -> Result<Vec<u8>> {
     ComponentEncoder::default().validate(true).module(&module)?.encode()
 }
 
-/// Compresses an image as small as zstd makes it: it is packed once and lies in the repository.
+/// Compresses an image for the repository.
 ///
 /// # Errors
-/// When memory for the compressor is missing.
+/// When the compressor cannot allocate its memory.
 pub fn pack(image: &[u8]) -> Result<Vec<u8>> {
     let mut packed = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
     packed.long_distance_matching(true)?;

@@ -1,16 +1,17 @@
-//! What a module's memory begins with, laid out anew.
+//! Rewrites the data segments of a module.
 
 use anyhow::{Context, Result, bail, ensure};
 use wasm_encoder::{ConstExpr, DataCountSection, DataSection, Module, RawSection};
 use wasmparser::{Data, DataKind, Operator, Parser, Payload};
 
-/// A segment ends where a whole page of this size is zero: fewer segments are faster to read than a few zeros.
+/// Size of the pages of zeros that separate segments. Shorter runs of zeros stay in a segment, since a few zeros cost less
+/// than another segment.
 const PAGE_BYTES: usize = 4 << 10;
 
-/// The same module with the memory that `edit` makes of its own.
+/// Returns the module with `edit` applied to its initial memory.
 ///
 /// # Errors
-/// When `edit` fails, or the module fills its memory while it runs.
+/// When `edit` fails, or the module initialises memory at run time, with passive segments.
 pub fn rewrite(module: &[u8], edit: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Vec<u8>> {
     let mut memory = Vec::new();
     for payload in Parser::new(0).parse_all(module) {

@@ -1,4 +1,4 @@
-//! Writes the one module.
+//! Writes the merged module.
 
 use anyhow::{Context, Result, bail};
 use wasm_encoder::reencode::Reencode;
@@ -12,10 +12,10 @@ use crate::module::Kind;
 use crate::plan::Plan;
 use crate::renumber::Renumber;
 
-/// The name by which the component model finds the memory.
+/// The export name of the memory, which the component model requires.
 const MEMORY: &str = "memory";
 
-/// The bytes of the module that `plan` describes.
+/// Encodes the module that `plan` describes.
 pub fn merge(plan: &Plan<'_, '_>) -> Result<Vec<u8>> {
     let mut module = Module::new();
     let writer = Writer { plan };

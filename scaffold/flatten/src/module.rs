@@ -1,4 +1,4 @@
-//! One core module, taken apart.
+//! Parses a core module into its sections.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use wasmparser::{
     Data, Element, ExternalKind, FuncType, FunctionBody, Global, Import, MemoryType, Parser, Payload, Table, TypeRef,
 };
 
-/// The index spaces that modules share with each other.
+/// The index spaces whose entries modules import and export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Function,
@@ -40,13 +40,13 @@ impl Kind {
     }
 }
 
-/// The parts of a core module that merging needs. Custom sections are left out.
+/// The sections of a core module that merging needs. Custom sections are dropped.
 #[derive(Default)]
 pub struct Module<'a> {
     pub types: Vec<FuncType>,
-    /// Imports of each kind, in order; they come first in the index space of their kind.
+    /// Imports of each kind, in order. They precede the definitions in the index space of their kind.
     pub imports: [Vec<Import<'a>>; 4],
-    /// The type of each function of the module's own.
+    /// Type index of each function that the module defines.
     pub functions: Vec<u32>,
     pub tables: Vec<Table<'a>>,
     pub memories: Vec<MemoryType>,
@@ -70,7 +70,7 @@ impl<'a> Module<'a> {
         &self.imports[kind as usize]
     }
 
-    /// How many things of a kind the module brings itself.
+    /// Number of definitions of a kind, without imports.
     pub fn defined(&self, kind: Kind) -> usize {
         match kind {
             Kind::Function => self.functions.len(),

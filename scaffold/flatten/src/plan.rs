@@ -1,4 +1,4 @@
-//! The place of everything in the one module.
+//! Indices in the merged module.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use crate::module::{Kind, Module};
 use crate::reach::Reach;
 use crate::sources::{Definition, Source, Sources};
 
-/// What the one module consists of, in order, and the new index of what there was.
+/// The contents of the merged module in order, and the new index of each definition.
 pub struct Plan<'c, 'a> {
     pub sources: &'c Sources<'c, 'a>,
     pub modules: Vec<(usize, &'c Module<'a>)>,
@@ -54,7 +54,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         found.map(|(_, module)| *module).context("a module that is left out")
     }
 
-    /// The new index of an entry of an instance's index space.
+    /// Returns the new index of an entry of an instance's index space.
     pub fn index(&self, instance: usize, kind: Kind, index: u32) -> Result<u32> {
         match self.sources.get(instance, kind, index)? {
             Source::Own(definition) => self.of(kind, definition),
@@ -66,7 +66,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         }
     }
 
-    /// The new index of a definition.
+    /// Returns the new index of a definition.
     pub fn of(&self, kind: Kind, definition: Definition) -> Result<u32> {
         let found = self.indices[kind as usize].get(&definition).copied();
         found.with_context(|| format!("{kind:?} {definition:?} is left out"))
@@ -77,7 +77,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         self.type_indices.get(kind).copied().context("a type without a place")
     }
 
-    /// The type of a function of the host.
+    /// Returns the new type index of a host function.
     pub fn host_type(&self, instance: usize, import: &Import<'_>) -> Result<u32> {
         match import.ty {
             TypeRef::Func(index) => self.type_index(instance, index),
@@ -85,7 +85,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         }
     }
 
-    /// The value of a global that nothing writes.
+    /// Returns the value of a global that is never written.
     pub fn constant(&self, instance: usize, global: u32) -> Result<Option<Value>> {
         match self.sources.get(instance, Kind::Global, global)? {
             Source::Own(definition) => Ok(self.constants.get(&definition).copied()),
@@ -93,7 +93,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         }
     }
 
-    /// Every global that has a value and keeps it. Initial values refer to earlier globals only.
+    /// Returns all globals with a constant value that are never written. Initial values refer to earlier globals only.
     fn constants(&self, reach: &Reach<'a>) -> Result<HashMap<Definition, Value>> {
         let mut known = HashMap::new();
         for (instance, module) in &self.modules {
@@ -127,7 +127,7 @@ impl<'c, 'a> Plan<'c, 'a> {
     }
 }
 
-/// The types of all modules, each once.
+/// The function types of all modules without duplicates, and the index of each.
 fn distinct<'c>(modules: &[(usize, &'c Module<'_>)]) -> Result<(Vec<&'c FuncType>, HashMap<&'c FuncType, u32>)> {
     let (mut types, mut indices) = (Vec::new(), HashMap::new());
     for kind in modules.iter().flat_map(|(_, module)| &module.types) {
@@ -139,7 +139,7 @@ fn distinct<'c>(modules: &[(usize, &'c Module<'_>)]) -> Result<(Vec<&'c FuncType
     Ok((types, indices))
 }
 
-/// The exports of a component keep the names that their core functions have.
+/// The core functions behind the component's exports, under the names of their core exports.
 fn exports<'a>(component: &Component<'a>, sources: &Sources<'_, 'a>) -> Result<Vec<(&'a str, Definition)>> {
     let mut exports: Vec<(&str, Definition)> = Vec::new();
     for lift in &component.lifts {

@@ -1,4 +1,4 @@
-//! What the exports and the function table can reach; the rest is left out.
+//! Finds the functions and globals that exports and table entries reach. All others are removed.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,14 +9,14 @@ use crate::component::Component;
 use crate::module::{Kind, Module};
 use crate::sources::{Definition, Source, Sources};
 
-/// Functions and globals that stay, and the host's functions that they call.
+/// The reachable functions and globals, and the host functions that they call.
 #[derive(Default)]
 pub struct Reach<'a> {
     pub functions: BTreeSet<Definition>,
     pub globals: BTreeSet<Definition>,
-    /// Globals that a function writes.
+    /// Globals that a reachable function writes.
     pub written: HashSet<Definition>,
-    /// In the order of their first call, each with the instance whose import it is.
+    /// Host functions in the order in which they were found, each with the instance that imports it.
     pub hosts: Vec<(usize, Import<'a>)>,
     pending: Vec<Definition>,
 }

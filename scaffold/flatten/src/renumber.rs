@@ -1,4 +1,4 @@
-//! Code of one instance, written with the indices of the one module.
+//! Rewrites the code of an instance with the indices of the merged module.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::constant::evaluate;
 use crate::module::Kind;
 use crate::plan::Plan;
 
-/// Something that code refers to has no place in the one module.
+/// A reference to something that is not in the merged module.
 #[derive(Debug)]
 pub struct Misplaced(anyhow::Error);
 
@@ -27,17 +27,18 @@ fn misplaced(error: anyhow::Error) -> Error<Misplaced> {
     Error::UserError(Misplaced(error))
 }
 
-/// Rewrites what belongs to `instance`.
+/// Rewrites the sections of `instance`.
 pub struct Renumber<'p, 'c, 'a> {
     pub plan: &'p Plan<'c, 'a>,
     pub instance: usize,
-    /// Where the segments of this instance begin among all.
+    /// Index of the instance's first element segment in the merged module.
     pub elements: u32,
+    /// Index of the instance's first data segment in the merged module.
     pub data: u32,
 }
 
 impl Renumber<'_, '_, '_> {
-    /// The offset of a segment, as a number.
+    /// Evaluates the offset of a segment to a constant.
     pub fn offset(&self, expression: &wasmparser::ConstExpr<'_>) -> Result<ConstExpr> {
         let value = evaluate(expression, |global| self.plan.constant(self.instance, global).ok().flatten())?;
         let value = value.ok_or_else(|| anyhow::anyhow!("a segment without a fixed place"))?;

@@ -1,4 +1,4 @@
-//! Where each entry of each core module's index spaces comes from, once imports are followed to their end.
+//! Resolves the imports of the core modules: for each entry of an index space, the definition behind it.
 
 use std::collections::HashMap;
 
@@ -8,42 +8,46 @@ use wasmparser::Import;
 use crate::component::{Alias, Component, Instance, Item};
 use crate::module::{Kind, Module};
 
-/// The export by which a component's own trampolines are recognised: a table of functions that another module fills
-/// as soon as the memory exists that their lowering needs.
+/// Export name of the trampolines' table. Lowering a host function needs the memory of the module that imports it, so that
+/// module imports trampolines instead. Another module, the filler, fills their table once the memory exists.
 const TRAMPOLINES: &str = "$imports";
-/// What a filler calls its arguments when the functions and the table come apart.
+/// Name of the filler's argument that has the target functions, if functions and table are separate arguments.
 const TARGETS: &str = "actual";
+/// Name of the filler's argument that has the table, if functions and table are separate arguments.
 const SHIM: &str = "shim";
 
-/// Something that an instance brings itself, by its place among what the instance brings of that kind.
+/// A definition of an instance, by its index among the instance's definitions of that kind, imports not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Definition {
     pub instance: usize,
     pub index: usize,
 }
 
-/// Where an entry comes from.
+/// The origin of an entry of an index space.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
     Own(Definition),
-    /// A function of the host, as `instance` imports it.
+    /// A host function, with the import of `instance`.
     Host {
         instance: usize,
         import: Import<'a>,
     },
 }
 
-/// The sources of all entries.
+/// The sources of all entries, by instance and kind.
 pub struct Sources<'c, 'a> {
     component: &'c Component<'a>,
     trampolines: Option<Trampolines<'c, 'a>>,
     spaces: HashMap<usize, [Vec<Source<'a>>; 4]>,
 }
 
-/// The instance whose functions jump through a table, what they end at, and the instance that fills the table.
+/// The trampolines of a component.
 struct Trampolines<'c, 'a> {
+    /// Instance whose functions call through the table.
     instance: usize,
+    /// Instance that fills the table.
     filler: usize,
+    /// Functions that the trampolines call, by name.
     targets: &'c HashMap<&'a str, Item<'a>>,
 }
 
@@ -58,7 +62,7 @@ impl<'c, 'a> Sources<'c, 'a> {
         Ok(sources)
     }
 
-    /// The instances that become part of the one module, in the order of their instantiation.
+    /// The instances to merge, in the order of their instantiation.
     pub fn merged(&self) -> Vec<(usize, &'c Module<'a>)> {
         let left_out = self.trampolines.as_ref().map(|found| [found.instance, found.filler]).unwrap_or([usize::MAX; 2]);
         let instances = self.component.instances.iter().enumerate();
@@ -69,14 +73,14 @@ impl<'c, 'a> Sources<'c, 'a> {
         modules.filter(|(index, _)| !left_out.contains(index)).collect()
     }
 
-    /// The source of an entry of an instance's index space.
+    /// Returns the source of an entry of an instance's index space.
     pub fn get(&self, instance: usize, kind: Kind, index: u32) -> Result<Source<'a>> {
         let space = self.spaces.get(&instance).map(|spaces| &spaces[kind as usize]);
         let source = space.and_then(|space| space.get(index as usize)).copied();
         source.with_context(|| format!("instance {instance} has no {kind:?} {index}"))
     }
 
-    /// The function that a name of an instance stands for.
+    /// Returns the function that an instance exports under a name.
     pub fn function(&self, alias: Alias<'a>) -> Result<Definition> {
         match self.alias(Kind::Function, alias, None)? {
             Source::Own(definition) => Ok(definition),
@@ -130,7 +134,7 @@ impl<'c, 'a> Sources<'c, 'a> {
     }
 }
 
-/// Writers of components differ in how they pass table and functions to the filler: as one instance, or as two.
+/// Finds the trampolines of a component. Linkers pass table and functions to the filler as one instance or as two.
 fn trampolines<'c, 'a>(component: &'c Component<'a>) -> Option<Trampolines<'c, 'a>> {
     component.instances.iter().enumerate().find_map(|(filler, instance)| {
         let Instance::Module { arguments, .. } = instance else { return None };

@@ -1,4 +1,4 @@
-//! Words in a module's memory.
+//! Little-endian 32-bit words in a module's memory.
 
 use anyhow::{Context, Result};
 

@@ -1,14 +1,14 @@
-// The author's code as a bundle: the length of the script as 32 bits, the script, and its source map.
+// The bundle of the author's code: the length of the script in 32 bits, the script, and its source map.
 //
-// esbuild made both. The script is a CommonJS module without imports; the map is read when an error needs it.
+// esbuild generates both. The script is a CommonJS module without imports. The map is parsed when an error is described.
 
-/** What stack traces call the script. No file of a project has such a name. */
+/** The script's name in stack traces. No file of a project can have this name. */
 export const SCRIPT = 'lathe:bundle';
 
 const LENGTH_BYTES = 4;
 const decoder = new TextDecoder();
 
-/** Before the script, on its first line: what CommonJS gives a module. */
+/** Precedes the script on its first line: the function that gives a CommonJS module its variables. */
 const BEFORE = '(function (module, exports) {';
 const AFTER = `\n})\n//# sourceURL=${SCRIPT}`;
 
@@ -22,7 +22,7 @@ export function dumps(script, sourceMap) {
   return bytes;
 }
 
-/** Evaluates the script and returns what it exports. */
+/** Evaluates the script and returns its exports. */
 export function evaluate(bundle) {
   const length = new DataView(bundle.buffer, bundle.byteOffset).getUint32(0, true);
   const end = LENGTH_BYTES + length;
@@ -33,10 +33,10 @@ export function evaluate(bundle) {
   return module.exports;
 }
 
-/** The text of the source map of the bundle that was evaluated last. */
+/** Returns the source map of the bundle that was evaluated last, as text. */
 export function sourceMap() {
   return decoder.decode(map);
 }
 
-/** Columns by which the script's first line is further right than esbuild's. */
+/** Number of columns by which the script's first line is shifted. */
 export const FIRST_LINE_COLUMNS = BEFORE.length;

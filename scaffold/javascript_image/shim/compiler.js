@@ -1,4 +1,4 @@
-// From what esbuild made to a bundle, and the checks of what it exports.
+// Makes a bundle of esbuild's output, and checks its exports.
 
 import { dumps, evaluate } from './bundle.js';
 import { authorsPlace, describe } from './errors.js';
@@ -16,25 +16,27 @@ class CheckFailed extends Error {
   }
 }
 
-/** Returns the bundle's bytes. None of the author's code runs here. */
+/** Returns the bytes of the bundle. Does not run the author's code. */
 export function compileProject({ files }) {
   const contents = (path) => files.find((file) => file.path === path)?.contents ?? new Uint8Array();
   return dumps(contents(SCRIPT_FILE), contents(MAP_FILE));
 }
 
 /**
- * Evaluates the bundle and checks what it exports; returns the input's schema when asked for it.
+ * Evaluates the bundle and checks its exports. Returns the input schema if `deriveSchema` is set.
  *
- * The author's code runs here, after the bundle was made: it cannot change what is published.
+ * The author's code runs here, but the bundle is already made: the code cannot change what is published.
  */
 export function checkBundle(bundle, deriveSchema) {
   const { runTool, inputSchema } = evaluated(bundle);
   if (typeof runTool !== 'function') {
-    const what = runTool === undefined ? 'exports no runTool' : `exports a runTool that is ${typeof runTool}, no function`;
-    throw new CheckFailed('entry-point', `the entry point ${what}: it needs \`${SHAPE}\``);
+    const what = runTool === undefined
+      ? 'exports no runTool'
+      : `exports \`runTool\` as ${typeof runTool}, but it must be a function`;
+    throw new CheckFailed('entry-point', `the entry point ${what}: write \`${SHAPE}\``);
   }
   if (runTool.length > 1) {
-    const message = `runTool takes one object with everything in it, not ${runTool.length} parameters: \`${SHAPE}\``;
+    const message = `runTool must take one object, not ${runTool.length} parameters: write \`${SHAPE}\``;
     throw new CheckFailed('entry-point-signature', message);
   }
   return deriveSchema ? schema(inputSchema) : undefined;

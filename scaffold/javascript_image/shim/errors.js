@@ -1,22 +1,22 @@
-// What was thrown, in words: type, message, and a stack trace that shows the author's files.
+// Describes a thrown value: type, message, and a stack trace with the author's files.
 
 import { FIRST_LINE_COLUMNS, SCRIPT, sourceMap } from './bundle.js';
 import { reader } from './sourcemap.js';
 
-// Characters, beyond the bytes that the host keeps.
+// Maximum characters of a message and of a stack trace; above the limits of the host, which are in bytes.
 const MESSAGE_MAX = 1 << 15;
 const TRACE_MAX = 1 << 17;
 
-/** A recursion is clear after so many equal frames. */
+/** Number of equal frames in a row that a stack trace shows of a recursion. */
 const REPEATED_MAX = 3;
 
-/** Causes of causes; what goes round ends here, too. */
+/** Maximum depth of causes, which may be circular. */
 const CAUSES_MAX = 8;
 
-/** `async*name@file:line:column`, as the engine writes a frame. */
+/** A frame in the engine's format: `async*name@file:line:column`. */
 const FRAME = /^(async\*|promise callback\*)?(.*)@(.*):(\d+):(\d+)$/;
 
-/** The form that `run-tool` fails with. */
+/** Returns the error as `run-tool` returns it. */
 export function describe(error) {
   const kind = nameOf(error).slice(0, MESSAGE_MAX);
   const message = messageOf(error).slice(0, MESSAGE_MAX);
@@ -24,12 +24,12 @@ export function describe(error) {
   try {
     stackTrace = shortened(lines(error, place()));
   } catch {
-    // An error that fights back is told by its name alone.
+    // If reading the error throws, only its name and message are shown.
   }
   return { kind, message, stackTrace };
 }
 
-/** The innermost place of an error in the project's own files. */
+/** Returns the location of the innermost frame in the project's own files. */
 export function authorsPlace(error) {
   const own = frames(error, place()).find(({ file }) => !file.startsWith('node_modules/'));
   return { file: own?.file, line: own?.line };
@@ -51,7 +51,7 @@ function lines(error, mapped, depth = 0) {
   return all;
 }
 
-/** The frames in the author's code and its packages, innermost first. */
+/** Returns the frames in the author's code and its packages, innermost first. */
 function frames(error, mapped) {
   const found = [];
   for (const text of String(error?.stack ?? '').split('\n')) {
@@ -62,7 +62,7 @@ function frames(error, mapped) {
   return found;
 }
 
-/** The engine writes `outer/inner<` for a function in a function. */
+/** Simplifies a function name: the engine writes `outer/inner<` for a nested function. */
 function named(name, context) {
   const plain = name.split('/').findLast((part) => part !== '' && part !== '<')?.replace(/<$/, '') ?? '';
   return context?.startsWith('async') && plain ? `async ${plain}` : plain;
@@ -93,7 +93,7 @@ function textOf(value) {
   return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? String(value)) : value;
 }
 
-/** The host cuts it once more and says so; it need not see all of it for that. */
+/** Shortens a stack trace. The rest is still above the host's limit, so that the host truncates it and adds its note. */
 function shortened(all) {
   const kept = [];
   let left = TRACE_MAX;

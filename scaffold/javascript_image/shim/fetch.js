@@ -1,22 +1,22 @@
-// `fetch` over the host: a whole message out, a whole one in.
+// `fetch` through the host. Bodies are not streamed.
 
 import { answered, connectLoop, forget } from './loop.js';
 
-// Of everything that a request has; what is larger would end the run instead of throwing.
+/** Maximum size of URL, headers and body of a request. The host would stop the run for a larger one. */
 const REQUEST_MAX = 2 << 20;
 
-/** As in browsers. */
+/** The limit of browsers. */
 const REDIRECTS_MAX = 20;
 
-/** Answers that have no body, whatever they carry. */
+/** Status codes of responses without a body. */
 const BODILESS = [204, 205, 304];
 
-/** Codes of an exchange that was made and failed; with any other the host did not make it. */
+/** Codes of requests that were sent and failed. Requests with other codes were refused by the host. */
 const FAILED = ['timeout', 'unreachable', 'tls', 'protocol'];
 
 let host;
 
-/** The host does not make this request, or does not pass on its answer. `code` says why. */
+/** The host refused the request or its response. `code` is the reason. */
 export class EgressRefused extends TypeError {
   name = 'EgressRefused';
 
@@ -45,8 +45,8 @@ globalThis.fetch = async function fetch(input, init) {
     const answer = await exchange(message, signal);
     const next = mode === 'manual' ? null : redirected(message, answer);
     if (!next) return response(answer, message.url, redirects > 0);
-    if (mode === 'error') throw new TypeError(`${message.url} redirects, which this request does not allow`);
-    if (redirects === REDIRECTS_MAX) throw new TypeError(`${message.url} redirects too often`);
+    if (mode === 'error') throw new TypeError(`${message.url} redirects, but \`redirect\` is \`error\``);
+    if (redirects === REDIRECTS_MAX) throw new TypeError(`${message.url} redirects more than ${REDIRECTS_MAX} times`);
     message = next;
   }
 };
@@ -55,7 +55,7 @@ async function exchange(message, signal) {
   if (signal?.aborted) throw signal.reason;
   const size = message.body.length + message.url.length + message.headers.join('').length;
   if (size > REQUEST_MAX) {
-    throw new EgressRefused(`a request of ${size} bytes is more than the host takes`, 'request_too_large');
+    throw new EgressRefused(`the request has ${size} bytes; the limit is ${REQUEST_MAX}`, 'request_too_large');
   }
   const number = host.start(message);
   let abort;
@@ -85,7 +85,7 @@ function raised({ code, message }) {
   return Object.assign(new TypeError(message), { code: name });
 }
 
-/** The request that a redirect asks for. */
+/** Returns the next request of a redirect; `null` for other responses. */
 function redirected({ method, url, headers, body }, { status, headers: fields }) {
   const target = fields.find(([name]) => name.toLowerCase() === 'location')?.[1];
   if (![301, 302, 303, 307, 308].includes(status) || target === undefined) return null;
@@ -104,11 +104,11 @@ function redirected({ method, url, headers, body }, { status, headers: fields })
   };
 }
 
-/** The engine's own answers have no `clone`; these can have one, since the whole body is there. */
+/** Adds `clone`, which the engine's responses lack. The whole body is in memory. */
 function response({ status, headers, body }, url, wasRedirected) {
   const made = new Response(BODILESS.includes(status) ? null : body, { status, headers: new Headers(headers) });
   const clone = () => {
-    if (made.bodyUsed) throw new TypeError('the body was read already');
+    if (made.bodyUsed) throw new TypeError('the body has already been read');
     return response({ status, headers, body }, url, wasRedirected);
   };
   return Object.defineProperties(made, { url: { value: url }, redirected: { value: wasRedirected }, clone: { value: clone } });

@@ -1,4 +1,4 @@
-// The exports of the world `image`: what the host calls, and nothing else.
+// The exports of the world `image`, which the host calls.
 
 import { load } from 'lathe:tool/bundle@0.1.0';
 import { send } from 'lathe:tool/status@0.1.0';
@@ -14,7 +14,7 @@ import './web.js';
 connect(http);
 await warm();
 
-/** Answers with a value of `result`, since an exception that leaves here stops the interpreter. */
+/** Returns a value of the WIT type `result`. An exception would stop the interpreter. */
 async function answered(work, failure) {
   try {
     return { tag: 'ok', val: await work() };

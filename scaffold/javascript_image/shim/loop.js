@@ -1,18 +1,18 @@
-// The event loop: timers and the host's answers, in one place that waits for both.
+// The event loop: waits for timers and for the host's responses.
 //
-// The engine has a loop of its own, which knows nothing of `lathe:tool/http`. So the timers are kept here, and the
-// engine's are used for two things: to be called back when no promise has anything left to do, and to sleep.
+// The engine's own event loop cannot wait for `lathe:tool/http`, so timers are implemented here. The engine's timers serve
+// two purposes: to continue when no promise job is left, and to sleep.
 
 const engineTimeout = globalThis.setTimeout;
 const now = performance.now.bind(performance);
 
-/** Most tools that wait for nothing are done within so many steps of their promises. */
+/** Promise steps before the event loop is used. Most tools that wait for nothing complete within them. */
 const FREE_STEPS = 8;
 
-/** The engine reads a body that is a `Blob` or a form in turns of its own loop, a part in each. */
+/** Idle turns before a deadlock is reported. The engine reads `Blob` and form bodies in several turns of its own loop. */
 const IDLE_TURNS_MAX = 200;
 
-/** The longest delay of a timer, as everywhere. */
+/** The longest delay of a timer in milliseconds, as in browsers. */
 const DELAY_MAX = 2 ** 31 - 1;
 
 const timers = new Map();
@@ -20,7 +20,7 @@ const answers = new Map();
 let lastTimer = 0;
 let host;
 
-/** Nothing is ready and no timer runs: the tool would wait for ever. */
+/** The tool waits, but no timer and no request is pending: it would wait forever. */
 export class Deadlock extends Error {
   name = 'Deadlock';
 }
@@ -29,7 +29,7 @@ export function connectLoop(http) {
   host = http;
 }
 
-/** Runs everything until the promise is settled, and returns what it is settled with. */
+/** Runs the event loop until the promise is settled. Returns its value or throws its error. */
 export async function settled(promise) {
   let end = null;
   promise.then(
@@ -47,7 +47,7 @@ export async function settled(promise) {
   return end.value;
 }
 
-/** Resolves when the host has the exchange's answer. */
+/** Resolves when the host has the response. */
 export function answered(exchange) {
   return new Promise((resolve) => answers.set(exchange, resolve));
 }
@@ -56,7 +56,7 @@ export function forget(exchange) {
   answers.delete(exchange);
 }
 
-/** One timer, or what the host has answered meanwhile; `false` when there is neither. */
+/** Runs the next timer or handles completed requests. Returns `false` if none is pending. */
 async function turn() {
   const next = nextTimer();
   const left = next && Math.max(0, next.due - now());
@@ -92,7 +92,7 @@ function nextTimer() {
   return next;
 }
 
-/** What a callback throws ends the run, since nobody else could see it. */
+/** Runs a timer's callback. Its exceptions end the run, since no code of the tool can catch them. */
 function fire(timer) {
   if (timer.every === undefined) timers.delete(timer.id);
   else timer.due = now() + timer.every;
@@ -100,7 +100,7 @@ function fire(timer) {
 }
 
 function start(callback, delay, parameters, repeats) {
-  if (typeof callback !== 'function') throw new TypeError('a timer calls a function');
+  if (typeof callback !== 'function') throw new TypeError('the callback of a timer must be a function');
   const milliseconds = Number(delay) > 0 && Number(delay) <= DELAY_MAX ? Number(delay) : 0;
   const every = repeats ? Math.max(1, milliseconds) : undefined;
   const timer = { id: ++lastTimer, due: now() + milliseconds, callback, parameters, every };

@@ -1,10 +1,10 @@
-// One run: bundle in, arguments made, entry point called, answer serialised.
+// One run: evaluates the bundle, builds the arguments, calls the entry point and serialises the result.
 
 import { evaluate } from './bundle.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
 
-// Characters, beyond the bytes that the host reads.
+// Maximum characters of an output and of a status event; above the limits of the host, which are in bytes.
 const OUTPUT_MAX = 1 << 20;
 const EVENT_MAX = 1 << 16;
 
@@ -13,7 +13,7 @@ class NoResult extends Error {
   name = 'NoResult';
 }
 
-/** `runTool` returned something that JSON cannot hold. */
+/** `runTool` returned a value that JSON cannot represent. */
 class UnserialisableResult extends TypeError {
   name = 'UnserialisableResult';
 }
@@ -22,7 +22,7 @@ class UnserialisableResult extends TypeError {
 export async function run(bundle, context, send) {
   const { runTool, inputSchema } = evaluate(bundle);
   const output = serialised(await settled(called(runTool, inputSchema, context, send)));
-  // The host refuses what is too large; it need not see all of it for that.
+  // The host refuses the output by its length, for which the beginning is enough.
   return output.length <= OUTPUT_MAX ? output : output.slice(0, OUTPUT_MAX + 1);
 }
 
@@ -37,7 +37,7 @@ async function called(runTool, inputSchema, context, send) {
   });
 }
 
-/** `invocation_id` is `invocationId` in JavaScript. */
+/** Converts names to camel case: `invocation_id` is `invocationId` in JavaScript. */
 function renamed(fields) {
   if (fields === null) return null;
   const camelCase = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
@@ -51,7 +51,7 @@ function sender(send) {
     try {
       send(event.slice(0, EVENT_MAX));
     } catch {
-      // The host counts what it refuses; it never fails a run.
+      // The host counts refused events. They do not fail the run.
     }
     return Promise.resolve();
   };
@@ -62,7 +62,7 @@ function number(name, value) {
   return value;
 }
 
-/** A string as it is, any other JSON value as compact JSON. */
+/** Returns a string unchanged, and any other JSON value as compact JSON. */
 function serialised(value) {
   if (value === undefined || value === null) {
     throw new NoResult('runTool returns nothing: return a string or a JSON value on every path');
@@ -74,6 +74,6 @@ function serialised(value) {
   } catch (error) {
     throw new UnserialisableResult(`the result cannot be returned: ${error.message}`);
   }
-  if (text === undefined) throw new UnserialisableResult(`a ${typeof value} cannot be returned: JSON has none`);
+  if (text === undefined) throw new UnserialisableResult(`a ${typeof value} cannot be returned: JSON cannot represent it`);
   return text;
 }

@@ -1,4 +1,4 @@
-// The input's JSON Schema: what the module exports as `inputSchema`.
+// The input schema, which the module exports as `inputSchema`.
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const TARGET = 'draft-2020-12';
@@ -7,12 +7,12 @@ const HOW =
   'export a JSON Schema object, or a schema that has one, such as that of zod 4.2 and later; ' +
   'with an older zod 4 export `z.toJSONSchema(schema, { io: "input" })`';
 
-/** The text of the schema; of an open object when the module exports none. */
+/** Returns the schema as text. Without an exported schema, every object is accepted. */
 export function schemaText(exported) {
   return JSON.stringify(exported === undefined ? { $schema: DIALECT, type: 'object' } : jsonSchema(exported));
 }
 
-/** What the tool gets: parsed by the schema when it can parse, with its defaults. */
+/** Parses the input with the exported schema, which may convert it and fill in defaults. Other inputs stay unchanged. */
 export async function parsed(exported, input) {
   const validate = exported?.['~standard']?.validate;
   if (typeof validate !== 'function') return input;
@@ -21,7 +21,7 @@ export async function parsed(exported, input) {
   return value;
 }
 
-/** The author's own schema refuses what its JSON Schema lets through. */
+/** The exported schema refuses an input that its JSON Schema accepts. */
 export class InvalidInput extends TypeError {
   name = 'InvalidInput';
 
@@ -42,6 +42,6 @@ function jsonSchema(exported) {
   if (typeof standard?.input === 'function') return standard.input({ target: TARGET });
   if (typeof exported?.toJSONSchema === 'function') return exported.toJSONSchema({ target: TARGET, io: 'input' });
   const isPlain = typeof exported === 'object' && exported !== null && !('~standard' in exported);
-  if (!isPlain) throw new TypeError(`inputSchema is no JSON Schema: ${HOW}`);
+  if (!isPlain) throw new TypeError(`inputSchema is not a JSON Schema: ${HOW}`);
   return exported;
 }

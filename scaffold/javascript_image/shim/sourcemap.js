@@ -1,9 +1,9 @@
-// Source maps: https://tc39.es/ecma426/, as much of it as esbuild writes.
+// Reads source maps (https://tc39.es/ecma426/), to the extent that esbuild uses them.
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const CONTINUES = 32;
 
-/** Reads a map, and returns a function from a place in the script to one in a source file, or `null`. */
+/** Parses a map. Returns a function from a location in the script to its location in a source file, or `null`. */
 export function reader(text) {
   const { sources = [], mappings = '' } = JSON.parse(text);
   const lines = decoded(mappings);
@@ -32,7 +32,7 @@ function decoded(mappings) {
   });
 }
 
-/** Numbers of six bits a digit, lowest first, the sign in the lowest bit of all. */
+/** Decodes Base64 VLQ numbers: five bits per digit, lowest first; the lowest bit of a number is its sign. */
 function variableLength(text) {
   const numbers = [];
   let [value, shift] = [0, 0];

@@ -1,4 +1,4 @@
-// Runs made-up tools while the image is made, so that what a run calls is compiled and in place.
+// Runs a sample tool while the image is built, so that the functions of a run are already compiled.
 
 import { checkBundle, compileProject } from './compiler.js';
 import { describe } from './errors.js';

@@ -1,4 +1,4 @@
-// What the engine's web platform lacks, or does otherwise than the standards have it.
+// Web APIs that the engine lacks or implements differently from the standards.
 
 import { after } from './loop.js';
 
@@ -8,14 +8,14 @@ AbortSignal.timeout = (milliseconds) => {
   return controller.signal;
 };
 
-// The engine's own wants a reason.
+// The engine's function requires a reason.
 AbortSignal.abort = (reason = new DOMException('The operation was aborted.', 'AbortError')) => {
   const controller = new AbortController();
   controller.abort(reason);
   return controller.signal;
 };
 
-// The engine's own throws twice: here, and once more when the run ends, which stops it.
+// The engine's function throws a second time when the run ends, which stops the interpreter.
 AbortSignal.prototype.throwIfAborted = function throwIfAborted() {
   if (this.aborted) throw this.reason;
 };

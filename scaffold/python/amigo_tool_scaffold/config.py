@@ -1,4 +1,4 @@
-"""The variables of the tool, as far as the version declares them."""
+"""Environment variables and secrets that the version declares."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ DeclaredIn = Literal["required_envvars", "required_secret_envvars"]
 
 
 class UndeclaredVariable(KeyError):
-    """The tool asked for a variable that its `pyproject.toml` does not list.
+    """The tool read a variable that its `pyproject.toml` does not list.
 
-    `name` is the variable, `declared_in` the key of `[tool.lathe]` that would make it visible.
+    `name` is the variable, `declared_in` the key of `[tool.lathe]` in which it has to be listed.
     """
 
     def __init__(self, name: object, declared_in: DeclaredIn) -> None:
@@ -25,7 +25,7 @@ class UndeclaredVariable(KeyError):
 
 
 class Variables(Mapping[str, str]):
-    """Read-only names and values. Its `repr` shows names only, so that a log line never carries a value."""
+    """A read-only mapping of names to values. Its `repr` shows only names, so that values do not reach logs."""
 
     __slots__ = ("_declared_in", "_values")
 
@@ -50,9 +50,9 @@ class Variables(Mapping[str, str]):
 
 
 class Config:
-    """What `run_tool` receives as `config`: `config.envvars["NAME"]` and `config.secrets["NAME"]`.
+    """The parameter `config` of `run_tool`: `config.envvars["NAME"]` and `config.secrets["NAME"]`.
 
-    An undeclared name raises `UndeclaredVariable`, which is a `KeyError`; `.get(name)` answers `None`.
+    An undeclared name raises `UndeclaredVariable`, which is a `KeyError`; `.get(name)` returns `None`.
     """
 
     __slots__ = ("envvars", "secrets")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What `run_tool` receives as `conversation`, or `None` when nobody is talking (a direct invoke, a branch test)."""
+    """The parameter `conversation` of `run_tool`. It is `None` in runs without a conversation, such as branch tests."""
 
     conversation_id: str
     interaction_id: str

@@ -1,7 +1,7 @@
-"""From the JSON object of a call to the instance that the author annotated.
+"""Converts the JSON object of a call to the annotated type of `tool_input`.
 
 The rules are those of the derived schema: `1.0` is an integer, `true` is not, nothing else is coerced, unknown and
-missing fields are errors. A tool with its own schema file gets the same checks here.
+missing fields are errors. The same rules apply to a tool with its own schema file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from amigo_tool_scaffold.shapes import Field, Shape, fields_of, input_shape
 
 
 class InputMismatch(ValueError):
-    """The input does not have the annotated type. `path` is the place, such as `tool_input.lines[2].price`."""
+    """The input does not have the annotated type. `path` is the location, such as `tool_input.lines[2].price`."""
 
     code = "input-mismatch"
 
@@ -86,7 +86,7 @@ def _tuple(value: Any, shape: Shape, path: str) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise _expected("a list", value, path)
     if len(value) != len(shape.items):
-        raise InputMismatch(path, f"must have {len(shape.items)} items, and has {len(value)}")
+        raise InputMismatch(path, f"must have {len(shape.items)} items, not {len(value)}")
     places = zip(value, shape.items, strict=True)
     return tuple(convert(item, part, f"{path}[{place}]") for place, (item, part) in enumerate(places))
 
@@ -97,7 +97,7 @@ def _map(value: Any, shape: Shape, path: str) -> dict[str, Any]:
 
 
 def _union(value: Any, shape: Shape, path: str) -> Any:
-    """Prefers the member that leaves the value as it is (`1.0` for `int | float`), then takes the first that fits."""
+    """Prefers the member that does not change the value (`1.0` for `int | float`), then takes the first that matches."""
     exact = _EXACT.get(type(value))
     if any(item.kind == exact for item in shape.items):
         return value
@@ -107,7 +107,7 @@ def _union(value: Any, shape: Shape, path: str) -> Any:
             return convert(value, item, path)
         except InputMismatch as mismatch:
             reasons.append(str(mismatch))
-    raise InputMismatch(path, f"fits none of the {len(shape.items)} types allowed ({'; '.join(reasons)})")
+    raise InputMismatch(path, f"matches none of the {len(shape.items)} allowed types ({'; '.join(reasons)})")
 
 
 def _record(value: Any, shape: Shape, path: str) -> Any:
@@ -137,7 +137,7 @@ def _object(value: Any, path: str) -> Mapping[str, Any]:
 
 
 def _same_json(left: object, right: object) -> bool:
-    """Equality as JSON has it: `1` equals `1.0`, and neither equals `true`."""
+    """Equality of JSON values: `1` equals `1.0`, and neither equals `true`."""
     return left == right and (type(left) is bool) == (type(right) is bool)
 
 

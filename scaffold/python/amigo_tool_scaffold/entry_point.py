@@ -1,7 +1,6 @@
-"""The one check of a tool's entry point.
+"""Checks the signature of a tool's entry point.
 
-Every tool has the same six parameters in the same order, so that a caller may pass them by position or by name and a
-reader knows a tool at sight.
+Every tool has the same six parameters in the same order, so that they can be passed by position or by name.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SIGNATURE = f"async def run_tool({', '.join(PARAMETERS)})"
 class EntryPointError(Exception):
     """The entry point cannot be called as a tool.
 
-    `code` is stable, `message` is for the author, and `file` and `line` say where the function stands when known.
+    `code` is stable, `message` is for the author, and `file` and `line` are those of the function, if known.
     """
 
     code = "entry-point-signature"
@@ -40,7 +39,7 @@ def unwrapped(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def check_entry_point(function: object, name: str = "run_tool") -> None:
-    """Raises `EntryPointError` unless `function` has the six parameters and returns its result in one piece."""
+    """Raises `EntryPointError` unless `function` has the six parameters and is not a generator."""
     from inspect import isasyncgenfunction, isfunction, isgeneratorfunction
 
     if not callable(function) or not isfunction(author := unwrapped(function)):
@@ -50,7 +49,7 @@ def check_entry_point(function: object, name: str = "run_tool") -> None:
     if problem is not None:
         raise EntryPointError(f"{name} {problem}: write `{SIGNATURE}`", file, line)
     if isasyncgenfunction(author) or isgeneratorfunction(author):
-        raise EntryPointError(f"{name} must return its result, and it yields", file, line)
+        raise EntryPointError(f"{name} must return its result, but it is a generator: do not `yield`", file, line)
 
 
 def _parameter_problem(function: Callable[..., object]) -> str | None:
@@ -63,7 +62,7 @@ def _parameter_problem(function: Callable[..., object]) -> str | None:
     if missing or unknown:
         return _count_problem(len(names), missing, unknown)
     if names != PARAMETERS:
-        return f"has its parameters in the order {', '.join(names)}"
+        return f"must have its parameters in the order of the signature, not {', '.join(names)}"
     special = [name for name, found in parameters.items() if found.kind is not Parameter.POSITIONAL_OR_KEYWORD]
     if special:
         return f"must take {', '.join(special)} by position and by name (no `*`, `**` or `/`)"
@@ -71,7 +70,7 @@ def _parameter_problem(function: Callable[..., object]) -> str | None:
 
 
 def _signature(function: Callable[..., object]) -> Signature:
-    """The parameters. Annotations are not evaluated: they may name what only a type checker imports."""
+    """The signature. Annotations are not evaluated, since their names may be imported only under `TYPE_CHECKING`."""
     import inspect
 
     if sys.version_info >= (3, 14):
@@ -82,9 +81,9 @@ def _signature(function: Callable[..., object]) -> Signature:
 
 
 def _count_problem(count: int, missing: list[str], unknown: list[str]) -> str:
-    parts = [f"has {count} parameters and needs exactly {len(PARAMETERS)}"]
+    parts = [f"must have exactly the {len(PARAMETERS)} parameters of a tool (it has {count})"]
     if missing:
         parts.append(f"missing: {', '.join(missing)}")
     if unknown:
-        parts.append(f"not known: {', '.join(unknown)}")
+        parts.append(f"unknown: {', '.join(unknown)}")
     return "; ".join(parts)

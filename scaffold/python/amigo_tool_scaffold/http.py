@@ -1,9 +1,9 @@
-"""HTTP requests that wait beside each other.
+"""Concurrent HTTP requests.
 
     one, two = await asyncio.gather(fetch("https://api.example.com/1"), fetch("https://api.example.com/2"))
 
-In the service a request goes only to hosts in the project's `allowed_hosts`, and anything else raises `EgressRefused`,
-a `urllib.error.URLError`. Under plain CPython, in an author's tests, it goes wherever `urllib.request` goes.
+In the service, requests may go only to the hosts in the project's `allowed_hosts`. Others raise `EgressRefused`, a
+`urllib.error.URLError`. Under plain CPython, in an author's tests, requests are sent with `urllib.request`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Carrier = Callable[
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whatever its status. `headers["name"]` is read without regard to case."""
+    """An HTTP response of any status. `headers["name"]` is case-insensitive."""
 
     status: int
     headers: Message
@@ -36,11 +36,11 @@ class Answer:
         return 200 <= self.status < 300
 
     def text(self) -> str:
-        """The body as its `Content-Type` says, or as UTF-8."""
+        """The body decoded with the charset of `Content-Type`, by default UTF-8."""
         return self.body.decode(self.headers.get_content_charset("utf-8"))
 
     def json(self) -> Any:
-        """The body decoded. Raises `ValueError` when it is not JSON."""
+        """The body decoded as JSON. Raises `ValueError` when it is not JSON."""
         return json_module.loads(self.body)
 
 
@@ -53,9 +53,10 @@ async def fetch(
     json: Any = None,
     timeout: float | None = None,
 ) -> Answer:
-    """Makes one request and returns its answer, errors of the server and redirects included.
+    """Sends a request and returns the response, whatever its status. Redirects are not followed.
 
-    The method is GET, or POST with a body. `json` is encoded as the body. `timeout` is in seconds; over it `TimeoutError` is raised.
+    The method is GET by default, or POST with a body. `json` is encoded as the body. `timeout` is in seconds; after it,
+    `TimeoutError` is raised.
     """
     fields = dict(headers or {})
     if json is not None:
@@ -91,6 +92,6 @@ _carrier: Carrier = _urllib
 
 
 def carry(carrier: Carrier) -> None:
-    """Sends all later requests another way, such as through the service's host or a test's own answers."""
+    """Replaces the function that sends requests, such as by the service's own or by a test's mock."""
     global _carrier
     _carrier = carrier

@@ -1,4 +1,4 @@
-"""Facts about the run: which tool, which version, in which mode, until when."""
+"""Metadata of the run: tool, version, mode and deadline."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 InvocationMode = Literal["regular", "conversation-simulation"]
-"""`regular` acts on the world. `conversation-simulation` must leave the world as it was."""
+"""`regular` may change external systems; a simulation must not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What `run_tool` receives as `metadata`.
+    """The parameter `metadata` of `run_tool`.
 
     Ids are 24 lower-case hexadecimal characters, `version` is `major.minor.patch`, and `deadline_ms` is the Unix time
     in milliseconds at which the run is stopped.

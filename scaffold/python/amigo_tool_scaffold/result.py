@@ -1,4 +1,4 @@
-"""From what `run_tool` returned to the text of its output."""
+"""Serialises the result of `run_tool` to the text of the output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NoResult(Exception):
 
 
 class UnserialisableResult(TypeError):
-    """`run_tool` returned something that JSON cannot hold. `type_name` is what, `path` is where."""
+    """`run_tool` returned a value that JSON cannot represent. `path` is its location, `type_name` its type."""
 
     code = "unserialisable-result"
 
@@ -27,9 +27,9 @@ class UnserialisableResult(TypeError):
 
 
 def serialise(value: object) -> str:
-    """A string as it is, any other JSON value as compact JSON.
+    """Returns a string unchanged, and any other JSON value as compact JSON.
 
-    Dictionary keys become text as `json.dumps` does it. Raises `NoResult` and `UnserialisableResult`.
+    Dictionary keys are converted to strings as by `json.dumps`. Raises `NoResult` and `UnserialisableResult`.
     """
     if value is None:
         raise NoResult
@@ -41,7 +41,7 @@ def serialise(value: object) -> str:
     return text
 
 
-# Made once: `json.dumps` with options makes an encoder for every call.
+# Created once: `json.dumps` with options creates an encoder in each call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -56,7 +56,7 @@ def _to_json(value: object) -> str:
 
 
 def _find_culprit(value: object, path: str, above: tuple[int, ...]) -> UnserialisableResult | None:
-    """Finds the first part that JSON refused. `above` holds the identities of the containers around it."""
+    """Finds the first value that JSON cannot represent. `above` has the identities of the enclosing containers."""
     type_name = type(value).__name__
     if id(value) in above:
         return UnserialisableResult(path, type_name, "it contains itself")

@@ -1,7 +1,7 @@
 """The JSON Schema (2020-12) of a tool's input, derived from the annotation of `tool_input`.
 
-Records become objects without additional properties. A nested record stands under `$defs`, so that it may refer to
-itself. `Annotated[X, "text"]` and a class's own docstring give descriptions; a field with a default is not required.
+Records become objects without additional properties. Nested records are under `$defs`, so that they can be recursive.
+Descriptions come from `Annotated[X, "text"]` and from docstrings of classes. Fields with a default are not required.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Schema = dict[str, Any]
 
 
 def input_schema(run_tool: Callable[..., object]) -> Schema:
-    """Derives the schema of `tool_input`. A dict or no annotation gives an open object.
+    """Derives the schema of `tool_input`. A dict, or no annotation, accepts any object.
 
-    Raises `TypeError` with the place (`Order.lines`) for an annotation that has no JSON form.
+    Raises `TypeError` with the location (`Order.lines`) for an annotation that has no JSON form.
     """
     try:
         writer = _Writer(input_shape(run_tool))
@@ -34,7 +34,7 @@ def input_schema(run_tool: Callable[..., object]) -> Schema:
 
 
 class _Writer:
-    """Writes one schema and collects the nested records on the way."""
+    """Writes a schema and collects its nested records."""
 
     def __init__(self, root: Shape) -> None:
         self._root = root
@@ -90,7 +90,7 @@ def _described(schema: Schema, description: str | None) -> Schema:
 
 
 def _own_docstring(record: type) -> str | None:
-    """The docstring as one paragraph, unless it is the signature that `dataclass` writes by itself."""
+    """The docstring as one paragraph; `None` if it is the signature that `dataclass` generates."""
     text = record.__dict__.get("__doc__")
     if not isinstance(text, str) or text.startswith(f"{record.__name__}("):
         return None

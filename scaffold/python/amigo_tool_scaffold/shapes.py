@@ -1,7 +1,6 @@
-"""What an annotation means as JSON: read here once, so that the schema and the conversion cannot disagree.
+"""Reads annotations as JSON types, for both the schema and the conversion of inputs.
 
-A `Shape` is shallow: the fields of a record are read by `fields_of` when they are needed, which is what lets records
-refer to themselves.
+A `Shape` is shallow: `fields_of` reads the fields of a record when they are needed, so that records can be recursive.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ _SUPPORTED = (
 
 
 class Shape:
-    """One JSON shape. `type` is the class of an enum or record; `items` the parts of the rest, or a literal's values.
+    """A JSON type. `type` is the class of an enum or record. `items` are the shapes of the parts, or a literal's values.
 
-    A `list` or `map` has one item shape. A `tuple` has one per place.
+    A `list` or `map` has one item shape. A `tuple` has one per position.
     """
 
     __slots__ = ("description", "items", "kind", "type")
@@ -55,7 +54,7 @@ class Shape:
 
 
 class Field:
-    """One field of a record. `default` is `MISSING` where there is none or where a factory makes it."""
+    """A field of a record. `default` is `MISSING` without a default, or with a default factory."""
 
     __slots__ = ("default", "name", "required", "shape")
 
@@ -71,9 +70,9 @@ _fields: dict[type, tuple[Field, ...]] = {}
 
 
 def input_shape(run_tool: Callable[..., object]) -> Shape:
-    """Reads the annotation of `tool_input`: a record, or a map when it is a dict or not annotated.
+    """Reads the annotation of `tool_input`: a record, or a map for a dict and without an annotation.
 
-    Raises `TypeError` for any other annotation, and for one that names something unknown.
+    Raises `TypeError` for any other annotation, and for one that uses an undefined name.
     """
     function = unwrapped(run_tool)
     annotation = _annotation_of(function, "tool_input")
@@ -89,7 +88,7 @@ def input_shape(run_tool: Callable[..., object]) -> Shape:
 
 
 def shape_of(annotation: typing.Any, path: str) -> Shape:
-    """Reads one annotation. `path` names the place in errors. Raises `TypeError` for what JSON cannot carry."""
+    """Reads an annotation. `path` is its location in errors. Raises `TypeError` if it has no JSON form."""
     annotation, description = _peeled(annotation)
     shape = _plain_shape(annotation, path)
     shape.description = description
@@ -97,7 +96,7 @@ def shape_of(annotation: typing.Any, path: str) -> Shape:
 
 
 def fields_of(record: type) -> tuple[Field, ...]:
-    """Reads the fields of a dataclass or TypedDict, in their order. Kept per class."""
+    """Reads the fields of a dataclass or TypedDict in order. Cached per class."""
     found = _fields.get(record)
     if found is None:
         read = _dataclass_fields if hasattr(record, "__dataclass_fields__") else _typed_dict_fields
@@ -124,7 +123,7 @@ def _resolved(holder: object, path: str, names: dict[str, object] | None = None)
 
 
 def _peeled(annotation: typing.Any) -> tuple[typing.Any, str | None]:
-    """Takes off what says nothing about JSON, and keeps the outermost description of an `Annotated`."""
+    """Unwraps annotations without a meaning in JSON; returns the outermost description of an `Annotated` too."""
     description: str | None = None
     while True:
         origin = typing.get_origin(annotation)
@@ -222,7 +221,7 @@ def _typed_dict_fields(record: type) -> tuple[Field, ...]:
 
 
 def _is_required(hint: typing.Any, otherwise: bool) -> bool:
-    """Looks for the marker itself: the class does not see it where annotations are strings."""
+    """Looks for `Required` and `NotRequired`, which `TypedDict` does not evaluate in string annotations."""
     while True:
         origin = typing.get_origin(hint)
         if origin is typing.Required or origin is typing.NotRequired:

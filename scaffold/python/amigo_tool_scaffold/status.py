@@ -1,4 +1,4 @@
-"""Status events: what a tool tells its caller while it runs."""
+"""Status events, which a tool sends to its caller while it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class StatusEvent:
-    """One report: a text for people, how far the work is (`progress` of `total`, any unit), and any JSON value."""
+    """A status event: a text for people, the progress (`progress` of `total`, in any unit), and any JSON value."""
 
     message: str
     progress: float | None = None
@@ -20,10 +20,10 @@ class StatusEvent:
 
 
 class SendStatusEvent(Protocol):
-    """What `run_tool` receives as `send_status_event`.
+    """The parameter `send_status_event` of `run_tool`.
 
-    The call itself sends. `await` on its result is welcome and never waits, so a plain `def run_tool` can report too.
-    Raises `TypeError` or `ValueError` for an event that JSON cannot carry.
+    The call sends the event. Its result can be awaited and is already complete, so a plain `def run_tool` can send events
+    too. Raises `TypeError` or `ValueError` for an event that JSON cannot represent.
     """
 
     def __call__(
@@ -32,7 +32,7 @@ class SendStatusEvent(Protocol):
 
 
 class Sent:
-    """The answer of `send_status_event`: an awaitable that is already done and does not mind being dropped."""
+    """The result of `send_status_event`: an awaitable that is already complete and need not be awaited."""
 
     __slots__ = ()
 
@@ -43,12 +43,12 @@ class Sent:
 SENT = Sent()
 
 
-# Made once: `json.dumps` with options makes an encoder for every call.
+# Created once: `json.dumps` with options creates an encoder in each call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def checked_event(message: str, progress: float | None, total: float | None, data: object) -> StatusEvent:
-    """Builds an event from what the tool passed, or raises `TypeError` or `ValueError` naming the argument."""
+    """Returns the event with these fields. Raises `TypeError` or `ValueError` with the name of an invalid argument."""
     if not isinstance(message, str):
         raise TypeError(f"send_status_event: message must be str, not {type(message).__name__}")
     _check_number("progress", progress)
@@ -72,4 +72,4 @@ def _check_number(name: str, value: object) -> None:
     except OverflowError:
         finite = False
     if not finite:
-        raise ValueError(f"send_status_event: {name} must be a finite number of 64 bits")
+        raise ValueError(f"send_status_event: {name} must be a finite number that fits into 64 bits")

@@ -3,8 +3,8 @@
     result = run(run_tool, {"name": "Ada"}, envvars={"GREETING": "Hello"})
     assert result.output == "Hello, Ada"
 
-Signature, input conversion, status events and serialisation follow the same rules as in the service. Limits, the
-sandbox and the check of declared variables do not exist here. Whatever `run_tool` raises reaches the test.
+The signature check, input conversion, status events and serialisation are those of the service. There are no limits, no
+sandbox and no check of declared variables. Exceptions of `run_tool` reach the test.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from amigo_tool_scaffold.status import SENT, Sent, StatusEvent, checked_event
 from amigo_tool_scaffold.user_variables import UserVariables
 
 TEST_ID = "0" * 24
-"""Stands for every id of a test run."""
+"""The value of every id in a test run."""
 
 DEADLINE_MS = 30_000
-"""How far ahead the deadline of a test run lies. Nothing stops the run there."""
+"""Time until the deadline of a test run, which is not enforced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a caller would see: the output text, and the status events in the order they were sent."""
+    """The output text and the status events of a run, in the order in which they were sent."""
 
     output: str
     status_events: list[StatusEvent] = field(default_factory=list)
 
     def json(self) -> Any:
-        """The output decoded. Raises `ValueError` when the tool returned a text that is not JSON."""
+        """The output decoded as JSON. Raises `ValueError` when it is not JSON."""
         return json.loads(self.output)
 
 
@@ -56,8 +56,8 @@ def run(
 ) -> Result:
     """Calls an `async` or plain `run_tool` once, outside any running event loop.
 
-    Raises `EntryPointError`, `InputMismatch`, `NoResult` or `UnserialisableResult` where the service would answer
-    with that failure.
+    Raises `EntryPointError`, `InputMismatch`, `NoResult` or `UnserialisableResult` where the run would fail with that
+    exception in the service.
     """
     check_entry_point(run_tool)
     sent: list[StatusEvent] = []
@@ -96,7 +96,7 @@ def _metadata(mode: InvocationMode) -> Metadata:
 
 
 def _as_json(tool_input: Mapping[str, object]) -> Any:
-    """Sends the input through JSON, so that a test cannot pass what a caller could not."""
+    """Encodes and decodes the input, so that tests can only pass JSON values."""
     return json.loads(json.dumps(dict(tool_input), allow_nan=False))
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class UserVariables:
-    """What `run_tool` receives as `user_variables`: at most 20 names in each group, all values text.
+    """The parameter `user_variables` of `run_tool`: at most 20 names in each group. All values are strings.
 
-    Sensitive values are redacted wherever the service stores a run, and left out of this object's `repr`. Whatever
-    the tool itself returns or reports is stored as it is.
+    Sensitive values are redacted in stored runs and omitted from this object's `repr`. The output and the status events
+    of the tool are stored unchanged.
     """
 
     nonsensitive: Mapping[str, str] = field(default_factory=dict)

@@ -67,9 +67,9 @@ def test_open_object_comes_as_it_is() -> None:
         (order(priority="middle"), "tool_input.priority: must be one of 'low', 'high'"),
         (order(kind=2), "tool_input.kind: must be one of 'gift', 1, True"),
         (order(kind=False), "tool_input.kind: must be one of"),
-        (order(weight="1"), "tool_input.weight: fits none of the 2 types allowed"),
+        (order(weight="1"), "tool_input.weight: matches none of the 2 allowed types"),
         (order(weight=10**400), "is too large for a float"),
-        (order(place=[1]), "must have 2 items, and has 1"),
+        (order(place=[1]), "must have 2 items, not 1"),
         (order(labels={"a": 1}), "tool_input.labels.a: must be text, not int"),
     ],
 )

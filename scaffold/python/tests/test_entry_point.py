@@ -56,12 +56,12 @@ class Callable_:
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        (five, "has 5 parameters and needs exactly 6; missing: user_variables: write `async def run_tool(tool_input, "),
-        (renamed, "has 6 parameters and needs exactly 6; missing: user_variables; not known: variables"),
-        (disordered, "in the order metadata, tool_input"),
+        (five, "must have exactly the 6 parameters of a tool (it has 5); missing: user_variables: write `async def run_tool("),
+        (renamed, "must have exactly the 6 parameters of a tool (it has 6); missing: user_variables; unknown: variables"),
+        (disordered, "in the order of the signature, not metadata, tool_input"),
         (keyword_only, "must take user_variables by position and by name"),
-        (catch_all, "not known: arguments, named"),
-        (yields, "it yields"),
+        (catch_all, "unknown: arguments, named"),
+        (yields, "it is a generator"),
         (Callable_(), "must be a function, not Callable_"),
         ("text", "must be a function, not str"),
     ],

@@ -1,4 +1,4 @@
-//! Makes the `getrandom` of `main.rs` visible to callers that look it up by its name.
+//! Exports `getrandom` of `main.rs`, so that dynamic lookups of the symbol find it.
 
 fn main() {
     println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol=getrandom");

@@ -1,6 +1,6 @@
-"""The component's exports. The host calls `run_tool`; the builder calls `compile`.
+"""The component's exports. The host calls `run_tool`; the builder calls `compile` and `check`.
 
-`packages` is imported to be there: the builder names it.
+The import of `packages` keeps the module in the image, for the code that the builder runs.
 """
 
 import wit_world
@@ -16,7 +16,7 @@ class WitWorld(wit_world.WitWorld):
     def run_tool(self, context: types.Context) -> str:
         try:
             return run.run_tool(bundle.load(), context, status.send)
-        except BaseException as error:  # nothing may leave as a trap
+        except BaseException as error:  # an exception would become a trap
             kind, message, trace = run.describe(error)
             raise Err(types.ToolError(kind, message, trace))
 
@@ -32,7 +32,7 @@ def _checked(work, *arguments):
         return work(*arguments)
     except _compiler.CheckFailed as error:
         raise Err(compiler.CompileError(error.check, str(error), error.file, error.line))
-    except BaseException as error:  # nothing may leave as a trap
+    except BaseException as error:  # an exception would become a trap
         kind, message, _ = run.describe(error)
         raise Err(compiler.CompileError("interpreter", f"{kind}: {message}", None, None))
 

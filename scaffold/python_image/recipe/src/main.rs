@@ -1,10 +1,10 @@
-//! Makes the Python image: the interpreter with the shim already imported, as one WebAssembly component with one core
-//! module. `just python-image` runs it; the image is checked in, so that building Lathe needs no second WebAssembly
-//! engine and every node runs the same image.
+//! Builds the Python image: the interpreter with the shim imported, as a WebAssembly component with one core module.
+//! `just python-image` runs this program. The image is checked in, so that the build of Lathe needs no second WebAssembly
+//! engine, and every node runs the same image.
 //!
-//! Two images from the same sources differ in about 500 of 28 million bytes: times of the making, which the interpreter reads
-//! from the clock and from files, and the state of the C library's random numbers. The interpreter's hash seed and the
-//! order of all tables are the same.
+//! Two images from the same sources differ in about 500 of 28 million bytes: timestamps, which the interpreter reads from
+//! the clock and from files, and the state of the C library's random number generator. The interpreter's hash seed and the
+//! order of all hash tables are the same.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn main() -> Result<()> {
     let output = env::args_os().nth(1).context("usage: python_image_recipe OUTPUT")?;
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
 
-    // The generator mounts its directories writable: give it a copy.
+    // A copy, since the generator mounts its directories as writable.
     let scratch = tempfile::tempdir()?;
     let path = scratch.path().join("path");
     copy(&here.join("../shim"), &path)?;
@@ -44,7 +44,7 @@ fn generate(wit: &Path, path: &Path, output: &Path) -> Result<()> {
         world_module: None,
         python_path: &[path],
         module_worlds: &[],
-        // A name that authors do not give to their own modules.
+        // A name that authors are unlikely to use for a module.
         app_name: "lathe_app",
         output_path: output,
         add_to_linker: None,
@@ -57,7 +57,7 @@ fn generate(wit: &Path, path: &Path, output: &Path) -> Result<()> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(generator.generate())
 }
 
-/// Copies the Python files of a directory, caches left out, in the order of their names.
+/// Copies a directory without `__pycache__`, in the order of the file names.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let entries = fs::read_dir(from).with_context(|| from.display().to_string())?;
@@ -74,8 +74,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the place of the C library's function in this program: with numbers that are always the same, hash tables are in
-/// the same order and the interpreter's hash seed is the same each time the image is made.
+/// Replaces the C library's function in this program. Constant numbers make the interpreter's hash seed and the order of
+/// hash tables the same in each build of the image.
 #[unsafe(no_mangle)]
 extern "C" fn getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
     for index in 0..length {

@@ -1,1 +1,1 @@
-"""What runs inside the Python image, around the author's code."""
+"""The runtime of the Python image, which runs the author's code."""

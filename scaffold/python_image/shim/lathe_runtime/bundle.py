@@ -1,4 +1,4 @@
-"""The author's code as a bundle: code objects made at publish, imported at run.
+"""The bundle of the author's code: code objects, compiled at publication and imported in each run.
 
 A bundle is a marshalled dict:
   "entry":   (module, function)
@@ -18,7 +18,7 @@ from . import libraries, resources
 
 
 class Bundle:
-    """A meta path finder and loader over the modules of one bundle."""
+    """A meta path finder and loader for the modules of a bundle."""
 
     def __init__(self, contents):
         self.entry = contents["entry"]
@@ -39,7 +39,7 @@ class Bundle:
         return spec
 
     def _namespace(self, name):
-        """A directory of modules without `__init__.py`."""
+        """Finds a directory of modules without `__init__.py`."""
         start = name + "."
         if not any(module.startswith(start) for module in self.modules):
             return None
@@ -71,7 +71,7 @@ class Bundle:
         sys.meta_path.insert(0, self)
 
     def load(self, name):
-        """Imports a module. The common case, one file without a package, is spared the import machinery."""
+        """Imports a module. A single file without a package bypasses the import machinery, which is faster."""
         found = self.modules.get(name)
         if found is None or "." in name or name in sys.modules:
             return import_module(name)
@@ -91,7 +91,7 @@ class Bundle:
         return sys.modules[name]
 
     def show_sources(self):
-        """Lets stack traces quote the author's lines."""
+        """Makes the author's source lines available to stack traces."""
         for file, text in self.sources.items():
             linecache.cache[file] = (len(text), None, text.splitlines(True), file)
 

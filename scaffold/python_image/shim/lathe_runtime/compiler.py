@@ -1,4 +1,4 @@
-"""Turns a project's sources into a bundle, and names the check that fails."""
+"""Compiles a project's sources to a bundle, and checks the entry point."""
 
 import json
 import marshal
@@ -10,10 +10,10 @@ from amigo_tool_scaffold.schema import input_schema
 
 from . import bundle, run
 
-# Where a project keeps its packages, besides its root.
+# Directories of a project's packages, besides its root.
 SOURCE_ROOTS = ("src/",)
 
-# Author files that are no part of the running tool.
+# Files of the project that are not part of the bundle.
 NOT_SHIPPED = ("tests/", "test/", "checks/", "mocks/", ".")
 
 
@@ -27,12 +27,12 @@ _interpreters_names = set()
 
 
 def keep_names():
-    """Remembers which modules are there before any author's: those always win."""
+    """Records the names of the interpreter's own modules, which take precedence over the author's."""
     _interpreters_names.update(name.partition(".")[0] for name in sys.modules)
 
 
 def compile_project(project):
-    """Returns the bundle's bytes. None of the author's code runs here."""
+    """Returns the bytes of the bundle. Does not run the author's code."""
     modules, sources, data = {}, {}, {}
     for dependency in project.dependencies:
         _add(modules, data, dependency, "site-packages/")
@@ -44,9 +44,9 @@ def compile_project(project):
 
 
 def check(made, derive_schema):
-    """Imports the entry point and checks it; returns the derived schema's text, or None.
+    """Imports the entry point and checks it. Returns the derived schema as text if `derive_schema` is set.
 
-    The author's code runs here, after the bundle was made: it cannot change what is published.
+    The author's code runs here, but the bundle is already made: the code cannot change what is published.
     """
     loaded = run._running = bundle.loads(made)
     loaded.install()
@@ -68,17 +68,17 @@ def _add(modules, data, file, prefix, sources=None):
     if is_package:
         parts.pop()
     if not parts or not all(part.isidentifier() for part in parts):
-        return  # a script with a name that cannot be imported
+        return  # a script whose name is not a valid module name
     try:
         code = compile(file.contents, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         if sources is None:
-            return  # a dependency's template or Python 2 leftover fails when imported
+            return  # files of dependencies may be templates or Python 2; an import of them fails
         raise CheckFailed("syntax", error.msg, path, error.lineno) from None
     except ValueError as error:
         raise CheckFailed("syntax", str(error), path) from None
     if sources is not None and parts[0] in _interpreters_names:
-        message = f"the interpreter has a module {parts[0]!r} of its own; choose another name"
+        message = f"the interpreter already has a module {parts[0]!r}; choose another name"
         raise CheckFailed("module-name", message, path)
     modules[".".join(parts)] = (is_package, path, marshal.dumps(code))
     if sources is not None:
@@ -120,7 +120,7 @@ def _import_failure(error, loaded):
 
 
 def _authors_place(error, loaded):
-    """The innermost frame in the author's own files."""
+    """Returns file and line of the innermost frame in the author's own files."""
     place = (None, None)
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename in loaded.sources:

@@ -1,15 +1,15 @@
-"""Requests on their way through the host: started, waited for, taken."""
+"""Requests through the host: start, wait, finish and cancel."""
 
 import urllib.error
 
-# Of everything that a request has; what is larger would end the run instead of raising.
+# Maximum size of method, URL, headers and body of a request. The host would stop the run for a larger one.
 REQUEST_MAX = 2 << 20
 
 _http = None
 
 
 class EgressRefused(urllib.error.URLError):
-    """The host does not make this request, or does not pass on its answer. `code` says why."""
+    """The host refused the request or its response. `code` is the reason."""
 
     def __init__(self, reason, code="denied"):
         super().__init__(reason)
@@ -22,14 +22,14 @@ def install(http):
 
 
 def start(method, url, headers, body):
-    """Starts a request. What is no text or no bytes would end the run further in, and raises here."""
+    """Starts a request. Raises `TypeError` for values that are neither text nor bytes, which would stop the run later."""
     method, url = _text("method", method), _text("url", url)
     headers = [(_text("a header's name", name), _text(f"header {name}", value)) for name, value in headers]
     if not isinstance(body, bytes):
         body = bytes(memoryview(body)) if isinstance(body, bytearray | memoryview) else _refused("body", body)
     size = len(method) + len(url) + len(body) + sum(len(name) + len(value) for name, value in headers)
     if size > REQUEST_MAX:
-        raise EgressRefused(f"a request of {size} bytes is more than the host takes", "request_too_large")
+        raise EgressRefused(f"the request has {size} bytes; the limit is {REQUEST_MAX}", "request_too_large")
     return _http.start(_http.Request(method, url, headers, body))
 
 
@@ -38,7 +38,7 @@ def _text(what, value):
         value = value.decode("latin-1")
     if not isinstance(value, str):
         _refused(what, value)
-    value.encode()  # raises for what is no Unicode
+    value.encode()  # raises if it is not valid Unicode
     return value
 
 
@@ -51,13 +51,13 @@ def cancel(exchange):
 
 
 def wait(exchanges, seconds):
-    """Waits for one of them, and returns those that have answers."""
+    """Waits until at least one request has completed. Returns the completed ones, or an empty list on timeout."""
     endless = seconds is None or seconds == float("inf")
     return _http.wait(exchanges, None if endless else max(0, int(seconds * 1000 + 0.999)))
 
 
 def finish(exchange):
-    """Takes an answer: status, headers and body. Raises what became of the request otherwise."""
+    """Returns status, headers and body of the response. Raises the error of a failed request."""
     from componentize_py_types import Err
 
     try:
@@ -68,7 +68,7 @@ def finish(exchange):
 
 
 def send(method, url, headers, body, seconds=None):
-    """A whole exchange, while nothing else goes on."""
+    """Sends a request and waits for its response. Blocks the event loop."""
     exchange = start(method, url, headers, body)
     if not wait([exchange], seconds):
         cancel(exchange)
@@ -77,7 +77,7 @@ def send(method, url, headers, body, seconds=None):
 
 
 async def send_async(method, url, headers, body, seconds=None):
-    """A whole exchange; others go on meanwhile."""
+    """Sends a request and awaits its response."""
     from . import loop
 
     exchange = start(method, url, headers, body)

@@ -1,28 +1,28 @@
-"""Lists the image's objects, so that the build can make them immortal.
+"""Lists the objects of the image, so that the build can make them immortal.
 
-To touch an object is to count a reference, and so to copy the page that it
-lies on, in every run. The interpreter leaves the count of an immortal object
-alone. Python code cannot make one; `flatten/src/immortal.rs` writes it
-into the finished image, for the objects listed here.
+Access to an object changes its reference count, and so copies its memory page
+in every run. The interpreter does not change the count of an immortal object.
+Python code cannot make objects immortal; `flatten/src/immortal.rs` changes the
+counts of the objects listed here in the finished image.
 """
 
 import gc
 from array import array
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 
-# The list begins with these, complemented: the build finds them in the image's memory, where nothing else has them.
+# The bitwise complement of these words precedes the list, so that the build finds it in the memory of the image.
 MARK = (0x6A626F73, 0x74636520, 0x6920666F, 0x6567616D)
 
-# What is under way while the image is made.
+# Types of objects that are executing while the image is built.
 LEFT_OUT = {AsyncGeneratorType, CoroutineType, FrameType, GeneratorType}
 
-# Whatever is listed has to stay.
+# References to the listed objects, which must not be freed.
 _kept = []
 _list = None
 
 
 def keep():
-    """Lists every object that can be reached."""
+    """Lists all reachable objects."""
     global _list
     known = set()
     known.add(id(known))
@@ -42,7 +42,7 @@ def _is_new(found, known):
 
 
 def _parts(code):
-    """The collector does not look into code."""
+    """Returns the objects of a code object, which the garbage collector does not traverse."""
     return [
         code.co_consts, code.co_names, code.co_filename, code.co_name, code.co_qualname, code.co_linetable,
         code.co_exceptiontable, *code.co_consts, *code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars,

@@ -1,4 +1,4 @@
-"""HTTP libraries that bring their own sockets, taught to go through the host."""
+"""Adapters that send the requests of HTTP libraries through the host instead of through sockets."""
 
 import io
 from email.message import Message
@@ -7,12 +7,12 @@ from urllib.error import URLError
 
 from . import exchanges
 
-# The host writes these itself; what a library puts there is about its own connection.
+# Headers that the host sets. The values of a library describe its own connection.
 CONNECTION = {"connection", "content-length", "host", "transfer-encoding"}
 
 
 def adapt(module):
-    """Called when a module of the bundle has been imported."""
+    """Adapts a module of the bundle after its import."""
     adapter = _ADAPTERS.get(module.__name__)
     if adapter:
         adapter(module)
@@ -23,7 +23,7 @@ def _kept(headers):
 
 
 def _httpx(module):
-    """Both of httpx's own transports; its clients, their options and their retries stay as they are."""
+    """Replaces both transports of httpx. Clients, their options and their retries are unchanged."""
 
     def parts(request):
         seconds = request.extensions.get("timeout", {}).get("read")
@@ -63,7 +63,7 @@ def _httpx(module):
 
 
 class _Original:
-    """Where requests looks for cookies."""
+    """The original response, in which requests looks for cookies."""
 
     def __init__(self, fields):
         self.msg = Message()
@@ -78,7 +78,7 @@ class _Original:
 
 
 def _requests(module):
-    """The adapter that every session of requests uses unless told otherwise."""
+    """Replaces the `send` method of the default adapter of requests."""
     from urllib3.response import HTTPResponse
 
     def send(self, request, stream=False, timeout=None, verify=True, cert=None, proxies=None):
@@ -102,7 +102,7 @@ def _requests(module):
 
 
 def _certifi(module):
-    """A file of certificates to name; none is opened, since the host trusts what its own machine does."""
+    """Replaces the path of the certificates. The file is never opened: the host verifies certificates."""
     module.where = lambda: "certifi/cacert.pem"
 
 

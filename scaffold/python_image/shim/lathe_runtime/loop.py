@@ -1,4 +1,4 @@
-"""An event loop for a program that waits for timers and for the host's answers."""
+"""An event loop that waits for timers and for the host's responses."""
 
 import asyncio
 import time
@@ -8,11 +8,11 @@ from . import exchanges
 
 
 class Deadlock(RuntimeError):
-    """Nothing is ready and no timer runs: the tool would wait for ever."""
+    """The tool waits, but no timer and no request is pending: it would wait forever."""
 
 
 class _Waiting:
-    """Stands where a loop keeps its selector."""
+    """The selector of the loop."""
 
     def __init__(self):
         self.answers = {}
@@ -39,7 +39,7 @@ class Loop(base_events.BaseEventLoop):
                 answer.set_result(None)
 
     async def answered(self, exchange, seconds):
-        """Waits until the host has the exchange's answer, while everything else goes on."""
+        """Waits until the host has the response. Other tasks continue."""
         answer = self._selector.answers[exchange] = self.create_future()
         try:
             async with asyncio.timeout(seconds):
@@ -51,7 +51,7 @@ class Loop(base_events.BaseEventLoop):
         pass
 
     def run_in_executor(self, executor, func, *args):
-        """There are no threads: the call is made at once."""
+        """Calls the function at once, since there are no threads."""
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -60,7 +60,7 @@ class Loop(base_events.BaseEventLoop):
         return future
 
 
-# Made with the image: every run has the only instance of it.
+# Part of the image. A run needs only one event loop.
 _loop = Loop()
 
 

@@ -1,6 +1,6 @@
-"""What Python programs reach the network with: `urllib.request` goes through the host, sockets are refused.
+"""Replaces the network modules: `urllib.request` sends through the host, and sockets raise an exception.
 
-A raw socket has nowhere to go, and must fail as an exception and not as a trap.
+Without the replacement, a socket would stop the run with a trap.
 """
 
 import http.client
@@ -28,7 +28,7 @@ def _refuse(*args, **kwargs):
 
 
 class HTTPHandler(urllib.request.BaseHandler):
-    """Opens http and https URLs through the host."""
+    """Handler of http and https URLs that sends through the host."""
 
     def http_open(self, request):
         url, seconds = request.full_url, request.timeout
@@ -40,7 +40,7 @@ class HTTPHandler(urllib.request.BaseHandler):
         return answer
 
     def http_request(self, request):
-        """Says what kind of data a POST without a type sends, as urllib does everywhere."""
+        """Sets the default content type of a POST, as urllib does."""
         if request.data is not None and not request.has_header("Content-type"):
             request.add_unredirected_header("Content-type", "application/x-www-form-urlencoded")
         return request
@@ -73,7 +73,7 @@ def install(host):
     amigo_tool_scaffold.http.carry(_fetch)
     socket.socket = RefusedSocket
     socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refuse
-    urllib.request.HTTPHandler = HTTPHandler  # for openers of the author's own
+    urllib.request.HTTPHandler = HTTPHandler  # for openers that the author builds
     opener = urllib.request.OpenerDirector()
     for handler in (
         HTTPHandler(),

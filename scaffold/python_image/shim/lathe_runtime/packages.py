@@ -1,6 +1,6 @@
-"""A tool's packages, imported once and then part of an image of their own.
+"""Imports a tool's packages once, for a snapshot of the image that all runs share.
 
-They are found in a bundle that was loaded before; the author's own comes with each run.
+The packages are in a bundle that is loaded before. The bundle of the author's code is loaded in each run.
 """
 
 import gc
@@ -12,16 +12,16 @@ from . import run
 
 
 def load(names):
-    """Imports modules before any run, so that all runs find them in memory."""
+    """Imports modules into the snapshot."""
     chance = random.getstate()
     for name in names:
         import_module(name)
     if random.getstate() != chance:
-        raise RuntimeError("it takes random numbers when it is imported")
-    # What was printed would be printed in every run.
+        raise RuntimeError("it draws random numbers when it is imported")
+    # Buffered output would be printed in every run.
     sys.stdout.flush()
     sys.stderr.flush()
-    # The interpreter does it in its first call, which lies behind it now.
+    # The interpreter seeds at its first call, which is before the snapshot. So each run seeds again.
     run.renew = random.seed
     gc.collect()
     gc.freeze()

@@ -1,11 +1,11 @@
-"""Package data through `importlib.resources`, out of the bundle."""
+"""Package data from the bundle, for `importlib.resources`."""
 
 import io
 from importlib.resources.abc import Traversable, TraversableResources
 
 
 class Reader(TraversableResources):
-    """The data beside one package."""
+    """The data files of a package."""
 
     def __init__(self, data, directory):
         self._root = Entry(data, directory)
@@ -15,7 +15,7 @@ class Reader(TraversableResources):
 
 
 class Entry(Traversable):
-    """A file of the bundle, or a directory that some file lies in."""
+    """A file of the bundle, or a directory that contains one."""
 
     def __init__(self, data, path):
         self._data, self._path = data, path

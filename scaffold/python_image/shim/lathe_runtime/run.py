@@ -1,4 +1,4 @@
-"""One run: bundle in, arguments made, entry point called, answer serialised."""
+"""One run: loads the bundle, builds the arguments, calls the entry point and serialises the result."""
 
 import json
 import traceback
@@ -13,23 +13,23 @@ from amigo_tool_scaffold.user_variables import UserVariables
 
 from . import bundle, loop
 
-# Files of the image itself and of its standard library: frames there are not the author's.
+# Prefixes of the files of the image and of the standard library. Their frames are left out of stack traces.
 NOT_THE_AUTHORS = ("/0/", "/world/", "/bundled/", "/python/", "<frozen ")
 
-# Characters, beyond the bytes that the host reads.
+# Maximum characters of an output; above the limit of the host, which is in bytes.
 OUTPUT_MAX = 1 << 20
 
-# Characters of a status event, a message and a trace, beyond the bytes that the host keeps.
+# Maximum characters of a status event, a message and a trace; above the limits of the host, which are in bytes.
 EVENT_MAX = 1 << 16
 MESSAGE_MAX = 1 << 15
 TRACE_MAX = 1 << 17
 
-# Made once: `json.dumps` with options makes an encoder for every call.
+# Created once: `json.dumps` with options creates an encoder in each call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 _running = None
 
-# What a run begins with where packages were imported before it.
+# Called at the beginning of each run if the image is a snapshot with packages.
 renew = None
 
 
@@ -42,7 +42,7 @@ def _sender(send):
         try:
             send(_encode(event)[:EVENT_MAX])
         except Err:
-            pass  # the host counts what it refuses; it never fails a run
+            pass  # the host counts refused events; they do not fail the run
         return SENT
 
     return send_status_event
@@ -71,12 +71,12 @@ def run_tool(data, context, send):
     if hasattr(answer, "__await__"):
         answer = loop.run(_finish(answer))
     output = serialise(answer)
-    # The host refuses what is too large; it need not see all of it for that.
+    # The host refuses the output by its length, for which the beginning is enough.
     return output if len(output) <= OUTPUT_MAX else output[: OUTPUT_MAX + 1]
 
 
 def _input(function, value):
-    """A function without annotations takes the dict as it is, and is spared their reading."""
+    """Converts the input, unless the function has no annotations: it receives the dict unchanged."""
     lazy = getattr(function, "__annotate__", None) is not None
     if lazy or hasattr(function, "__wrapped__") or function.__annotations__:
         return convert_input(function, value)
@@ -88,7 +88,7 @@ async def _finish(awaitable):
 
 
 def describe(error):
-    """Type, message and the stack trace's lines, without the image's own frames."""
+    """Returns type, message and lines of the stack trace, without the frames of the image."""
     if _running is not None:
         _running.show_sources()
     try:
@@ -110,7 +110,7 @@ def describe(error):
 
 
 def _shortened(lines):
-    """The host cuts it once more and says so; it need not see all of it for that."""
+    """Shortens a stack trace. The rest is still above the host's limit, so that the host truncates it."""
     kept, left = [], TRACE_MAX
     for line in lines:
         if left <= 0:
@@ -121,7 +121,7 @@ def _shortened(lines):
 
 
 def _sendable(text):
-    """Lone surrogates cannot leave as UTF-8, and would stop the interpreter."""
+    """Escapes lone surrogates, which UTF-8 cannot encode and which would stop the interpreter."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

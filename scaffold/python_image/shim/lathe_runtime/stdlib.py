@@ -1,8 +1,7 @@
-"""Keeps the standard library importable after the image is made.
+"""Keeps the standard library importable without a file system.
 
-A running tool has no file system, so a module that was not imported while the
-image was made could never be imported later. The common ones are imported now,
-and the code of all others is kept in memory, compressed.
+A running tool has no file system. Common modules are imported while the image
+is built; the compressed code of all others is kept in memory.
 """
 
 import marshal
@@ -13,7 +12,7 @@ from importlib.machinery import ModuleSpec
 
 ROOT = "/python"
 
-# No interpreter feature of the sandbox can use these, and they are large.
+# Large modules that cannot work in the sandbox.
 LEFT_OUT = {
     "test", "tests", "idlelib", "tkinter", "turtledemo", "turtle", "ensurepip",
     "lib2to3", "pydoc_data", "venv", "site-packages", "__pycache__", "_pyrepl",
@@ -34,7 +33,7 @@ urllib urllib.error urllib.parse urllib.request uuid warnings weakref xml xml.do
 xml.etree.ElementTree zipfile zlib zoneinfo
 """.split()
 
-# What an author's tool imports of the scaffold package.
+# Modules of the scaffold package that tools import.
 SCAFFOLD = """
 amigo_tool_scaffold amigo_tool_scaffold.config amigo_tool_scaffold.conversation
 amigo_tool_scaffold.http amigo_tool_scaffold.metadata amigo_tool_scaffold.status amigo_tool_scaffold.user_variables
@@ -44,7 +43,7 @@ _kept = {}
 
 
 class _Finder:
-    """Finds what was kept; asked last, after everything else failed."""
+    """Finds the kept modules. The last finder of the meta path."""
 
     def find_spec(self, name, path=None, target=None):
         found = _kept.get(name)
@@ -64,7 +63,7 @@ class _Finder:
 
 
 def keep():
-    """Imports the common modules and keeps the code of the rest."""
+    """Imports the common modules and keeps the code of the others."""
     for name in IMPORTED_NOW + SCAFFOLD:
         __import__(name)
     for directory, names, files in os.walk(ROOT):
@@ -72,7 +71,7 @@ def keep():
         for file in sorted(files):
             if file.endswith(".py"):
                 _keep_file(os.path.join(directory, file))
-    # The finder of paths would look into a file system that is not there.
+    # `PathFinder` needs a file system.
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     sys.meta_path.append(_Finder())
     sys.path[:] = []

@@ -1,7 +1,7 @@
-"""Runs a small tool while the image is made.
+"""Runs a small tool while the image is built.
 
-What a first call would do once (caches, imports, arenas) is then part of the
-image, and the objects that all runs share are set aside from the collector.
+The effects of a first call (caches, imports, arenas) become part of the image.
+The garbage collector ignores the objects of the image.
 """
 
 import gc
@@ -33,7 +33,7 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
     return {"text": tool_input["text"]}
 """
 
-# Enough for the interpreter to have specialised what it runs every time.
+# Calls per tool: enough for the interpreter to specialise the bytecode of each run.
 ROUNDS = 100
 
 
@@ -49,12 +49,12 @@ def up(context_type):
     gc.freeze()
 
 
-# What most runs ask for together.
+# Memory that most runs allocate in total.
 ROOM_BYTES = 1 << 20
 
 
 def make_room():
-    """Leaves free memory in one piece (see `flatten/src/heap.rs`), so that most runs need not have theirs grow."""
+    """Leaves a contiguous free chunk (see `flatten/src/heap.rs`), so that most runs do not grow the memory."""
     bytes(ROOM_BYTES)
 
 

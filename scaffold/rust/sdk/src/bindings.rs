@@ -186,8 +186,8 @@ pub unsafe fn __post_return_run_tool<T_: Guest>(arg0: *mut u8) {
     }
 }
 pub trait Guest {
-    /// The JSON Schema of the input, derived from its type. Asked for once, when
-    /// a version is built.
+    /// The JSON Schema of the input, derived from its type. Called once, when a
+    /// version is built.
     #[allow(async_fn_in_trait)]
     fn input_schema() -> _rt::String;
     #[allow(async_fn_in_trait)]
@@ -224,7 +224,7 @@ static mut _RET_AREA: _RetArea = _RetArea(
 #[allow(dead_code, clippy::all)]
 pub mod lathe {
     pub mod tool {
-        /// Progress that the caller sees while the tool still runs.
+        /// Progress events, which the caller receives while the tool runs.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod status {
             #[used]
@@ -233,7 +233,7 @@ pub mod lathe {
             use super::super::super::_rt;
             #[allow(unused_unsafe, clippy::all)]
             /// Sends one event: `{"message", "progress", "total", "data"}` as JSON.
-            /// An error says why the host did not take it; the run goes on.
+            /// Returns the reason when the host refuses the event. The run continues.
             #[allow(async_fn_in_trait)]
             pub fn send(event: &str) -> Result<(), _rt::String> {
                 unsafe {
@@ -293,8 +293,8 @@ pub mod lathe {
                 }
             }
         }
-        /// Outbound HTTP, admitted and counted by the host. Whole messages pass, and a
-        /// redirect is an answer like any other.
+        /// Outbound HTTP, admitted and counted by the host. Bodies are not streamed. The
+        /// host does not follow redirects.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod http {
             #[used]
@@ -343,23 +343,23 @@ pub mod lathe {
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum ErrorCode {
-                /// Not a host that the version declares and the operator permits.
+                /// The host is not declared by the version or not permitted by the operator.
                 Denied,
-                /// More requests or bytes than a run or its organisation may have.
+                /// The run or its organisation has reached a limit of requests or bytes.
                 Budget,
-                /// No request that the host would send.
+                /// The request is malformed.
                 InvalidRequest,
                 RequestTooLarge,
                 ResponseTooLarge,
-                /// The other side took longer than the host waits.
+                /// The peer did not respond within the host's time limit.
                 Timeout,
-                /// No address, or no connection.
+                /// The name has no address, or the connection failed.
                 Unreachable,
-                /// No secure connection.
+                /// The TLS handshake failed.
                 Tls,
-                /// The other side broke off, or speaks no HTTP.
+                /// The peer closed the connection early or does not speak HTTP.
                 Protocol,
-                /// The run is a simulation, and nothing stands in for this request.
+                /// The run is a simulation, and no mock matches the request.
                 Simulated,
             }
             impl ::core::fmt::Debug for ErrorCode {
@@ -441,7 +441,7 @@ pub mod lathe {
                 }
             }
             impl ::core::error::Error for HttpError {}
-            /// Names a request on its way, within its run.
+            /// Identifier of a request within its run.
             pub type Exchange = u32;
             #[allow(unused_unsafe, clippy::all)]
             /// Starts a request and returns at once.
@@ -536,8 +536,8 @@ pub mod lathe {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Waits until one of these has its answer, and says which have; none when
-            /// the time is over before.
+            /// Waits until at least one request has completed. Returns the completed ones, or
+            /// an empty list after `timeout-ms`.
             #[allow(async_fn_in_trait)]
             pub fn wait(
                 exchanges: &[Exchange],
@@ -592,7 +592,8 @@ pub mod lathe {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Waits for one answer and takes it.
+            /// Waits for a request to complete and returns its response. The identifier is
+            /// then invalid.
             #[allow(async_fn_in_trait)]
             pub fn finish(exchange: Exchange) -> Result<Response, HttpError> {
                 unsafe {
@@ -717,7 +718,7 @@ pub mod lathe {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Gives a request up.
+            /// Cancels a request.
             #[allow(async_fn_in_trait)]
             pub fn cancel(exchange: Exchange) -> () {
                 unsafe {
@@ -770,13 +771,13 @@ pub mod lathe {
                         .finish()
                 }
             }
-            /// What a tool raised.
+            /// The error that a tool raised.
             #[derive(Clone)]
             pub struct ToolError {
                 /// The exception's type, such as `ValueError`.
                 pub kind: _rt::String,
                 pub message: _rt::String,
-                /// One line of the stack trace each, outermost first.
+                /// Lines of the stack trace, outermost frame first.
                 pub stack_trace: _rt::Vec<_rt::String>,
             }
             impl ::core::fmt::Debug for ToolError {
