@@ -72,7 +72,8 @@ impl Pipeline {
         let derive_schema = declarations.input_schema.is_none();
         let project = Project { manifest: &declarations.manifest, documents: &documents, files, derive_schema, caches };
         let made = self.make(project, progress).await?;
-        declarations.built(made, checks, &self.limits_max)
+        let limits_max = self.limits_max;
+        blocking(move || declarations.built(made, checks, &limits_max)).await?
     }
 
     async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {

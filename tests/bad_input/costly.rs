@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{check, mended};
-use crate::harness::{Bump, Server, Team, Tool, lock_line};
+use crate::harness::{Bump, Options, Server, Team, Tool, lock_line};
 
 const HEAD: &str = "[project]\nname = \"costly\"\n";
 /// The size limit of `pyproject.toml`.
@@ -21,7 +21,7 @@ fn locked(text: &str) -> impl FnOnce(Tool<'_>) -> Tool<'_> {
 
 #[test]
 fn nested_requirements_end_no_server() {
-    let team = Team::on(&Server::private(&crate::harness::Options::default()));
+    let team = Team::on(&Server::private(&Options::default()));
     let process = team.server.process_id();
     let nested = "(".repeat(60_000);
     let dependencies = format!("{HEAD}dependencies = [\"x ; {nested}os_name\", \"{nested}\"]\n");
@@ -48,9 +48,11 @@ fn a_marker_of_a_kilobyte_is_read_once() {
 
 #[test]
 fn a_refusal_reveals_nothing_of_the_servers_environment() {
-    let team = Team::new();
-    for name in ["PATH", "HOME"] {
-        let value = std::env::var(name).expect("the tests have it, and so has the server");
+    let secret = ("BACKUP_PASSWORD".to_owned(), "6f1c0a open sesame".to_owned());
+    let server = Server::private(&Options { environment: vec![secret.clone()], ..Options::default() });
+    let team = Team::on(&server);
+    let inherited = |name: &str| (name.to_owned(), std::env::var(name).expect("a variable of the tests"));
+    for (name, value) in [inherited("PATH"), inherited("HOME"), secret] {
         for text in
             [format!("a @ x${{{name}}}"), format!("${{{name}}}"), format!("a==${{{name}}}"), format!("a ; ${{{name}}}")]
         {

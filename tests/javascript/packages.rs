@@ -92,6 +92,9 @@ fn packages_that_differ_from_the_lock_file_are_refused() {
     refused("tampered", &|entry| entry["integrity"] = tampered.clone(), &["(hashes)", "does not have the hash"]);
     refused("unknown", &|entry| *entry = npm_entry("9.9.9", b"new"), &["(registry)", "is not in the npm registry"]);
     refused("other", &|entry| entry["version"] = json!("1.3.0"), &["(archive)", "it holds greetings@1.2.0"]);
+    // The archive of `greetings` is in the cache.
+    project(&team, "honest", &locked()).published();
+    refused("renamed", &|entry| entry["name"] = json!("safe-greetings"), &["(archive)", "it holds greetings@1.2.0"]);
     refused("git", &|entry| entry["resolved"] = json!("git+https://h.example/a.git#0123"), &["comes from"]);
     refused("link", &|entry| *entry = json!({"resolved": "../a", "link": true}), &["is a directory"]);
     refused("hashless", &|entry| entry["integrity"] = json!("sha1-AAAA"), &["(hashes)", "no sha512"]);

@@ -1,6 +1,7 @@
 //! Packages that are part of a tool.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sha2::{Digest as _, Sha256, Sha512};
 
 /// Characters that are percent-encoded in a package URL.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -30,6 +31,13 @@ impl Hash {
     #[must_use]
     pub fn sha512(hex: String) -> Self {
         Self { algorithm: "sha512", hex }
+    }
+
+    /// Whether this is the hash of the bytes.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        let hash =
+            if self.algorithm == "sha512" { Sha512::digest(bytes).to_vec() } else { Sha256::digest(bytes).to_vec() };
+        hex::encode(hash) == self.hex
     }
 }
 

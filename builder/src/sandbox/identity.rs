@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::unistd::geteuid;
 
-/// Far above the ids that systems and containers assign, and below those that a signed number cannot hold.
+/// Lowest user id of a job. Far above the ids that systems and containers assign; all ids fit into a signed number.
 const FIRST: u32 = 2_000_000_000;
-/// Large enough that two servers on a machine, each starting at a random id, do not use the same one.
+/// Number of user ids. Large enough that two servers on a machine, which start at random ids, do not use the same one.
 const COUNT: u32 = 1 << 27;
-/// The id without rights on every system, for containers that map few ids.
+/// User id in containers that map few ids. It has no rights on any system.
 const NOBODY: u32 = 65_534;
 
 /// The next id, starting at a random one.

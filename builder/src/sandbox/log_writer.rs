@@ -2,11 +2,11 @@
 
 use crate::progress::Progress;
 
-/// Output that is logged as it arrives. Together with the end below, it leaves half of a build's log to other steps.
+/// Output that is logged as it arrives. With [`END_BYTES_MAX`], it leaves half of a build's log to other steps.
 const BEGINNING_BYTES_MAX: usize = 36 << 10;
 /// Output that is logged when the job has ended: compilers print the reason of a failure last.
 const END_BYTES_MAX: usize = 12 << 10;
-/// Longer lines are cut: no screen shows them whole.
+/// Length of a line in the log. Longer lines are truncated, since no screen shows them whole.
 const LINE_BYTES_MAX: usize = 2_000;
 
 /// Splits output into lines and keeps its beginning and its end.

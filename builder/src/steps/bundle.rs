@@ -6,16 +6,15 @@ pub mod packages;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use nix::sys::resource::{Resource, setrlimit};
 use runner::{Bundle, CompileFailure, Interpreter, NativeCode, Project};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::steps::child::{self, ChildLimits};
 use interpreter::{LIMITS, with_loaded};
@@ -34,6 +33,8 @@ const CHILD_LIMITS: ChildLimits = ChildLimits {
 /// Bytes of a bundle, which is sent into every run of its version.
 pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
+/// Bytes of an answer, which may contain the memory of an image with packages.
+const ANSWER_BYTES_MAX: u64 = 512 << 20;
 
 #[derive(Serialize, Deserialize)]
 enum Request {
@@ -91,18 +92,21 @@ pub async fn load_packages(
     packages: Packages,
 ) -> Result<Result<(Loaded, Vec<u8>), Unloaded>, Error> {
     let mut bytes = answer_of(code, bundler, |code| Request::Packages { code, packages }).await?;
-    let (answer, memory): (Result<Loaded, Unloaded>, _) = postcard::take_from_bytes(&bytes).map_err(Error::internal)?;
-    let header = bytes.len() - memory.len();
-    Ok(answer.map(|loaded| (loaded, bytes.split_off(header))))
+    let read = move || {
+        let (answer, memory) = postcard::take_from_bytes::<Result<Loaded, Unloaded>>(&bytes)?;
+        let header = bytes.len() - memory.len();
+        Ok::<_, postcard::Error>(answer.map(|loaded| (loaded, bytes.split_off(header))))
+    };
+    blocking(read).await?.map_err(Error::internal)
 }
 
-async fn ask<T: DeserializeOwned>(
+async fn ask<T: DeserializeOwned + Send + 'static>(
     code: &NativeCode,
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<T, Error> {
     let bytes = answer_of(code, bundler, request).await?;
-    let answer: Answer<T> = postcard::from_bytes(&bytes).map_err(Error::internal)?;
+    let answer = blocking(move || postcard::from_bytes::<Answer<T>>(&bytes)).await?.map_err(Error::internal)?;
     answer.map_err(Error::internal)?.map_err(from_check)
 }
 
@@ -113,26 +117,23 @@ async fn answer_of(
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<Vec<u8>, Error> {
     let mut child = child::command(bundler)?;
-    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let code = code.pass_to(&mut child).map_err(Error::internal)?;
-    let request = postcard::to_allocvec(&request(code)).map_err(Error::internal)?;
+    let request = request(code);
+    let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
     tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request))
         .await
         .map_err(|_| Error::failed(STAGE, "import", "importing the tool took too long"))?
 }
 
-async fn exchange(mut child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
-    let mut child = child.spawn().map_err(|error| Error::internal(format!("no bundling child starts: {error}")))?;
-    let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
-    let feed = async move { input.write_all(&request).await };
-    let output = tokio::join!(feed, child.wait_with_output()).1.map_err(Error::internal)?;
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        tracing::warn!(status = %output.status, reason, "a bundling child died");
-        let message = format!("importing the tool ended the interpreter ({})", output.status);
+async fn exchange(child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let failed = |error| Error::internal(format!("a bundling child failed: {error}"));
+    let ended = child::exchange(child, request, ANSWER_BYTES_MAX).await.map_err(failed)?;
+    if !ended.status.success() {
+        tracing::warn!(status = %ended.status, reason = ended.errors, "a bundling child died");
+        let message = format!("importing the tool ended the interpreter ({})", ended.status);
         return Err(Error::failed(STAGE, "import", message));
     }
-    Ok(output.stdout)
+    Ok(ended.answer)
 }
 
 fn from_check(failure: CompileFailure) -> Error {

@@ -1,14 +1,19 @@
 //! The child processes of build steps, which run code and parsers that the server does not trust.
 
 use std::io;
+use std::process::{ExitStatus, Stdio};
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 use crate::error::Error;
+
+/// Bytes of a child's error messages that are kept.
+const ERRORS_BYTES_MAX: u64 = 64 << 10;
 
 /// The command of a child with an empty environment, which is killed when it is dropped. It consists of a program and its
 /// arguments.
@@ -22,6 +27,42 @@ pub fn command(command: &[String]) -> Result<Command, Error> {
     let mut child = Command::new(program);
     child.args(arguments).env_clear().kill_on_drop(true);
     Ok(child)
+}
+
+/// What a child wrote before it ended.
+pub struct Ended {
+    pub status: ExitStatus,
+    pub answer: Vec<u8>,
+    pub errors: String,
+}
+
+/// Runs a child with `request` as its standard input, and reads at most `answer_bytes_max` bytes of its standard output.
+/// A child that writes more fails, since its pipe is closed.
+///
+/// # Errors
+/// When it does not start, or its pipes fail.
+pub async fn exchange(mut child: Command, request: Vec<u8>, answer_bytes_max: u64) -> io::Result<Ended> {
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(io::Error::other("a child process without pipes"));
+    };
+    // A child that ends early does not read its whole request, so that writing may fail.
+    let feed = async move { drop(input.write_all(&request).await) };
+    let answer = async move {
+        let mut answer = Vec::new();
+        output.take(answer_bytes_max).read_to_end(&mut answer).await.map(|_| answer)
+    };
+    let ((), answer, errors, status) = tokio::join!(feed, answer, first_errors(errors), child.wait());
+    Ok(Ended { status: status?, answer: answer?, errors: errors? })
+}
+
+/// The first error messages. The rest is discarded, so that the child never blocks on a full pipe.
+async fn first_errors(pipe: impl AsyncRead + Unpin) -> io::Result<String> {
+    let (mut kept, mut limited) = (Vec::new(), pipe.take(ERRORS_BYTES_MAX));
+    limited.read_to_end(&mut kept).await?;
+    tokio::io::copy(&mut limited.into_inner(), &mut tokio::io::sink()).await?;
+    Ok(String::from_utf8_lossy(&kept).trim_end().to_owned())
 }
 
 /// The limits that a child sets for itself.
@@ -47,5 +88,29 @@ impl ChildLimits {
             // Without user namespaces the child still has no reason to open a connection.
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn shell(script: &str) -> Ended {
+        let command = command(&["/bin/sh", "-c", script].map(str::to_owned)).unwrap();
+        exchange(command, b"asked".repeat(100_000), 1_000).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_child_that_writes_without_end_is_ended() {
+        let ended = shell("while echo y; do :; done").await;
+        assert!(!ended.status.success());
+        assert_eq!(ended.answer.len(), 1_000);
+    }
+
+    #[tokio::test]
+    async fn the_first_errors_are_kept_and_the_rest_is_read() {
+        let ended = shell("cat > /dev/null; echo answer; head -c 1000000 /dev/zero | tr '\\0' e >&2; exit 3").await;
+        assert_eq!((ended.status.code(), ended.answer.as_slice()), (Some(3), &b"answer\n"[..]));
+        assert_eq!(ended.errors, "e".repeat(64 << 10));
     }
 }

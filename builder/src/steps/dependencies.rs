@@ -11,7 +11,7 @@ use registry::Digest;
 use reqwest::{Client, Url};
 use runner::SourceFile;
 
-use super::download;
+use super::download::{self, Cached};
 use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
@@ -96,12 +96,11 @@ impl Packages {
 
     /// The digest and the files of a package's wheel.
     async fn package(&self, pinned: &Pinned) -> Result<(Digest, Vec<SourceFile>), Error> {
-        let wheel = match self.cached(pinned) {
-            Some(wheel) => wheel,
+        let (digest, wheel) = match self.read_cached(pinned).await? {
+            Some(found) => found,
             None => self.download(pinned).await?,
         };
-        let unpack = move || (Digest::of(&wheel), wheel::unpack(wheel));
-        let (digest, unpacked) = blocking(unpack).await?;
+        let unpacked = blocking(move || wheel::unpack(wheel)).await?;
         let Wheel { identity, files } =
             unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))?;
         // A hash pins only bytes, so the name and version of the lock file must match those in the wheel.
@@ -114,30 +113,30 @@ impl Packages {
         Ok((digest, files))
     }
 
-    fn cached(&self, pinned: &Pinned) -> Option<Vec<u8>> {
-        let read = |digest: &Digest| {
-            std::fs::read(self.cache.join(digest.to_hex())).ok().filter(|bytes| Digest::of(bytes) == *digest)
-        };
-        pinned.hashes.iter().find_map(read)
+    async fn read_cached(&self, pinned: &Pinned) -> Result<Option<(Digest, Vec<u8>)>, Error> {
+        let cached: Vec<_> = pinned.hashes.iter().map(|digest| (*digest, self.cached(digest))).collect();
+        blocking(move || cached.into_iter().find_map(|(digest, cached)| Some((digest, cached.read()?)))).await
     }
 
-    async fn download(&self, pinned: &Pinned) -> Result<Vec<u8>, Error> {
+    fn cached(&self, digest: &Digest) -> Cached {
+        Cached { directory: self.cache.clone(), hash: Hash::sha256(digest.to_hex()) }
+    }
+
+    async fn download(&self, pinned: &Pinned) -> Result<(Digest, Vec<u8>), Error> {
         let page = self.page(pinned).await?;
         let (url, digest) = choose(pinned, &page)?;
         let base = self.page_url(pinned)?;
         let url = base.join(url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
         let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
-        if Digest::of(&wheel) != digest {
-            return Err(refuse("hashes", pinned, "does not have the hash that the index gives"));
-        }
-        download::keep(&self.cache, &digest.to_hex(), &wheel).map_err(Error::internal)?;
-        Ok(wheel)
+        let kept = self.cached(&digest).keep(wheel).await?;
+        let wheel = kept.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that the index gives"))?;
+        Ok((digest, wheel))
     }
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
         let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
-        index_page::read(&page)
-            .ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
+        let read = blocking(move || index_page::read(&page)).await?;
+        read.ok_or_else(|| refuse("index", pinned, "the index answers neither JSON nor HTML of the simple API"))
     }
 
     fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {

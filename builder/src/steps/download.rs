@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 
+use crate::attestation::Hash;
+use crate::blocking::blocking;
 use crate::error::Error;
 
 /// Redirects of a request. An index that moved, or keeps its files elsewhere, redirects once or twice.
@@ -39,14 +41,41 @@ pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>,
     Ok(Some(body))
 }
 
-/// Writes a file to a cache atomically.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn keep(cache: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(cache)?;
-    let file = tempfile::NamedTempFile::new_in(cache)?;
+/// A cached download, whose name in the cache is the digest of its bytes.
+#[derive(Debug, Clone)]
+pub struct Cached {
+    pub directory: PathBuf,
+    pub hash: Hash,
+}
+
+impl Cached {
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(&self.hash.hex)
+    }
+
+    /// The bytes, if they are in the cache and undamaged. For threads that may block.
+    pub fn read(&self) -> Option<Vec<u8>> {
+        fs::read(self.path()).ok().filter(|bytes| self.hash.is_of(bytes))
+    }
+
+    /// Checks downloaded bytes and writes them to the cache; `None` if they have another digest.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn keep(self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
+        let keep = move || match self.hash.is_of(&bytes) {
+            true => write(&self.directory, &self.path(), &bytes).map(|()| Some(bytes)),
+            false => Ok(None),
+        };
+        blocking(keep).await?.map_err(Error::internal)
+    }
+}
+
+/// Writes a file atomically.
+fn write(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let file = tempfile::NamedTempFile::new_in(directory)?;
     fs::write(file.path(), bytes)?;
-    file.persist(cache.join(name))?;
+    file.persist(path)?;
     Ok(())
 }

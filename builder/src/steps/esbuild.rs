@@ -7,7 +7,6 @@ mod program;
 
 use std::fs;
 use std::io;
-use std::process::Stdio;
 use std::time::Duration;
 
 use runner::SourceFile;
@@ -32,6 +31,8 @@ const PACKAGES: &str = "node_modules/";
 
 /// Time for esbuild: a hundred times what large tools need.
 const WALL_MAX: Duration = Duration::from_secs(30);
+/// Bytes of esbuild's standard output, to which it writes nothing when it bundles into a file.
+const STDOUT_BYTES_MAX: u64 = 64 << 10;
 /// Characters of esbuild's message, which quotes the author's own line.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
@@ -105,17 +106,16 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
     let scratch = blocking(move || written(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
     // The child confines itself and then executes esbuild.
     let mut child = child::command(bundler.confiner)?;
-    child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     child.arg(bundler.esbuild.path()).arg("--");
     child.arg(&entry_point).args(OPTIONS).args(more).arg(format!("--outfile={OUTPUT}")).current_dir(scratch.path());
-    let output = tokio::time::timeout(WALL_MAX, async { child.spawn()?.wait_with_output().await })
+    let ended = tokio::time::timeout(WALL_MAX, child::exchange(child, Vec::new(), STDOUT_BYTES_MAX))
         .await
         .map_err(|_| {
             refuse("time", format!("bundling took longer than {} s", WALL_MAX.as_secs()), Location::default())
         })?
         .map_err(|error| Error::internal(format!("esbuild does not start: {error}")))?;
-    if !output.status.success() {
-        return Err(complaint(&String::from_utf8_lossy(&output.stderr)));
+    if !ended.status.success() {
+        return Err(complaint(&ended.errors));
     }
     Ok(scratch)
 }

@@ -20,6 +20,8 @@ const HOW: &str = "make it with `uv export --no-dev --no-emit-project --format r
 or `uv pip compile --generate-hashes pyproject.toml -o requirements.lock`";
 /// Packages of a tool. A project with more is an application.
 const PACKAGES_MAX: usize = 100;
+/// Hashes of a package; releases with the most files have a few hundred.
+const HASHES_MAX: usize = 1_000;
 /// Bytes of a version; the longest in use have about forty.
 const VERSION_BYTES_MAX: usize = 100;
 /// Characters of a line that a refusal repeats.
@@ -97,6 +99,9 @@ fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
     if hashes.is_empty() {
         return Err(refuse("hashes", &format!("{name} has no --hash; {HOW}"), line));
     }
+    if hashes.len() > HASHES_MAX {
+        return Err(refuse("hashes", &format!("{name} has more than {HASHES_MAX} hashes"), line));
+    }
     Ok(Some(Pinned { name, version, hashes, line }))
 }
 
@@ -168,6 +173,8 @@ mod tests {
         refused("six==1.16.0 --hash=md5:00\n", "not a sha256 hash");
         let many: String = (0..=PACKAGES_MAX).map(|number| format!("p{number}==1 --hash={HASH}\n")).collect();
         refused(&many, "requirements.lock:101: at most 100 packages");
+        let hashes: String = (0..=HASHES_MAX).map(|number| format!(" --hash=sha256:{number:064x}")).collect();
+        refused(&format!("six==1.16.0{hashes}\n"), "requirements.lock:1: six has more than 1000 hashes");
     }
 
     #[test]

@@ -12,11 +12,10 @@ use std::sync::Arc;
 use reqwest::{Client, StatusCode, Url};
 use runner::SourceFile;
 use serde::Deserialize;
-use sha2::{Digest as _, Sha512};
 
 use self::lock::Locked;
 use super::documents::PROJECT_FILE_BYTES_MAX;
-use super::download;
+use super::download::{self, Cached};
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
@@ -29,8 +28,8 @@ const ARCHIVE_BYTES_MAX: usize = 32 << 20;
 /// Bytes of the sources of all packages of one tool.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
 
-/// The name and version that a package states itself.
-#[derive(Deserialize)]
+/// The name and version that a lock file, or a package itself, states.
+#[derive(PartialEq, Eq, Deserialize)]
 struct Identity {
     name: String,
     version: String,
@@ -84,30 +83,27 @@ impl NpmPackages {
     }
 
     async fn package(&self, locked: &Locked) -> Result<Vec<SourceFile>, Error> {
-        let archive = match self.cached(locked) {
+        let cached = self.cached(locked);
+        let archive = match blocking(move || cached.read()).await? {
             Some(archive) => archive,
             None => self.download(locked).await?,
         };
-        let unpacked = blocking(move || archive::unpack(&archive)).await?;
-        let checked = unpacked.and_then(|files| is_itself(&files, locked).map(|()| files));
-        checked.map_err(|reason| refuse("archive", locked, &format!("is refused: {reason}")))
+        let (name, version) = (locked.name.clone(), locked.version.clone());
+        let unpacked = blocking(move || {
+            let files = archive::unpack(&archive)?;
+            Identity { name, version }.check(&files).map(|()| files)
+        });
+        unpacked.await?.map_err(|reason| refuse("archive", locked, &format!("is refused: {reason}")))
     }
 
-    fn cached(&self, locked: &Locked) -> Option<Vec<u8>> {
-        std::fs::read(self.place(locked)).ok().filter(|archive| is_locked(archive, locked))
-    }
-
-    fn place(&self, locked: &Locked) -> PathBuf {
-        self.cache.join(hex::encode(locked.sha512))
+    fn cached(&self, locked: &Locked) -> Cached {
+        Cached { directory: self.cache.clone(), hash: Hash::sha512(hex::encode(locked.sha512)) }
     }
 
     async fn download(&self, locked: &Locked) -> Result<Vec<u8>, Error> {
         let archive = self.get(locked, self.url(locked)?).await?;
-        if !is_locked(&archive, locked) {
-            return Err(refuse("hashes", locked, "does not have the hash in the lock file"));
-        }
-        download::keep(&self.cache, &hex::encode(locked.sha512), &archive).map_err(Error::internal)?;
-        Ok(archive)
+        let kept = self.cached(locked).keep(archive).await?;
+        kept.ok_or_else(|| refuse("hashes", locked, "does not have the hash in the lock file"))
     }
 
     fn url(&self, locked: &Locked) -> Result<Url, Error> {
@@ -130,23 +126,45 @@ impl NpmPackages {
     }
 }
 
-/// Checks that an archive contains the locked package. A hash pins only bytes, so the name and version of the lock file
-/// must match those in package.json. If an archive contains the file several times, the last one counts, as on a disk.
-fn is_itself(files: &[SourceFile], locked: &Locked) -> Result<(), String> {
-    let file = files.iter().rfind(|file| file.path == PROJECT_FILE).ok_or("it holds no package.json")?;
-    if file.contents.len() > PROJECT_FILE_BYTES_MAX {
-        return Err(format!("its package.json has more than {PROJECT_FILE_BYTES_MAX} bytes"));
+impl Identity {
+    /// Checks that an archive contains the locked package. A hash pins only bytes, so the name and version of the lock
+    /// file must match those in package.json. If an archive contains the file several times, the last one counts, as on a
+    /// disk.
+    fn check(&self, files: &[SourceFile]) -> Result<(), String> {
+        let file = files.iter().rfind(|file| file.path == PROJECT_FILE).ok_or("it holds no package.json")?;
+        if file.contents.len() > PROJECT_FILE_BYTES_MAX {
+            return Err(format!("its package.json has more than {PROJECT_FILE_BYTES_MAX} bytes"));
+        }
+        let own: Self = serde_json::from_slice(&file.contents).map_err(|error| error.to_string())?;
+        if own == *self { Ok(()) } else { Err(format!("it holds {}@{}", own.name, own.version)) }
     }
-    let Identity { name, version } = serde_json::from_slice(&file.contents).map_err(|error| error.to_string())?;
-    let is_same = name == locked.name && version == locked.version;
-    if is_same { Ok(()) } else { Err(format!("it holds {name}@{version}")) }
-}
-
-fn is_locked(archive: &[u8], locked: &Locked) -> bool {
-    Sha512::digest(archive).as_slice() == locked.sha512
 }
 
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
     Error::failed(STAGE, check, message).at(Location::line(lock::FILE, locked.line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_the_one_that_the_lock_file_names() {
+        let check = |name: &str, version: &str, texts: &[&str]| {
+            let file = |text: &&str| SourceFile { path: PROJECT_FILE.into(), contents: text.as_bytes().to_vec() };
+            let files: Vec<_> = texts.iter().map(file).collect();
+            Identity { name: name.into(), version: version.into() }.check(&files)
+        };
+        let other = r#"{"name":"otherlib","version":"1.0.0"}"#;
+        let safe = r#"{"name":"safelib","version":"1.0.0","description":"x"}"#;
+        assert_eq!(check("safelib", "1.0.0", &[safe]), Ok(()));
+        assert_eq!(check("safelib", "1.0.0", &[other]), Err("it holds otherlib@1.0.0".into()));
+        assert_eq!(check("safelib", "2.0.0", &[safe]), Err("it holds safelib@1.0.0".into()));
+        assert_eq!(check("safelib", "1.0.0", &[safe, other]), Err("it holds otherlib@1.0.0".into()));
+        assert_eq!(check("safelib", "1.0.0", &[]), Err("it holds no package.json".into()));
+        let large = format!("{{\"x\":\"{}\"}}", "x".repeat(PROJECT_FILE_BYTES_MAX));
+        assert!(check("safelib", "1.0.0", &[&large]).unwrap_err().contains("bytes"));
+        assert!(check("safelib", "1.0.0", &["{"]).is_err());
+    }
 }

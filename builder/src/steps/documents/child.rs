@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::process::Stdio;
 use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
@@ -112,25 +110,13 @@ impl Parser<'_> {
     }
 
     async fn answer(&self, request: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
-        let mut child = child::command(self.command)?;
-        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let not_started = |error| Error::internal(format!("no parsing child starts: {error}"));
-        let mut child = child.spawn().map_err(not_started)?;
-        let mut input = child.stdin.take().ok_or_else(|| Error::internal("no pipe to the child"))?;
-        let output = child.stdout.take().ok_or_else(|| Error::internal("no pipe from the child"))?;
-        let mut answer = Vec::new();
-        let feed = async move { input.write_all(&request).await };
-        let read = async { output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).await };
-        // A child that ends early does not read its whole request, so that writing may fail.
-        let (_fed, read) = tokio::join!(feed, read);
-        read.map_err(Error::internal)?;
-        let ended = child.wait_with_output().await.map_err(Error::internal)?;
+        let failed = |error| Error::internal(format!("a parsing child failed: {error}"));
+        let ended = child::exchange(child::command(self.command)?, request, ANSWER_BYTES_MAX).await.map_err(failed)?;
         if !ended.status.success() {
-            let reason = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-            tracing::warn!(status = %ended.status, reason, "a parsing child ended before it answered");
+            tracing::warn!(status = %ended.status, reason = ended.errors, "a parsing child ended before it answered");
             return Ok(None);
         }
-        Ok(Some(answer))
+        Ok(Some(ended.answer))
     }
 }
 

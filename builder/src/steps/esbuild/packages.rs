@@ -77,8 +77,10 @@ struct Import {
 /// When the output of esbuild cannot be read.
 pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
     // The contents of the packages are not needed yet.
-    let mut sources = Sources { entry_point: sources.entry_point, files: sources.files.clone(), packages: Vec::new() };
-    let Some(importer) = take_importer_kind(&mut sources.files) else { return Ok(None) };
+    let (mut files, entry_point) = (sources.files.clone(), sources.entry_point);
+    let (importer, files) = blocking(move || (take_importer_kind(&mut files), files)).await?;
+    let Some(importer) = importer else { return Ok(None) };
+    let sources = Sources { entry_point, files, packages: Vec::new() };
     let meta = format!("--metafile={META}");
     let Ok(scratch) = run(bundler, sources, &[APART.as_slice(), &[&meta]].concat()).await else {
         return Ok(None);

@@ -4,10 +4,9 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use registry::Digest;
 use reqwest::{Client, Url};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -15,11 +14,12 @@ use tokio::task::JoinSet;
 
 use super::lock::Pinned;
 use super::{disk, unpack};
+use crate::attestation::Hash;
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::documents::{CrateName, Parser};
-use crate::steps::download;
+use crate::steps::download::{self, Cached};
 
 /// The name of the public registry in `crate_index`.
 const PUBLIC_INDEX: &str = "crates.io";
@@ -76,7 +76,7 @@ impl Crates {
     /// # Errors
     /// The first crate that cannot be fetched or unpacked, with its line in the lock file.
     pub async fn vendor(&self, pinned: &[Pinned], into: Vendor<'_>, progress: &Progress) -> Result<(), Error> {
-        let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).is_file()).cloned().collect();
+        let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).path().is_file()).cloned().collect();
         if let Some(first) = missing.first() {
             progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));
             let configuration = self.configuration(first).await?;
@@ -87,8 +87,8 @@ impl Crates {
         check_names(pinned, manifests, into.parser).await
     }
 
-    fn cached(&self, pinned: &Pinned) -> PathBuf {
-        self.cache.join(pinned.checksum.to_hex())
+    fn cached(&self, pinned: &Pinned) -> Cached {
+        Cached { directory: self.cache.to_path_buf(), hash: Hash::sha256(pinned.checksum.to_hex()) }
     }
 
     /// Unpacks all crates, and returns the manifest of each.
@@ -96,15 +96,13 @@ impl Crates {
         let (mut left, mut manifests) = (TOTAL_BYTES_MAX, Vec::new());
         disk::make_directory(vendor).map_err(Error::internal)?;
         for one in pinned {
-            let bytes = fs::read(self.cached(one)).map_err(Error::internal)?;
-            if Digest::of(&bytes) != one.checksum {
+            let cached = self.cached(one);
+            let bytes = cached.read().ok_or_else(|| {
                 // The next build downloads the crate again.
-                drop(fs::remove_file(self.cached(one)));
-                return Err(Error::internal(format!(
-                    "the cached crate {} is damaged and was removed; build again",
-                    one.directory()
-                )));
-            }
+                drop(fs::remove_file(cached.path()));
+                let directory = one.directory();
+                Error::internal(format!("the cached crate {directory} is damaged and was removed; build again"))
+            })?;
             let used =
                 unpack::Unpack { pinned: one, vendor, bytes_max: left }.run(&bytes).map_err(
                     |problem| match problem {
@@ -138,13 +136,12 @@ impl Crates {
         let url = configuration.url(pinned);
         let url = Url::parse(&url).map_err(|error| pinned.refuse("index", &format!("cannot be fetched: {error}")))?;
         let bytes = self.get(pinned, url, CRATE_BYTES_MAX).await?;
-        if Digest::of(&bytes) != pinned.checksum {
-            return Err(pinned.refuse(
+        self.cached(pinned).keep(bytes).await?.map(drop).ok_or_else(|| {
+            pinned.refuse(
                 "checksum",
                 "has another checksum in the index than in Cargo.lock; run `cargo update` and commit Cargo.lock",
-            ));
-        }
-        download::keep(&self.cache, &pinned.checksum.to_hex(), &bytes).map_err(Error::internal)
+            )
+        })
     }
 
     async fn configuration(&self, first: &Pinned) -> Result<Configuration, Error> {
@@ -222,6 +219,8 @@ fn prefix(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use registry::Digest;
+
     use super::*;
 
     #[test]
