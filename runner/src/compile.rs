@@ -40,7 +40,7 @@ const REFUSALS_MAX: usize = 1_000;
 pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
 
 /// Maker of a component, which determines what compiling it may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Maker {
     /// The platform, for a language's image.
     Platform,
@@ -54,7 +54,7 @@ pub struct Compiler {
     command: Arc<[String]>,
     codes: CodeStore,
     /// Refused components, with the end and the reason of the refusal.
-    refused: Arc<DashMap<Digest, (Instant, String)>>,
+    refused: Arc<DashMap<(Digest, Maker), (Instant, String)>>,
     read_lock: Arc<Mutex<()>>,
     compile_lock: Arc<Mutex<()>>,
 }
@@ -100,7 +100,7 @@ impl Compiler {
         if let Some(code) = self.codes.held(digest) {
             return Ok(code); // compiled while this call waited
         }
-        if let Some(reason) = self.refusal(digest) {
+        if let Some(reason) = self.refusal((*digest, maker)) {
             return Err(Error::rejected(reason).into()); // refused while this call waited
         }
         let component = component.await?;
@@ -109,7 +109,7 @@ impl Compiler {
             Some(code) => code,
             None => {
                 tracing::info!(%digest, "a component is compiled");
-                self.compile(&component, maker).await.inspect_err(|error| self.remember(digest, error))?
+                self.compile(&component, maker).await.inspect_err(|error| self.remember((*digest, maker), error))?
             }
         };
         let native = self.codes.keep(digest, &code)?;
@@ -169,18 +169,18 @@ impl Compiler {
         if output.status.success() { Ok(()) } else { Err(format!("{}: {}", output.status, stderr_text(&output))) }
     }
 
-    fn refusal(&self, digest: &Digest) -> Option<String> {
-        let found = self.refused.get(digest)?;
+    fn refusal(&self, component: (Digest, Maker)) -> Option<String> {
+        let found = self.refused.get(&component)?;
         let (until, reason) = found.value();
         (Instant::now() < *until).then(|| reason.clone())
     }
 
-    fn remember(&self, digest: &Digest, error: &Error) {
+    fn remember(&self, component: (Digest, Maker), error: &Error) {
         if let Error::Rejected { reason } = error {
             if self.refused.len() >= REFUSALS_MAX {
                 self.refused.clear();
             }
-            self.refused.insert(*digest, (Instant::now() + REFUSAL_TTL, reason.clone()));
+            self.refused.insert(component, (Instant::now() + REFUSAL_TTL, reason.clone()));
         }
     }
 
@@ -320,9 +320,12 @@ mod tests {
             assert!(error.to_string().ends_with("too odd"), "{error}");
         }
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n");
-        compiler.refused.insert(Digest::of(b"one"), (Instant::now(), "until now".to_owned()));
+        // The limits of the platform's components are others.
         assert!(ready(&compiler, b"one", Maker::Platform).await.is_err());
         assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n");
+        compiler.refused.insert((Digest::of(b"one"), Maker::Author), (Instant::now(), "until now".to_owned()));
+        assert!(ready(&compiler, b"one", Maker::Author).await.is_err());
+        assert_eq!(std::fs::read_to_string(&tries).unwrap(), "--author \n--author \n/bin/sh \n--author \n");
     }
 
     /// Later processes find code that the first one compiled.

@@ -12,6 +12,7 @@ use super::thread::STACK_BYTES;
 use super::wire::{Answer, Document, LENGTH_BYTES, REQUEST_BYTES_MAX, inputs};
 use crate::compile::limit_self;
 use crate::process::{close_inherited, confine, ignore_stops};
+use crate::wiping::wipe_freed_memory;
 
 const NAME: &CStr = c"lathe-schema";
 /// CPU time in seconds. The server ends a call long before; this limit ends a process without a server.
@@ -29,6 +30,8 @@ pub fn child_schema_main() -> io::Result<()> {
     // SAFETY: the program has just started and has opened no file.
     unsafe { close_inherited() }?;
     ignore_stops()?;
+    // Inputs of several organisations pass through this process.
+    wipe_freed_memory();
     limit_self(CPU_SECONDS_MAX, MEMORY_BYTES_MAX)?;
     // The stack of the first thread grows up to this limit.
     let (_, most) = getrlimit(Resource::RLIMIT_STACK)?;

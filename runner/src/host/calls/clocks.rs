@@ -11,7 +11,7 @@ use crate::host::host_call::HostCall;
 use crate::host::state::Host;
 use crate::tape::ReplayStopped;
 
-/// A finer resolution would help a guest to measure the caches that it shares with other guests.
+/// Resolution of both clocks. A finer one would help a guest to measure the caches that it shares with other guests.
 const RESOLUTION_NS: u64 = 1_000_000;
 const MILLISECONDS: u64 = 1_000;
 
