@@ -7,7 +7,7 @@ use syn::{Attribute, Item, ItemUse, UseTree, Visibility};
 
 use super::{File, none, product};
 
-const CRATES: [&str; 6] = ["registry", "runner", "builder", "api", "cli", "scaffold"];
+const CRATES: [&str; 7] = ["registry", "runner", "builder", "api", "cli", "scaffold", "scaffold/flatten"];
 
 /// A path of names from the root of the crate.
 type Path = Vec<String>;
