@@ -6,13 +6,13 @@ use axum::http::HeaderMap;
 
 use crate::error::Error;
 
-/// Path and query: twenty ids and twenty tags, percent-encoded, take half of it. Proxies seldom accept more.
+/// Length of path and query. Twenty ids and twenty tags, percent-encoded, take half of it; proxies seldom accept more.
 const URI_BYTES_MAX: usize = 8 * 1024;
 
-/// Clients of the contract send about a dozen headers.
+/// Headers of a request. Clients send about a dozen.
 const HEADERS_MAX: usize = 64;
 
-/// Names and values of all headers. A browser behind a proxy with large cookies sends a few KiB.
+/// Size of all header names and values. A browser behind a proxy with large cookies sends a few KiB.
 const HEADERS_BYTES_MAX: usize = 32 * 1024;
 
 /// Refuses a request whose request line or headers are too large.

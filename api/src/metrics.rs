@@ -22,7 +22,7 @@ pub fn describe_metrics() {
     describe_gauge!(CONNECTIONS, "Connections of clients");
     describe_counter!(
         CONNECTIONS_ENDED,
-        "Connections that the server ended early, by reason: full, evicted, slow_headers, slow_answer"
+        "Connections that the server ended early, by reason: full, evicted, slow_headers, slow_response"
     );
 }
 

@@ -7,14 +7,14 @@ pub(crate) const COMMIT_SECONDS: &str = "lathe_database_commit_duration_seconds"
 pub(crate) const COMMIT_WRITES: &str = "lathe_database_commit_writes";
 pub(crate) const COMMITS_FAILED: &str = "lathe_database_commits_failed_total";
 pub(crate) const FLUSH_SECONDS: &str = "lathe_journal_flush_duration_seconds";
-pub(crate) const FLUSH_EVENTS: &str = "lathe_journal_flush_halves";
+pub(crate) const FLUSH_EVENTS: &str = "lathe_journal_flush_events";
 pub(crate) const FLUSHES_FAILED: &str = "lathe_journal_flushes_failed_total";
-pub(crate) const EVENTS_REFUSED: &str = "lathe_journal_halves_refused_total";
+pub(crate) const EVENTS_REFUSED: &str = "lathe_journal_events_refused_total";
 pub(crate) const WRITES_WAITING: &str = "lathe_database_writes_waiting";
 
 /// Describes the metrics to the recorder.
 pub fn describe_metrics() {
-    describe_counter!(RECORDS, "Starts and ends of runs that are durable in the record, by half: start or end");
+    describe_counter!(RECORDS, "Starts and ends of runs that are durable in the record, by event: start or end");
     describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Duration of a commit, including its writes");
     describe_histogram!(COMMIT_WRITES, "Writes per commit");
     describe_counter!(COMMITS_FAILED, "Commits that failed with all their writes");

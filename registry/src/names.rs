@@ -24,16 +24,16 @@ text_type! {
 }
 
 impl ToolName {
-    /// The name becomes part of function names for models, which are short.
+    /// Length of a tool name. Models' function names, of which it becomes a part, are short.
     pub const BYTES_MAX: usize = 64;
 }
 
 impl Description {
-    /// One page of text, small enough for lists of tools.
+    /// Length of a description: about a page, so that lists of tools stay small.
     pub const BYTES_MAX: usize = 4096;
 }
 
 impl EnvvarName {
-    /// Longer names are mistakes.
+    /// Length of a variable name. A longer name is probably a mistake.
     pub const BYTES_MAX: usize = 128;
 }

@@ -13,7 +13,7 @@ text_type! {
 }
 
 impl RoleName {
-    /// A short name.
+    /// Length of a role name.
     pub const BYTES_MAX: usize = 64;
 }
 

@@ -13,12 +13,12 @@ text_type! {
 }
 
 impl ProjectPath {
-    /// More than any project needs.
+    /// Length of a project path. No project needs more.
     pub const BYTES_MAX: usize = 256;
 }
 
 impl BranchName {
-    /// Git stores the name as a file name.
+    /// Length of a branch name. Git stores it as a file name, which may have 255 bytes.
     pub const BYTES_MAX: usize = 200;
 }
 

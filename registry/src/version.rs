@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::invalid_value::InvalidValue;
 
-/// The parts are stored in signed 64-bit columns.
+/// Maximum of each part of a version. Parts are stored in signed 64-bit columns.
 const PART_MAX: u64 = i64::MAX as u64;
 
 /// The version of a tool. Orders by precedence; displays as `major.minor.patch`.

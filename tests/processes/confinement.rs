@@ -7,7 +7,7 @@ use crate::harness::{Lathe, Options, Server, Team, runners};
 fn self_test(arguments: &[&str]) -> Value {
     let directory = tempfile::tempdir().expect("a directory");
     let lathe = Lathe { home: directory.path(), directory: directory.path() };
-    lathe.run(&[&["internal", "run", "--drill"], arguments].concat()).ok().document()
+    lathe.run(&[&["internal", "run", "--self-test"], arguments].concat()).ok().document()
 }
 
 /// Returns the error that refused each attempt, by name.

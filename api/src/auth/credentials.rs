@@ -9,7 +9,7 @@ use registry::Principal;
 
 const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
-/// Longer than any name with its token; longer headers are not decoded.
+/// Length of the `Authorization` header. Longer headers are not decoded; every name with its token is shorter.
 const HEADER_BYTES_MAX: usize = 1024;
 
 /// The credentials of a request, not yet checked.

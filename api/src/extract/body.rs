@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::openapi::{DocumentedInput, Inputs, RequestBody};
 use crate::server::BodyError;
 
-/// Ten inputs of 100 KiB fit. The contract has no use for larger bodies.
+/// Size of a JSON body. Ten inputs of 100 KiB fit; no operation needs more.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// A request type that is read from a JSON object.

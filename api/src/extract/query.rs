@@ -18,10 +18,10 @@ use super::problem::{LocationStep, Problem};
 use crate::error::Error;
 use crate::openapi::{DocumentedInput, Inputs, Parameter};
 
-/// More values than this in one query have no use, and each one costs time.
+/// Values in one query. No operation needs more, and each value costs time.
 const PARAMETERS_MAX: usize = 200;
 
-/// Larger than every continuation token, and a number that clients in other languages can hold.
+/// Maximum of a continuation token: no token is larger, and clients in other languages can represent it.
 const TOKEN_MAX: u64 = i64::MAX as u64;
 
 /// A type that is read from a query.

@@ -25,7 +25,7 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// More requests per minute than a server answers.
+/// Maximum of a rate limit, in requests per minute. A server cannot answer more.
 const PER_MINUTE_MAX: u32 = 1_000_000;
 
 const MILLISECONDS_PER_SECOND: u64 = 1_000;

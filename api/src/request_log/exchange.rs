@@ -19,10 +19,10 @@ use crate::request_id::RequestId;
 use crate::request_identity::RequestIdentity;
 use crate::server::Peer;
 
-/// The id that a client, or a proxy in front of the server, gives a request.
+/// Header with the request id of a client or proxy.
 const CLIENTS_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longer ids are not written into the log.
+/// Length of a client's request id in the log. Longer ids are not logged.
 const CLIENTS_ID_BYTES_MAX: usize = 128;
 
 pub(super) struct Exchange {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::openapi::{OperationDoc, Tag};
 
-/// The document is the same for all callers, and rendering it takes some milliseconds.
+/// The rendered document, which is the same for all callers. Rendering takes some milliseconds.
 static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {

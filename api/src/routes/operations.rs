@@ -1,3 +1,3 @@
-//! Operations on tracked operations.
+//! Routes of asynchronous operations.
 
 pub(crate) mod show;

@@ -5,9 +5,9 @@ use registry::Permission;
 
 use crate::extract::{Decoder, Fields, Object, WholeNumber};
 
-/// More runs take minutes.
+/// Runs per gate. More take minutes.
 const RUNS_MAX: i64 = 1_000;
-/// A hundred times as long.
+/// Maximum of `slower_percent_max`. 10,000 percent allow a run a hundred times as long.
 const SLOWER_PERCENT_MAX: i64 = 10_000;
 
 /// The permissions that a gate needs: it reads runs and repeats them with their inputs.

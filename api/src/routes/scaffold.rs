@@ -9,7 +9,7 @@ use axum::response::IntoResponse;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 
-/// The archive is the same for all callers, and packing it takes some milliseconds.
+/// The packed archive, which is the same for all callers. Packing takes some milliseconds.
 static ARCHIVE: OnceLock<Bytes> = OnceLock::new();
 
 pub(crate) fn operation() -> OperationDoc {

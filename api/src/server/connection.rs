@@ -81,7 +81,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stoppin
                 socket.reset();
             }
         }
-        Some(EndReason::SlowResponse) => metrics::connection_cut("slow_answer"),
+        Some(EndReason::SlowResponse) => metrics::connection_cut("slow_response"),
         Some(EndReason::Idle) => {}
         Some(EndReason::SlowHeaders) => {
             metrics::connection_cut("slow_headers");

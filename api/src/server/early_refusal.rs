@@ -10,7 +10,7 @@ use crate::answer_headers::{NO_SNIFF, NO_STORE};
 use crate::error::Error;
 use crate::request_id::RequestId;
 
-/// A few hundred bytes fit into the buffer of any socket that works.
+/// Time to write a refusal. Its few hundred bytes fit into the buffer of a working socket.
 const WRITE_TIME_MAX: Duration = Duration::from_millis(100);
 
 /// Writes a refusal. The client may be gone.

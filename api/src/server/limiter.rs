@@ -58,7 +58,7 @@ struct Connection {
     end: Option<oneshot::Sender<EndReason>>,
 }
 
-/// An admitted connection. Dropping the permit frees its place.
+/// An admitted connection. Dropping the permit releases it.
 pub(super) struct ConnectionPermit {
     pub(super) activity: Activity,
     ended: oneshot::Receiver<EndReason>,

@@ -14,31 +14,33 @@
 
 use std::time::Duration;
 
-/// Request line and headers of one request, also what hyper reads ahead. [`crate::head_limits`] refuses less.
+/// Size of the request line and the headers, and of hyper's read buffer. [`crate::head_limits`] has lower bounds.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Each connection costs one file descriptor and up to two buffers of 64 KiB; below the usual limit of 1,024 descriptors.
+/// Concurrent connections. Each takes a file descriptor, of which processes usually have 1,024, and up to two buffers of
+/// 64 KiB.
 const CONNECTIONS_MAX: usize = 768;
 
-/// Two thirds of all connections: one address never holds all of them, and a proxy in front of the server, from whose
-/// address all clients seem to come, still has enough.
+/// Connections of one address: two thirds of all, so that no address can hold all of them. Enough for a proxy, from whose
+/// address all of its clients connect.
 const CONNECTIONS_PER_ADDRESS_MAX: usize = 512;
 
-/// Headers fit into a packet or a few; a slow line needs a second.
+/// Time for the headers of a request. They fit into a few packets; a slow line needs a second.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Longer than the 60 seconds after which common load balancers close an idle connection. The side that sends the next
-/// request should close first, or that request is lost.
+/// Time between two requests. Common load balancers close idle connections after 60 seconds. They must close first: a
+/// request that they send while the server closes is lost.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(75);
 
-/// Three heartbeats of an event stream: a client that reads nothing in this time has stopped reading.
+/// Time in which a client may read nothing of its response: three heartbeats of an event stream.
 const RESPONSE_SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// A telephone line of 64 kbit/s. A client that reads less for a while is evicted or cut off, so that clients that hold all
-/// 768 connections must read 6 MiB/s.
+/// Rate at which a client must read its response: that of a line of 64 kbit/s. Slower clients are evicted or disconnected
+/// after a while, so clients that hold all 768 connections must read 6 MiB/s.
 const RESPONSE_BYTES_PER_SECOND_MIN: u32 = 8 * 1024;
 
-/// The time limit of a run by default. A run that takes longer is closed in the history at the next start.
+/// Time for requests and tasks to end at shutdown: the default time limit of a run. The next start closes the records of
+/// longer runs.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Bounds of a listener's connections; the module's table describes the fields.

@@ -15,7 +15,7 @@ use crate::answer_headers;
 use crate::error::Error;
 use crate::request_id::RequestIds;
 
-/// Scrapers are few.
+/// Connections of the metrics listener. A server has few scrapers.
 const CONNECTIONS_MAX: usize = 16;
 
 /// The text format of Prometheus.

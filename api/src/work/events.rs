@@ -18,10 +18,10 @@ use tokio::task::coop::unconstrained;
 
 use super::Answer;
 
-/// Events that wait for a slow client. A burst of a build log fits.
+/// Events queued for a slow client. A burst of a build log fits.
 pub(super) const BUFFERED_MAX: usize = 512;
 
-/// Shorter than the idle timeouts of common proxies.
+/// Interval of heartbeats. Shorter than the idle timeouts of common proxies.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Time that a client has to read the last events after the work ended.

@@ -49,9 +49,9 @@ pub struct EsbuildArguments {
 pub struct RunArguments {
     /// Test the confinement instead: try to escape, and report what was refused
     #[arg(long)]
-    drill: bool,
+    self_test: bool,
     /// Test without confinement, for comparison
-    #[arg(long, requires = "drill")]
+    #[arg(long, requires = "self_test")]
     unconfined: bool,
 }
 
@@ -68,7 +68,7 @@ pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> 
             builder::child_esbuild_main(&program, &arguments)?;
         }
         InternalCommand::Schema => runner::child_schema_main()?,
-        InternalCommand::Run(RunArguments { drill: false, .. }) => runner::child_run_main()?,
+        InternalCommand::Run(RunArguments { self_test: false, .. }) => runner::child_run_main()?,
         InternalCommand::Run(RunArguments { unconfined, .. }) => return self_test(!unconfined, screen),
     }
     Ok(Outcome::Done)

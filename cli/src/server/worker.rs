@@ -19,7 +19,7 @@ use super::{CACHE_KEY_LABEL, DataArguments, Signals, THIS_PROGRAM, program};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// A build may take one core and 1 GB of memory.
+/// Parallel builds of a worker. A build may take one core and 1 GB of memory.
 const JOBS_DEFAULT: u16 = 1;
 const JOBS_MAX: i64 = 32;
 

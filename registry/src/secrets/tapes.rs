@@ -8,11 +8,11 @@ use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 
-/// Smaller values are not compressed, which would take longer than it saves.
+/// Size from which values are compressed. Compressing smaller values costs more than it saves.
 const COMPRESSED_BYTES_MIN: usize = 4 << 10;
-/// The fastest level that finds distant repetitions.
+/// Compression level of zstd: the fastest one that finds distant repetitions.
 const LEVEL: i32 = 1;
-/// More than the size of any tape, body or answer.
+/// Size of decompressed contents. All tapes, bodies and answers are smaller.
 const UNCOMPRESSED_BYTES_MAX: usize = 64 << 20;
 
 /// Bytes that are added to uncompressed contents.

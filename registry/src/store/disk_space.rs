@@ -7,7 +7,7 @@ use nix::sys::statvfs::statvfs;
 
 use super::sql::open::Database;
 
-/// More than a full journal adds to the database and to its write-ahead log.
+/// Free space that the database needs: more than a full journal adds to the database and its write-ahead log.
 const REQUIRED_BYTES: u64 = 64 << 20;
 
 pub(super) struct DiskSpace {

@@ -25,7 +25,8 @@ use crate::error::{Error, Result};
 use crate::metrics::{FLUSH_EVENTS, FLUSH_SECONDS, FLUSHES_FAILED, number};
 use segment::Segments;
 
-/// Longer events go to the database directly: writing their bytes dominates the time in either place.
+/// Size of an event in the journal. Longer events go to the database directly, since writing their bytes takes most of the
+/// time in the journal too.
 const FRAME_BYTES_MAX: usize = 256 << 10;
 /// Size at which the journal changes to the other segment: some thousand runs.
 const SEGMENT_BYTES: u64 = 8 << 20;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::extract::{Decoder as _, Fields, Text, WholeNumber};
 use crate::wire::ApiKey;
 
-/// Ten years and some days. The store has a bound of its own, which decides.
+/// Maximum of `expires_in`: ten years and some days. The store checks the same bound for both fields.
 const EXPIRES_IN_SECONDS_MAX: i64 = 60 * 60 * 24 * 3_660;
 
 const NAME: Text<ApiKeyName> = Text::of_type(|| {

@@ -71,7 +71,7 @@ pub async fn runners() -> Check {
 async fn confinement_self_test() -> anyhow::Result<ConfinementSelfTest> {
     let program = std::env::current_exe()?;
     let mut command = tokio::process::Command::new(program);
-    command.args(["internal", "run", "--drill"]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
+    command.args(["internal", "run", "--self-test"]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
     let output = command.output().await?;
     if !output.status.success() {
         anyhow::bail!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());

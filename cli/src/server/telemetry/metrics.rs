@@ -36,7 +36,7 @@ impl Metrics {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
             .set_buckets_for_metric(Matcher::Suffix("_writes".to_owned()), &WRITES)?
-            .set_buckets_for_metric(Matcher::Suffix("_halves".to_owned()), &WRITES)?;
+            .set_buckets_for_metric(Matcher::Suffix("_events".to_owned()), &WRITES)?;
         let recorder = builder.install_recorder().context("starting the metrics")?;
         registry::describe_metrics();
         runner::describe_metrics();

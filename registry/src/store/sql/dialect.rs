@@ -18,12 +18,12 @@ pub(crate) type Reading<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite:
 /// A query that owns its values.
 pub(super) type Query = Reading<'static>;
 
-/// The first release without the bug that can corrupt a write-ahead log on reset.
+/// Lowest version of SQLite: the first without the bug that can corrupt a write-ahead log on reset.
 pub(super) const VERSION_MIN: &str = "3.51.3";
 
-/// Wait for another process that writes, such as `org create` beside a server. A longer lock is a fault.
+/// Time to wait for the lock of another process, such as `org create` beside a server. A longer lock is a fault.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// More than the number of distinct statements.
+/// Prepared statements cached per connection: more than there are distinct statements.
 const STATEMENTS_KEPT: usize = 256;
 
 /// Page size of the database.

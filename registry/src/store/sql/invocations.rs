@@ -37,7 +37,7 @@ impl Store {
         let of = |index| operation.clone().map(|operation| (operation, index));
         let started = (0..).zip(&started).map(|(index, record)| StartRow::of(record, &self.0.boot, of(index)));
         self.write_event(RecordEvent::Started(started.collect::<Result<_>>()?)).await?;
-        counter!(RECORDS, "half" => "start").increment(count);
+        counter!(RECORDS, "event" => "start").increment(count);
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl Store {
         let finished = finished.into();
         let rows = finished.iter().map(EndRow::of);
         let refused = self.write_event(RecordEvent::Finished(rows.collect::<Result<_>>()?)).await?;
-        counter!(RECORDS, "half" => "end").increment(finished.len() as u64);
+        counter!(RECORDS, "event" => "end").increment(finished.len() as u64);
         refused.map_or(Ok(()), Err)
     }
 
