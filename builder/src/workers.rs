@@ -25,6 +25,7 @@ use crate::images::Images;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::toolchain::languages::convention;
+use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::{Made, Project};
 use endpoint::WorkerEndpoint;
 use listener::Acceptor;
@@ -80,13 +81,14 @@ impl Workers {
     /// When a stage refuses the project, or workers are missing or lost.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
         let language = project.manifest.language;
+        let pinned = PinnedPackages::of(&project).await;
         let job: Arc<[u8]> = Job { files: project.files, caches: project.caches }.bytes()?.into();
         if convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
             let images = self.images.clone();
             tokio::spawn(async move { drop(images.ready(language).await) });
         }
-        let verifier = Verifier { language, images: &self.images };
+        let verifier = Verifier { language, images: &self.images, pinned: &pinned };
         let mut attempts = 0;
         while attempts < ATTEMPTS_MAX {
             let reason = match self.shared.pool.submit(self.organization.as_ref(), job.clone(), progress).await? {
@@ -126,7 +128,8 @@ mod tests {
     use super::handshake::{Hello, Role};
     use super::pool::PoolTimeouts;
     use super::protocol::{
-        BLOB_BYTES_MAX, Failure, FromWorker, JOB_BYTES_MAX, Kind, MESSAGE_BYTES_MAX, ReportMessage, SNAPSHOT_BYTES_MAX,
+        BLOB_BYTES_MAX, Failure, FromWorker, JOB_BYTES_MAX, Kind, MESSAGE_BYTES_MAX, PackageMessage, ReportMessage,
+        SNAPSHOT_BYTES_MAX,
     };
     use super::*;
     use crate::progress::{BuildEvent, StepState};
@@ -326,13 +329,31 @@ mod tests {
         ] {
             let snapshot = matches!(kind, Kind::Bundle { has_snapshot: true, .. }).then(|| b"bytes".to_vec());
             let made = protocol::Made { kind, packages: Vec::new(), input_schema: None };
-            let verifier = Verifier { language, images: &images };
+            let verifier = Verifier { language, images: &images, pinned: &Ok(PinnedPackages::default()) };
             let reason = match verifier.verify(made, protocol::Bytes { snapshot, ..of(b"bytes") }).await {
                 Err(Rejection::Violation(violation)) => violation.0,
                 Err(Rejection::Refused(error)) => error.to_string(),
                 Ok(_) => panic!("it is accepted: {expected}"),
             };
             assert!(reason.contains(expected), "{reason:?} does not contain {expected:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn packages_must_be_those_of_the_lock_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let images = images(directory.path());
+        let package = || PackageMessage { kind: "pypi".into(), name: "six".into(), version: "99.0".into(), hash: None };
+        for (pinned, packages, expected) in [
+            (Ok(PinnedPackages::default()), vec![package()], "other packages than those of the lock file"),
+            (Err(Error::internal("no lock file")), Vec::new(), "it built a project that is refused"),
+        ] {
+            let made = protocol::Made { kind: Kind::Component, packages, input_schema: None };
+            let verifier = Verifier { language: Language::Rust, images: &images, pinned: &pinned };
+            let Err(Rejection::Violation(violation)) = verifier.verify(made, of(b"bytes")).await else {
+                panic!("it is accepted: {expected}")
+            };
+            assert!(violation.0.contains(expected), "{}", violation.0);
         }
     }
 }

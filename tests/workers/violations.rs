@@ -116,13 +116,28 @@ fn a_job_of_a_violating_worker_is_done_by_another() {
     is_done_by_another(&server(), &[vec![0, 0, 4, b'r', b'o', b'o', b't']], "which is not one of");
 }
 
+fn python_image(server: &Server) -> Vec<u8> {
+    let images = server.artifacts();
+    let (image, _) = images.iter().max_by_key(|(_, bytes)| *bytes).expect("the Python image");
+    fs::read(image).expect("its bytes")
+}
+
+/// The packages of a build become part of signed attestations. The project has none.
+#[test]
+fn packages_that_the_lock_file_does_not_pin_are_refused() {
+    let server = server();
+    let digest = registry::Digest::of(&python_image(&server));
+    let text = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
+    let package = [text("pypi"), text("safelib"), text("1.0.0"), vec![0]].concat();
+    let made = [&[1, 0][..], digest.as_bytes(), &[0, 1], &package, &[0]].concat();
+    is_done_by_another(&server, &[made, b"bundle".to_vec()], "other packages than those of the lock file");
+}
+
 /// Code that is compiled as the platform's own must be the platform's own.
 #[test]
 fn a_snapshot_of_another_image_is_refused() {
     let server = server();
-    let images = server.artifacts();
-    let (image, _) = images.iter().max_by_key(|(_, bytes)| *bytes).expect("the Python image");
-    let image = fs::read(image).expect("its bytes");
+    let image = python_image(&server);
     let digest = registry::Digest::of(&image);
     // The image with an additional section.
     let snapshot = [&image[..], &[0, 2, 1, b'x']].concat();

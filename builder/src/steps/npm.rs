@@ -76,8 +76,7 @@ impl NpmPackages {
             }
             let below = |file: SourceFile| SourceFile { path: format!("{}/{}", locked.directory, file.path), ..file };
             sources.extend(files.into_iter().map(below));
-            let Locked { name, version, sha512, .. } = locked;
-            packages.push(Package { kind: "npm", name, version, hash: Some(Hash::sha512(hex::encode(sha512))) });
+            packages.push(Package::from(locked));
         }
         Ok((packages, sources))
     }
@@ -123,6 +122,12 @@ impl NpmPackages {
         }
         let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
         body.ok_or_else(|| refuse("size", locked, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")))
+    }
+}
+
+impl From<Locked> for Package {
+    fn from(Locked { name, version, sha512, .. }: Locked) -> Self {
+        Self { kind: "npm", name, version, hash: Some(Hash::sha512(hex::encode(sha512))) }
     }
 }
 

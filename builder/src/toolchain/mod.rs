@@ -5,6 +5,7 @@
 pub mod convention;
 pub mod javascript;
 pub mod languages;
+pub mod pinned;
 mod pins;
 pub mod project;
 pub mod python;

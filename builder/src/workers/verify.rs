@@ -16,6 +16,7 @@ use crate::snapshots;
 use crate::steps::bundle::BUNDLE_BYTES_MAX;
 use crate::steps::inspect;
 use crate::toolchain::languages::convention;
+use crate::toolchain::pinned::PinnedPackages;
 use crate::toolchain::project::Made;
 
 /// A rejected result.
@@ -41,6 +42,8 @@ impl From<ProtocolViolation> for Rejection {
 pub struct Verifier<'a> {
     pub language: Language,
     pub images: &'a Images,
+    /// The packages of the project's lock file, or its refusal.
+    pub pinned: &'a Result<PinnedPackages, Error>,
 }
 
 impl Verifier<'_> {
@@ -51,6 +54,7 @@ impl Verifier<'_> {
     pub async fn verify(&self, made: protocol::Made, bytes: Bytes) -> Result<Made, Rejection> {
         let protocol::Made { kind, packages, input_schema } = made;
         let packages = packages.into_iter().map(Package::try_from).collect::<Result<Vec<_>, _>>()?;
+        self.are_pinned(&packages)?;
         let shipped = convention(self.language).and_then(|convention| convention.image);
         let artefact = match (kind, shipped) {
             (Kind::Component, None) => inspected(bytes.artefact).await?,
@@ -65,6 +69,14 @@ impl Verifier<'_> {
             _ => return Err(ProtocolViolation("it built a component of another language".into()).into()),
         };
         Ok(Made { artefact, packages, input_schema })
+    }
+
+    fn are_pinned(&self, packages: &[Package]) -> Result<(), ProtocolViolation> {
+        match self.pinned {
+            Ok(pinned) if pinned.are(packages) => Ok(()),
+            Ok(_) => Err(ProtocolViolation("it named other packages than those of the lock file".into())),
+            Err(error) => Err(ProtocolViolation(format!("it built a project that is refused: {error}"))),
+        }
     }
 
     async fn bundle(&self, image: &Image, shipped: ShippedImage, bytes: Bytes) -> Result<Artefact, Rejection> {
