@@ -12,10 +12,11 @@ mod requests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::harness::{Server, Team};
@@ -60,7 +61,7 @@ fn no_bytes_make_the_server_fail() {
     run(middle..first + cases);
     let after = resident_kib(&server);
 
-    let seen = seen.into_inner().expect("nobody failed");
+    let seen = seen.into_inner();
     println!("{cases} requests: {seen:?}; resident {before} KiB in the middle, {after} KiB at the end");
     assert_eq!(untouched.invoke(json!({"a": 1})).output(), "{'a': 1}");
     let grown = after.saturating_sub(before);
@@ -76,7 +77,7 @@ fn attack(server: &Arc<Server>, requests: &[Message], (seed, cases): (u64, Range
             scope.spawn(|| {
                 while let Some(case) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|case| *case < cases.end) {
                     let status = check(server, requests, seed, case);
-                    *seen.lock().expect("nobody failed").entry(status).or_default() += 1;
+                    *seen.lock().entry(status).or_default() += 1;
                 }
             });
         }

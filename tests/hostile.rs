@@ -59,9 +59,10 @@ mod time;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use case::Case;
+use parking_lot::Mutex;
 
 use crate::harness::{Options, Server};
 
@@ -79,7 +80,7 @@ static SERVER: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
 /// Server of all hostile tools, separate from the one that other tests share.
 fn server() -> Arc<Server> {
-    let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut server = SERVER.lock();
     if let Some(running) = server.upgrade() {
         return running;
     }

@@ -29,10 +29,10 @@ fn the_entry_point_has_six_parameters() {
     let team = Team::new();
     let source = |text: &'static str, words: &[&str]| check(&team, |tool| tool.with_file("tool.py", text), words);
     let signature = "compile failed (entry-point-signature): tool.py:";
-    source(FIVE, &[signature, "tool.py:3: ", "5 parameters", "missing: user_variables", "async def run_tool("]);
+    source(FIVE, &[signature, "tool.py:3: ", "it has 5", "missing: user_variables", "async def run_tool("]);
     source(SWAPPED, &[signature, "order"]);
-    source(STARRED, &[signature, "2 parameters"]);
-    source(YIELDING, &[signature, "yields"]);
+    source(STARRED, &[signature, "it has 2"]);
+    source(YIELDING, &[signature, "generator"]);
     source("class run_tool:\n    pass\n", &["entry-point-signature", "tool.py"]);
     source("run_tool = 3\n", &["entry-point", "tool.py"]);
     source("def run():\n    pass\n", &["compile failed (entry-point): tool.py: ", "'run_tool'"]);

@@ -2,9 +2,10 @@
 //! long as the test needs.
 
 use std::net::{TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::harness::PATIENCE;
 
@@ -30,13 +31,13 @@ impl HeldIndex {
 
     /// Waits for the next client.
     pub fn held(&self) -> Held {
-        let waiting = self.waiting.lock().expect("no test panics here");
+        let waiting = self.waiting.lock();
         Held { _stream: waiting.recv_timeout(PATIENCE).expect("a build comes here") }
     }
 
     /// Closes the connections of further clients until `done` returns a value.
     pub fn turn_away_while<T>(&self, mut done: impl FnMut() -> Option<T>) -> T {
-        let waiting = self.waiting.lock().expect("no test panics here");
+        let waiting = self.waiting.lock();
         loop {
             if let Some(done) = done() {
                 return done;

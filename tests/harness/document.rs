@@ -3,9 +3,10 @@
 //! The tests of `api` include this file, too.
 
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(api::openapi_document);
@@ -61,7 +62,7 @@ pub fn errors(schema: &Value, value: &Value) -> Vec<String> {
 }
 
 fn validator(schema: &Value) -> &'static Validator {
-    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut validators = VALIDATORS.lock();
     validators.entry(schema.to_string()).or_insert_with(|| {
         let whole = json!({"allOf": [schema], "components": DOCUMENT["components"]});
         let options = jsonschema::draft202012::options().should_validate_formats(true);

@@ -1,6 +1,8 @@
 //! A latch, which a test opens at a moment of its choice, so that no test depends on durations.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
 
 use super::PATIENCE;
 
@@ -41,14 +43,13 @@ impl Latch {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.0.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.0.lock());
         self.0.1.notify_all();
     }
 
     /// Whether the condition became true within the time limit of the tests.
     fn wait(&self, is_so: impl Fn(&State) -> bool) -> bool {
-        let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.0.1.wait_timeout_while(state, PATIENCE, |state| !is_so(state));
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        let mut state = self.0.0.lock();
+        !self.0.1.wait_while_for(&mut state, |state| !is_so(state), PATIENCE).timed_out()
     }
 }

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::sync::{Mutex, Once};
+use std::sync::Once;
+
+use parking_lot::Mutex;
 
 /// Skipped tests, by what is missing.
 static MISSING: Mutex<BTreeMap<Need, BTreeSet<String>>> = Mutex::new(BTreeMap::new());
@@ -30,7 +32,7 @@ impl Need {
             assert!(std::env::var_os("CI").is_none(), "this machine lacks {}: {}", self.what, self.command);
             AT_EXIT.call_once(|| assert_eq!(atexit(list), 0, "the list of what is missing is not registered"));
             let test = std::thread::current().name().unwrap_or("a test").to_owned();
-            MISSING.lock().expect("no panic under the lock").entry(self).or_default().insert(test);
+            MISSING.lock().entry(self).or_default().insert(test);
         }
         found
     }
@@ -43,7 +45,7 @@ unsafe extern "C" {
 
 /// Writes to stderr directly, since the harness captures the output of tests.
 extern "C" fn list() {
-    let Ok(missing) = MISSING.lock() else { return };
+    let missing = MISSING.lock();
     let lines = missing.iter().map(|(Need { what, command }, tests)| {
         let tests = tests.iter().map(String::as_str).collect::<Vec<_>>().join("\n    ");
         format!("\n  {what}. To get it: {command}\n    {tests}\n")

@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use super::process::Process;
@@ -52,7 +53,7 @@ pub struct Server {
 impl Server {
     /// Returns the server that most tests share. It stops with its last user.
     pub fn shared() -> Arc<Self> {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = SHARED.lock();
         if let Some(server) = shared.upgrade() {
             return server;
         }
@@ -179,8 +180,8 @@ impl Server {
         log.lines().filter(|line| line.contains(word)).collect::<Vec<_>>().join("\n")
     }
 
-    fn process(&self) -> std::sync::MutexGuard<'_, Process> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    fn process(&self) -> MutexGuard<'_, Process> {
+        self.process.lock()
     }
 }
 

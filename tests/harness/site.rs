@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
@@ -94,7 +95,7 @@ impl Site {
 
     /// Returns the received requests, such as `GET /echo?a=1`, in the order of arrival.
     pub fn requests(&self) -> Vec<String> {
-        self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.requests.lock().clone()
     }
 
     /// The input of a tool that waits for this site.
@@ -127,7 +128,7 @@ impl Site {
 
 impl State {
     fn clients(&self) -> MutexGuard<'_, Vec<SocketAddr>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+        self.clients.lock()
     }
 
     /// Counts a request while it waits.
@@ -140,7 +141,7 @@ impl State {
     }
 
     fn meeting(&self, path: &str) -> Latch {
-        self.meetings.lock().unwrap_or_else(PoisonError::into_inner).entry(path.to_owned()).or_default().clone()
+        self.meetings.lock().entry(path.to_owned()).or_default().clone()
     }
 }
 
@@ -174,7 +175,7 @@ fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
     // A connection without a request gets no response.
     let Some(asked) = asked(&mut stream) else { return Some(()) };
     let request = format!("{} {}", asked.method, asked.path);
-    state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    state.requests.lock().push(request);
     let mut parts = asked.path[1..].split('/');
     let what = parts.next().unwrap_or_default();
     let number: usize = parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);

@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
+use parking_lot::Mutex;
 use prost::Message;
 
 /// First line and body of each request.
@@ -25,7 +26,7 @@ impl Collector {
             for client in listener.incoming() {
                 // Stored before the response: a server that has exported everything may stop right afterwards.
                 take(client.expect("a client"), |request| {
-                    collected.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+                    collected.lock().push(request);
                 });
             }
         });
@@ -34,7 +35,7 @@ impl Collector {
 
     /// Returns all spans so far, each with the name of its service.
     pub fn spans(&self) -> Vec<(String, Span)> {
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.requests.lock();
         let mut spans = Vec::new();
         for (line, body) in requests.iter() {
             assert_eq!(line, "POST /v1/traces HTTP/1.1");

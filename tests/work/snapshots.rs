@@ -86,7 +86,7 @@ fn modules_that_differ_between_runs_are_imported_in_each_run() {
         assert!(record.to_string().contains("loud\\n"), "{record}");
     }
     let log = build_log(&team, &tool);
-    for line in ["it takes random numbers", "loud is imported in each run: it prints", "lost is imported in each run: "]
+    for line in ["it draws random numbers", "loud is imported in each run: it prints", "lost is imported in each run: "]
     {
         assert!(log.contains(line), "{line:?} is not in {log}");
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use builder::source::pre_receive::{HookEnvironment, run};
 use builder::source::{
@@ -19,6 +19,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
 use registry::{BranchName, Clock, OrganizationId, Timestamp};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
@@ -96,7 +97,7 @@ impl Server {
     }
 
     pub fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().expect("the list of requests").clone()
+        self.seen.lock().clone()
     }
 
     /// The number of quarantine directories. Without a running push, all of them are leftovers.
@@ -171,7 +172,7 @@ type Body = BoxBody<Bytes, std::io::Error>;
 
 async fn answer(shared: Shared, request: Request<Incoming>) -> Result<Response<Body>, hyper::http::Error> {
     let (git_request, seen) = translate(&request);
-    shared.seen.lock().expect("the list of requests").push(seen);
+    shared.seen.lock().push(seen);
     let body = request.into_body().into_data_stream().map_err(std::io::Error::other);
     match shared.git.serve(git_request, StreamReader::new(body)).await {
         Err(error) => refuse(&error),

@@ -122,8 +122,9 @@ fn is_escaped(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
+    use parking_lot::Mutex;
     use tracing_subscriber::layer::SubscriberExt;
 
     use super::*;
@@ -133,7 +134,7 @@ mod tests {
 
     impl io::Write for Written {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -148,7 +149,7 @@ mod tests {
         let writer = written.clone();
         let subscriber = tracing_subscriber::registry().with(layer(move || writer.clone(), has_colours));
         tracing::subscriber::with_default(subscriber, logging);
-        let bytes = written.0.lock().unwrap().clone();
+        let bytes = written.0.lock().clone();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -199,7 +200,7 @@ mod tests {
         let writer = usual.clone();
         let layer = log::layer().with_ansi(false).with_writer(move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || log_all(&sourced));
-        let usual = String::from_utf8(usual.0.lock().unwrap().clone()).unwrap();
+        let usual = String::from_utf8(usual.0.lock().clone()).unwrap();
         let without_time = |log: &str| log.lines().map(|line| line[27..].to_owned()).collect::<Vec<_>>();
         assert_eq!(without_time(&ours), without_time(&usual));
     }

@@ -72,9 +72,10 @@ fn by_level<U: for<'w> MakeWriter<'w>>(urgent: U, others: NonBlocking) -> ByLeve
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::mpsc::{Receiver, Sender, channel};
-    use std::sync::{Arc, Mutex};
 
+    use parking_lot::Mutex;
     use tempfile::NamedTempFile;
     use tracing_subscriber::layer::SubscriberExt;
 
@@ -92,7 +93,7 @@ mod tests {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.started.send(());
             let _ = self.released.recv();
-            self.writes.lock().unwrap().push(String::from_utf8(bytes.to_vec()).unwrap());
+            self.writes.lock().push(String::from_utf8(bytes.to_vec()).unwrap());
             Ok(bytes.len())
         }
 
@@ -124,7 +125,7 @@ mod tests {
         fn released(self) -> Vec<String> {
             drop((self.release, self.lines, self.guard));
             while self.has_started.recv().is_ok() {}
-            self.writes.lock().unwrap().clone()
+            self.writes.lock().clone()
         }
     }
 
