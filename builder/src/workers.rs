@@ -81,7 +81,10 @@ impl Workers {
     /// When a stage refuses the project, or workers are missing or lost.
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
         let language = project.manifest.language;
-        let pinned = PinnedPackages::of(&project).await;
+        let pinned = match PinnedPackages::of(&project).await {
+            Err(error) if !matches!(error, Error::Failed { .. }) => return Err(error),
+            pinned => pinned,
+        };
         let job: Arc<[u8]> = Job { files: project.files, caches: project.caches }.bytes()?.into();
         if convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
@@ -92,10 +95,15 @@ impl Workers {
         let mut attempts = 0;
         while attempts < ATTEMPTS_MAX {
             let reason = match self.shared.pool.submit(self.organization.as_ref(), job.clone(), progress).await? {
-                JobOutcome::Made(made, bytes) => match verifier.verify(made, bytes).await {
+                JobOutcome::Made(made, bytes, rejected) => match verifier.verify(made, bytes).await {
                     Ok(made) => return Ok(made),
                     Err(Rejection::Refused(error)) => return Err(error),
-                    Err(Rejection::Violation(violation)) => violation.0,
+                    Err(Rejection::Violation(violation)) => {
+                        let reason = violation.0.clone();
+                        // The worker may have left.
+                        drop(rejected.send(violation));
+                        reason
+                    }
                 },
                 JobOutcome::Failed(error) => return Err(error),
                 JobOutcome::Declined => continue,
@@ -225,7 +233,7 @@ mod tests {
                 worker.send(&made(Kind::Component)).await.unwrap();
                 worker.send(b"component").await.unwrap();
             });
-            let JobOutcome::Made(made, bytes) = answer.await else { panic!("it was made") };
+            let JobOutcome::Made(made, bytes, _) = answer.await else { panic!("it was made") };
             assert_eq!((made.kind, bytes), (Kind::Component, of(b"component")));
             let step = |state| BuildEvent::Step { name: "compile", state };
             let log = BuildEvent::Log { line: "xxx".into() };
@@ -346,7 +354,11 @@ mod tests {
         let package = || PackageMessage { kind: "pypi".into(), name: "six".into(), version: "99.0".into(), hash: None };
         for (pinned, packages, expected) in [
             (Ok(PinnedPackages::default()), vec![package()], "other packages than those of the lock file"),
-            (Err(Error::internal("no lock file")), Vec::new(), "it built a project that is refused"),
+            (
+                Err(Error::failed("dependencies", "lock-file", "it is missing")),
+                Vec::new(),
+                "it built a project that is refused",
+            ),
         ] {
             let made = protocol::Made { kind: Kind::Component, packages, input_schema: None };
             let verifier = Verifier { language: Language::Rust, images: &images, pinned: &pinned };

@@ -107,6 +107,7 @@ fn is_done_by_another(server: &Arc<Server>, frames: &[Vec<u8>], expected: &str) 
         frames.iter().for_each(|bytes| attacker.write_all(&frame(bytes)).expect("sent"));
         publishing.join().expect("a version");
     });
+    assert_eq!(answer(&mut attacker), None, "the connection is closed");
     eventually("the violation in the log", || (!server.log_about(expected).is_empty()).then_some(()));
 }
 

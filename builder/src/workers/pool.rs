@@ -10,6 +10,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::protocol::{Bytes, Made};
+use super::violation::ProtocolViolation;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
@@ -46,7 +47,8 @@ pub struct Assignment {
 /// The outcome of a job.
 #[derive(Debug)]
 pub enum JobOutcome {
-    Made(Made, Bytes),
+    /// A result, and the channel for its rejection, for which the server ends the connection.
+    Made(Made, Bytes, oneshot::Sender<ProtocolViolation>),
     Failed(Error),
     /// The worker left before it started the job.
     Declined,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runner::{FrameError, FramedSocket};
+use tokio::sync::oneshot;
 
 use super::pool::{Assignment, JobOutcome, Pool};
 use super::protocol::{BLOB_BYTES_MAX, Bytes, FromWorker, Kind, MESSAGE_BYTES_MAX, Made, SNAPSHOT_BYTES_MAX};
@@ -63,6 +64,9 @@ impl SessionEnd {
     }
 }
 
+/// The outcome of a job, and for a result the channel for its rejection.
+type Exchanged = (JobOutcome, Option<oneshot::Receiver<ProtocolViolation>>);
+
 /// A connected worker.
 pub struct Session<'a> {
     pub channel: &'a mut FramedSocket,
@@ -97,17 +101,21 @@ impl Session<'_> {
         };
         // The caller continues with the outcome, and must see the end of the reports by then.
         drop(progress);
-        let (found, ended) = match worked {
-            Ok(found) => (found, Ok(())),
-            Err(end) => (end.outcome(), Err(end)),
+        let (found, rejection, ended) = match worked {
+            Ok((found, rejection)) => (found, rejection, Ok(())),
+            Err(end) => (end.outcome(), None, Err(end)),
         };
         // The caller may have gone in this moment.
         drop(outcome.send(found));
-        ended
+        // The worker gets no further job before its result is verified.
+        match rejection {
+            Some(rejection) => rejection.await.map_or(ended, |violation| Err(violation.into())),
+            None => ended,
+        }
     }
 
     /// Sends a job, passes on its reports, and returns its outcome.
-    async fn exchange(&mut self, job: &[u8], progress: &Progress) -> Result<JobOutcome, SessionEnd> {
+    async fn exchange(&mut self, job: &[u8], progress: &Progress) -> Result<Exchanged, SessionEnd> {
         let mut message = self.first_message(job).await?;
         let mut budget = ReportBudget::default();
         loop {
@@ -115,9 +123,10 @@ impl Session<'_> {
                 FromWorker::Report(report) => progress.report(budget.count(report.try_into()?)?),
                 FromWorker::Made(made) => {
                     let bytes = self.bytes_of(&made).await?;
-                    return Ok(JobOutcome::Made(made, bytes));
+                    let (rejected, rejection) = oneshot::channel();
+                    return Ok((JobOutcome::Made(made, bytes, rejected), Some(rejection)));
                 }
-                FromWorker::Failed(failure) => return Ok(JobOutcome::Failed(Error::try_from(failure)?)),
+                FromWorker::Failed(failure) => return Ok((JobOutcome::Failed(Error::try_from(failure)?), None)),
                 FromWorker::Leaves if budget.reports == 0 => return Err(SessionEnd::Left),
                 FromWorker::Leaves => return Err(ProtocolViolation("it left during a job".into()).into()),
             }
