@@ -33,8 +33,10 @@ const CHILD_LIMITS: ChildLimits = ChildLimits {
 /// Bytes of a bundle, which is sent into every run of its version.
 pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
-/// Bytes of an answer, which may contain the memory of an image with packages.
-const ANSWER_BYTES_MAX: u64 = 512 << 20;
+/// Bytes of an answer.
+const ANSWER_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of an answer with the memory of an image with packages.
+const MEMORY_ANSWER_BYTES_MAX: u64 = 512 << 20;
 
 #[derive(Serialize, Deserialize)]
 enum Request {
@@ -44,6 +46,15 @@ enum Request {
     InputSchema { code: PathBuf },
     /// Loads packages into an image.
     Packages { code: PathBuf, packages: Packages },
+}
+
+impl Request {
+    const fn answer_bytes_max(&self) -> u64 {
+        match self {
+            Self::Bundle { .. } | Self::InputSchema { .. } => ANSWER_BYTES_MAX,
+            Self::Packages { .. } => MEMORY_ANSWER_BYTES_MAX,
+        }
+    }
 }
 
 /// The outer error is a failure of the child, the inner one of the author's code.
@@ -119,15 +130,16 @@ async fn answer_of(
     let mut child = child::command(bundler)?;
     let code = code.pass_to(&mut child).map_err(Error::internal)?;
     let request = request(code);
+    let answer_bytes_max = request.answer_bytes_max();
     let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
-    tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request))
+    tokio::time::timeout(CHILD_WALL_MAX, exchange(child, request, answer_bytes_max))
         .await
         .map_err(|_| Error::failed(STAGE, "import", "importing the tool took too long"))?
 }
 
-async fn exchange(child: Command, request: Vec<u8>) -> Result<Vec<u8>, Error> {
+async fn exchange(child: Command, request: Vec<u8>, answer_bytes_max: u64) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::internal(format!("a bundling child failed: {error}"));
-    let ended = child::exchange(child, request, ANSWER_BYTES_MAX).await.map_err(failed)?;
+    let ended = child::exchange(child, request, answer_bytes_max).await.map_err(failed)?;
     if !ended.status.success() {
         tracing::warn!(status = %ended.status, reason = ended.errors, "a bundling child died");
         let message = format!("importing the tool ended the interpreter ({})", ended.status);

@@ -1,6 +1,6 @@
 //! The child processes of build steps, which run code and parsers that the server does not trust.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::process::{ExitStatus, Stdio};
 
 use nix::sched::{CloneFlags, unshare};
@@ -37,10 +37,9 @@ pub struct Ended {
 }
 
 /// Runs a child with `request` as its standard input, and reads at most `answer_bytes_max` bytes of its standard output.
-/// A child that writes more fails, since its pipe is closed.
 ///
 /// # Errors
-/// When it does not start, or its pipes fail.
+/// When it does not start, its pipes fail, or its answer is longer ([`ErrorKind::FileTooLarge`]).
 pub async fn exchange(mut child: Command, request: Vec<u8>, answer_bytes_max: u64) -> io::Result<Ended> {
     let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -51,10 +50,14 @@ pub async fn exchange(mut child: Command, request: Vec<u8>, answer_bytes_max: u6
     let feed = async move { drop(input.write_all(&request).await) };
     let answer = async move {
         let mut answer = Vec::new();
-        output.take(answer_bytes_max).read_to_end(&mut answer).await.map(|_| answer)
+        output.take(answer_bytes_max + 1).read_to_end(&mut answer).await.map(|_| answer)
     };
     let ((), answer, errors, status) = tokio::join!(feed, answer, first_errors(errors), child.wait());
-    Ok(Ended { status: status?, answer: answer?, errors: errors? })
+    let ended = Ended { status: status?, answer: answer?, errors: errors? };
+    if ended.answer.len() as u64 > answer_bytes_max {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it wrote more than {answer_bytes_max} bytes")));
+    }
+    Ok(ended)
 }
 
 /// The first error messages. The rest is discarded, so that the child never blocks on a full pipe.
@@ -95,21 +98,24 @@ impl ChildLimits {
 mod tests {
     use super::*;
 
-    async fn shell(script: &str) -> Ended {
+    async fn shell(script: &str) -> io::Result<Ended> {
         let command = command(&["/bin/sh", "-c", script].map(str::to_owned)).unwrap();
-        exchange(command, b"asked".repeat(100_000), 1_000).await.unwrap()
+        exchange(command, b"asked".repeat(100_000), 1_000).await
     }
 
     #[tokio::test]
-    async fn a_child_that_writes_without_end_is_ended() {
-        let ended = shell("while echo y; do :; done").await;
-        assert!(!ended.status.success());
-        assert_eq!(ended.answer.len(), 1_000);
+    async fn a_long_answer_is_refused_without_reading_it() {
+        for script in ["while echo y; do :; done", "head -c 1001 /dev/zero"] {
+            let error = shell(script).await.map(|ended| ended.answer.len()).unwrap_err();
+            assert_eq!(error.to_string(), "it wrote more than 1000 bytes");
+        }
+        assert_eq!(shell("head -c 1000 /dev/zero").await.unwrap().answer.len(), 1_000);
     }
 
     #[tokio::test]
     async fn the_first_errors_are_kept_and_the_rest_is_read() {
-        let ended = shell("cat > /dev/null; echo answer; head -c 1000000 /dev/zero | tr '\\0' e >&2; exit 3").await;
+        let ended =
+            shell("cat > /dev/null; echo answer; head -c 1000000 /dev/zero | tr '\\0' e >&2; exit 3").await.unwrap();
         assert_eq!((ended.status.code(), ended.answer.as_slice()), (Some(3), &b"answer\n"[..]));
         assert_eq!(ended.errors, "e".repeat(64 << 10));
     }

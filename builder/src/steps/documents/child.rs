@@ -2,7 +2,7 @@
 //! exceeds a bound ends its own process, not the server.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -110,8 +110,11 @@ impl Parser<'_> {
     }
 
     async fn answer(&self, request: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
-        let failed = |error| Error::internal(format!("a parsing child failed: {error}"));
-        let ended = child::exchange(child::command(self.command)?, request, ANSWER_BYTES_MAX).await.map_err(failed)?;
+        let ended = match child::exchange(child::command(self.command)?, request, ANSWER_BYTES_MAX).await {
+            Ok(ended) => ended,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(None),
+            Err(error) => return Err(Error::internal(format!("a parsing child failed: {error}"))),
+        };
         if !ended.status.success() {
             tracing::warn!(status = %ended.status, reason = ended.errors, "a parsing child ended before it answered");
             return Ok(None);

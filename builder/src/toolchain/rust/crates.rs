@@ -97,12 +97,15 @@ impl Crates {
         disk::make_directory(vendor).map_err(Error::internal)?;
         for one in pinned {
             let cached = self.cached(one);
-            let bytes = cached.read().ok_or_else(|| {
+            let bytes = fs::read(cached.path()).map_err(Error::internal)?;
+            if !cached.hash.is_of(&bytes) {
                 // The next build downloads the crate again.
                 drop(fs::remove_file(cached.path()));
                 let directory = one.directory();
-                Error::internal(format!("the cached crate {directory} is damaged and was removed; build again"))
-            })?;
+                return Err(Error::internal(format!(
+                    "the cached crate {directory} is damaged and was removed; build again"
+                )));
+            }
             let used =
                 unpack::Unpack { pinned: one, vendor, bytes_max: left }.run(&bytes).map_err(
                     |problem| match problem {
