@@ -1,7 +1,7 @@
 //! Connections to the workers' socket that are refused or violate the protocol.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -33,9 +33,12 @@ fn hello(protocol: u64, program: &str) -> Vec<u8> {
 /// The next frame as JSON. `None` when the other side has closed the connection.
 fn answer(stream: &mut UnixStream) -> Option<Value> {
     let mut length = [0; 4];
-    stream.read_exact(&mut length).ok()?;
+    match stream.read_exact(&mut length) {
+        Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => return None,
+        read => read.expect("a frame or the end of the connection"),
+    }
     let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
-    stream.read_exact(&mut bytes).ok()?;
+    stream.read_exact(&mut bytes).expect("the whole frame");
     Some(serde_json::from_slice(&bytes).expect("JSON"))
 }
 

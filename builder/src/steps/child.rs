@@ -29,7 +29,7 @@ pub fn command(command: &[String]) -> Result<Command, Error> {
     Ok(child)
 }
 
-/// What a child wrote before it ended.
+/// The exit status of a child, its answer, and its first error messages.
 pub struct Ended {
     pub status: ExitStatus,
     pub answer: Vec<u8>,
@@ -115,7 +115,7 @@ mod tests {
     #[tokio::test]
     async fn the_first_errors_are_kept_and_the_rest_is_read() {
         let ended =
-            shell("cat > /dev/null; echo answer; head -c 1000000 /dev/zero | tr '\\0' e >&2; exit 3").await.unwrap();
+            shell("cat > /dev/null; echo answer; head -c 1000000 /dev/zero | tr '\\0' e >&2 && exit 3").await.unwrap();
         assert_eq!((ended.status.code(), ended.answer.as_slice()), (Some(3), &b"answer\n"[..]));
         assert_eq!(ended.errors, "e".repeat(64 << 10));
     }
