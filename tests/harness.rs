@@ -13,6 +13,7 @@
 //! Should the tests die, the kernel kills the servers.
 
 mod attested;
+mod children;
 pub mod contract;
 mod database;
 mod document;
@@ -29,7 +30,6 @@ mod process;
 mod raw;
 mod repository;
 mod run;
-mod runners;
 mod seed;
 mod server;
 mod site;
@@ -42,6 +42,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use attested::Attested;
+pub use children::{runners, schema_processes};
 pub use database::{
     Locked, change_database, count_record_events, count_rows, failed_builds, read_database, runs_going_on,
 };
@@ -55,7 +56,6 @@ pub use package_index::{PackageIndex, lock_line, package_wheel, wheel};
 pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;
-pub use runners::runners;
 pub use server::{Options, Server, local_cache};
 pub use site::Site;
 pub use team::Team;

@@ -3,14 +3,12 @@
 //! During each attack, a neighbour of another organisation calls a tool whose inputs are matched in such a process as well. All
 //! of its calls succeed.
 
-use std::fs;
-use std::sync::Arc;
-
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Bump, Options, Server, Team, Tool, change_database, eventually, fetch, input};
+use crate::harness::{
+    Answer, Bump, Options, Server, Team, Tool, change_database, eventually, fetch, input, schema_processes,
+};
 
 /// Calls of the neighbour beside an attack.
 const CALLS: usize = 8;
@@ -113,8 +111,8 @@ fn a_process_that_does_not_end_is_killed_and_others_continue() {
     let neighbour = Neighbour::of(&team);
     let numbers = json!({"v": vec![1; 20_000]});
     assert_eq!(tool.invoke(numbers.clone()).output(), "20000");
-    let [worker] = workers(&server)[..] else { panic!("one process is kept") };
-    kill(worker, Signal::SIGSTOP).expect("the process is there");
+    let [worker] = schema_processes(&server)[..] else { panic!("one process is kept") };
+    worker.signal(Signal::SIGSTOP);
     let answer = std::thread::scope(|scope| {
         let call = scope.spawn(|| tool.invoke_request(&json!({"inputs": [input(&numbers)]})).send());
         // The stopped process has the attacker's call, and none of the neighbour's.
@@ -124,7 +122,7 @@ fn a_process_that_does_not_end_is_killed_and_others_continue() {
     });
     answer.expect(400);
     assert!(answer.detail().contains("could not be matched against the tool's schema within 5 s"), "{answer}");
-    assert!(!workers(&server).contains(&worker), "the process is gone");
+    assert!(!schema_processes(&server).contains(&worker), "the process is gone");
     assert_eq!(tool.invoke(numbers).output(), "20000");
 }
 
@@ -133,9 +131,8 @@ fn schema_workers_are_confined() {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
     Neighbour::of(&team).calls();
-    let [worker] = workers(&server)[..] else { panic!("one process is kept") };
-    let of = |file: &str| fs::read_to_string(format!("/proc/{worker}/{file}")).expect("a process");
-    let (status, limits) = (of("status"), of("limits"));
+    let [worker] = schema_processes(&server)[..] else { panic!("one process is kept") };
+    let (status, limits) = (worker.status(), std::fs::read_to_string(worker.file("limits")).expect("a process"));
     for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "Threads:\t1"] {
         assert!(status.lines().any(|had| had == line), "{line} is missing in: {status}");
     }
@@ -154,10 +151,10 @@ fn a_worker_that_is_killed_between_calls_is_replaced() {
     let team = Team::on(&server);
     let neighbour = Neighbour::of(&team);
     neighbour.calls();
-    let found = workers(&server);
-    found.iter().for_each(|worker| kill(*worker, Signal::SIGKILL).expect("the process is there"));
+    let found = schema_processes(&server);
+    found.iter().for_each(|worker| worker.signal(Signal::SIGKILL));
     neighbour.calls();
-    assert!(workers(&server).iter().all(|worker| !found.contains(worker)));
+    assert!(schema_processes(&server).iter().all(|worker| !found.contains(worker)));
 }
 
 #[test]
@@ -205,16 +202,6 @@ fn a_stored_schema_that_costs_too_much_is_refused_when_its_version_is_called() {
         assert!(answer.detail().contains(words), "{answer}");
     }
     Neighbour::of(&team).calls();
-}
-
-/// Returns the schema workers of a server.
-fn workers(server: &Arc<Server>) -> Vec<Pid> {
-    let parent = format!("PPid:\t{}\n", server.process_id());
-    let is_worker = |status: &String| status.starts_with("Name:\tlathe-schema\n") && status.contains(&parent);
-    let ids =
-        fs::read_dir("/proc").expect("processes").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let has_status = |id: &i32| fs::read_to_string(format!("/proc/{id}/status")).as_ref().is_ok_and(is_worker);
-    ids.filter(has_status).map(Pid::from_raw).collect()
 }
 
 fn is_matching(server: &Server) -> bool {

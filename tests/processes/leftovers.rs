@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 use serde_json::{Value, json};
 
 use crate::egress::authority;
-use crate::harness::{Options, Server, Site, Team, Tool, eventually, input, runners};
+use crate::harness::{Options, Server, Site, Team, Tool, eventually, input, runners, schema_processes};
 
 /// Bytes of memory read at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -127,6 +127,21 @@ fn nothing_of_a_run_is_in_memory_after_the_next_run() {
         leaves_nothing(ends, &runner, &ALL);
         leaves_nothing(ends, &serves, &NEVER_RECORDED);
     }
+}
+
+/// These processes serve all organisations.
+#[test]
+fn nothing_of_an_input_is_in_a_schema_process_after_the_next_call() {
+    let server = server();
+    let team = Team::on(&server);
+    let schema = json!({"type": "object", "properties": {"v": {"type": "array", "items": {"type": "string"}}}});
+    let tool = team.tool("long").manifest("input_schema = 'in.json'").with_file("in.json", &schema.to_string());
+    let tool = tool.body("return len(tool_input['v'])").published();
+    let call = |words: &[&str]| assert_eq!(tool.invoke(json!({"v": words})).output(), words.len().to_string());
+    call(&[TEXT; 20_000]);
+    call(&[""; 10_000]);
+    let [process] = schema_processes(&server)[..] else { panic!("one process is kept") };
+    leaves_nothing("returns", &process.file(""), &[TEXT]);
 }
 
 /// Waits until a run's memory is dropped, which happens after its answer.

@@ -1,4 +1,4 @@
-//! The runner processes of a server, as the operating system shows them.
+//! The child processes of a server, as the operating system shows them.
 
 use std::fs;
 
@@ -8,30 +8,34 @@ use nix::unistd::Pid;
 use super::{Server, eventually};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Runner(Pid);
+pub struct Child(Pid);
 
 /// Returns the server's runners as soon as their number is `count`.
-pub fn runners(server: &Server, count: usize) -> Vec<Runner> {
+pub fn runners(server: &Server, count: usize) -> Vec<Child> {
     eventually("the start of the runners", || {
-        let found = all(server);
+        let found = children(server, "lathe-runner");
         (found.len() == count).then_some(found)
     })
 }
 
-fn all(server: &Server) -> Vec<Runner> {
-    let parent = format!("PPid:\t{}\n", server.process_id());
-    let is_runner = |status: &str| status.starts_with("Name:\tlathe-runner\n") && status.contains(&parent);
+/// Returns the processes that validate inputs and outputs.
+pub fn schema_processes(server: &Server) -> Vec<Child> {
+    children(server, "lathe-schema")
+}
+
+fn children(server: &Server, name: &str) -> Vec<Child> {
+    let (name, parent) = (format!("Name:\t{name}\n"), format!("PPid:\t{}\n", server.process_id()));
+    let is_child = |status: &str| status.starts_with(&name) && status.contains(&parent);
     let processes = fs::read_dir("/proc").expect("processes").filter_map(|entry| {
-        let id = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        let runner = Runner(Pid::from_raw(id));
-        (is_runner(&runner.status()) && !runner.is_gone()).then_some(runner)
+        let child = Child(Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?));
+        (is_child(&child.status()) && !child.is_gone()).then_some(child)
     });
     processes.collect()
 }
 
-impl Runner {
+impl Child {
     pub fn signal(self, signal: Signal) {
-        kill(self.0, signal).expect("the runner is there");
+        kill(self.0, signal).expect("the process is there");
     }
 
     /// The contents of `/proc/<pid>/status`; empty when the process no longer exists.
@@ -52,6 +56,6 @@ impl Runner {
     /// Waits until the process has ended.
     #[track_caller]
     pub fn ended(self) {
-        eventually("the end of the runner", || self.is_gone().then_some(()));
+        eventually("the end of the process", || self.is_gone().then_some(()));
     }
 }
