@@ -2,6 +2,7 @@
 //! for; `tests/rust/wasm-toolchain.sh` makes one where rustup cannot.
 
 mod components;
+mod dependencies;
 mod hostile;
 pub mod machine;
 pub mod project;

@@ -1,10 +1,8 @@
 //! Authors' mistakes in Rust projects, and the messages about them.
 
-use sha2::{Digest, Sha256};
-
 use super::machine;
 use super::project::Project;
-use crate::harness::{Bump, Options, Server, Team, failed_builds, serve_files};
+use crate::harness::{Bump, Options, Server, Team, failed_builds};
 
 /// A crate without dependencies that is not a tool.
 pub const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\n\
@@ -12,7 +10,7 @@ pub const ALONE: &str = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nediti
 pub const LOCKED_ALONE: &str = "version = 4\n\n[[package]]\nname = \"alone\"\nversion = \"0.1.0\"\n";
 
 #[track_caller]
-fn refused(tool: &Project<'_>, words: &[&str]) {
+pub fn refused(tool: &Project<'_>, words: &[&str]) {
     let answer = tool.publish(Bump::Minor);
     answer.expect(400);
     for word in words {
@@ -47,43 +45,6 @@ fn sources_outside_of_the_registry_and_the_project_are_refused_before_the_build(
     refused(&renamed, &["(crate-type)", "[lib] needs crate-type"]);
     let entry_point = Project::new(&team).lathe("entry_point = \"run\"\n");
     refused(&entry_point, &["package.metadata.lathe.entry_point is not set in Rust"]);
-}
-
-/// A crate whose directory has another name than its manifest.
-fn disguised(directory: &str, name: &str, version: &str) -> Vec<u8> {
-    let text = format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\n");
-    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
-    let mut header = tar::Header::new_gnu();
-    header.set_size(text.len() as u64);
-    header.set_mode(0o644);
-    archive.append_data(&mut header, format!("{directory}/Cargo.toml"), text.as_bytes()).expect("an entry");
-    archive.into_inner().and_then(flate2::write::GzEncoder::finish).expect("a crate")
-}
-
-#[test]
-fn a_checksum_pins_the_crate_that_its_manifest_names() {
-    let crates =
-        [("otherlib", "1.0.0"), ("safelib", "2.0.0")].map(|(name, version)| disguised("safelib-1.0.0", name, version));
-    for (packed, named) in crates.iter().zip(["otherlib 1.0.0", "safelib 2.0.0"]) {
-        let index = serve_files(|url| {
-            let configuration = format!("{{\"dl\": \"{url}/{{crate}}-{{version}}\"}}");
-            [("/config.json".to_owned(), configuration.into()), ("/safelib-1.0.0".to_owned(), packed.clone())].into()
-        });
-        let Some(server) = machine::server_on(&index, Options::default()) else { return };
-        let team = Team::on(&server);
-        let entry = format!(
-            "\n[[package]]\nname = \"safelib\"\nversion = \"1.0.0\"\n\
-             source = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"{}\"\n",
-            hex::encode(Sha256::digest(packed))
-        );
-        let tool = Project::new(&team).with("Cargo.lock", &format!("{LOCKED_ALONE}{entry}"));
-        // From the cache the second time.
-        for _ in 0..2 {
-            let words =
-                ["(identity): Cargo.lock:", "safelib 1.0.0 is refused", &format!("with this checksum is {named}")];
-            refused(&tool, &words);
-        }
-    }
 }
 
 #[test]

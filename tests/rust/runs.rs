@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::machine;
 use super::project::Project;
-use crate::harness::{Attested, Lathe, Options, Said, Server, Site, Team, local_cache};
+use crate::harness::{Attested, Bump, Lathe, Options, Said, Server, Site, Team, local_cache};
 
 /// A publication with fetched crates, a second build, and another server that has to compile the component again.
 #[test]
@@ -21,22 +21,23 @@ fn a_new_project_goes_from_source_to_history() {
     is_described(&tool.version("1.0.0"));
     is_made_of_crates(&team.get(&format!("/tool/{}/version/1.0.0/sbom", tool.id())));
     Attested::of(&team, &tool.name, "1.0.0").others_verify();
-    // Another scratch directory, and crates from the cache.
-    let again = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
+    let tool = changes_compile_no_dependencies(tool);
+    // Another scratch directory, and dependencies that are compiled again.
+    let again = team.post(&format!("/tool/{}/version/1.0.1/verify", tool.id()), &json!({})).expect(200);
     assert_eq!((&again["identical"], &again["signed"]), (&json!(true), &json!(true)), "{again}");
     let failure = tool.invoke(&json!({"name": "Ada", "times": 0})).failure();
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("OutOfRange", "times must be at least 1, not 0"));
     assert!(failure.trace[0].starts_with("src/lib.rs:"), "{failure:?}");
     tool.refuses(&json!({"times": 1}));
     tool.refuses(&json!({"name": "Ada", "other": 1}));
-    assert_eq!(team.history().len(), 2);
+    assert_eq!(team.history().len(), 3);
     let events = &team.get(&format!("/tool/invocation/{}", run.id()))["status_events"];
     assert_eq!(events[0]["message"], "greeting Ada", "{events}");
     let id = tool.id().to_owned();
     drop(tool);
     let team = restarted_without_code(team, server);
     let tool = Project::existing(&team, &id);
-    assert_eq!(tool.invoke(&json!({"name": "Bob"})).output(), r#"{"greetings":["Hello, Bob!"],"delivered":true}"#);
+    assert_eq!(tool.invoke(&json!({"name": "Bob"})).output(), r#"{"greetings":["Good day, Bob!"],"delivered":true}"#);
 }
 
 /// The same build and the same runs, without a server.
@@ -62,6 +63,21 @@ fn is_described(version: &Value) {
     for words in ["rustc 1.", ", sha256:", "fetching ", "Compiling lathe", "inspect: done"] {
         assert!(log.contains(words), "{words:?} is not in {log}");
     }
+}
+
+fn changes_compile_no_dependencies(tool: Project<'_>) -> Project<'_> {
+    let compiled = |tool: &Project<'_>, version: &str| {
+        let log = tool.version(version)["build_log"].as_str().expect("a log").to_owned();
+        ["Compiling serde ", "Compiling lathe "].map(|line| log.contains(line))
+    };
+    let text = tool.file("src/lib.rs").replace("\"Hello, ", "\"Good day, ");
+    assert_eq!(compiled(&tool, "1.0.0"), [true, true]);
+    let tool = tool.with("src/lib.rs", &text);
+    assert_eq!(tool.publish(Bump::Patch).expect(201)["new_version"], "1.0.1");
+    assert_eq!(compiled(&tool, "1.0.1"), [false, true]);
+    let run = tool.invoke(&json!({"name": "Ada"}));
+    assert_eq!(run.output(), r#"{"greetings":["Good day, Ada!"],"delivered":true}"#);
+    tool
 }
 
 fn is_made_of_crates(sbom: &Value) {

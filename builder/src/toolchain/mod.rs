@@ -100,7 +100,7 @@ impl Toolchains {
         let directory = self.shared.scratches.make().map_err(Error::internal)?;
         let config = Config { cache_dir: directory.path().to_owned(), ..(*self.config).clone() };
         let snapshots = Snapshots::open(&config, self.shared.images.compiler())?;
-        let rust = self.rust.with_crates(&config)?;
+        let rust = self.rust.with_caches(&config)?;
         let shared = Shared { snapshots, ..self.shared.clone() };
         Ok((Self::with(config, shared, rust)?, directory))
     }

@@ -37,7 +37,7 @@ impl PinnedPackages {
                 let project_file = file(PROJECT_FILE).unwrap_or_default();
                 (parsed(file(npm::FILE), move |lock| of_npm(lock, &project_file)).await?, Some("esbuild"))
             }
-            Language::Rust => (of_cargo(crates::read(project.documents)?), Some("rust")),
+            Language::Rust => (of_cargo(crates::read(project.documents)?.pinned), Some("rust")),
         };
         Ok(Self { packages, program })
     }

@@ -7,11 +7,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use nix::sys::time::TimeSpec;
 use reqwest::{Client, Url};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::cargo::SOURCE_DATE_EPOCH;
 use super::lock::Pinned;
 use super::{disk, unpack};
 use crate::attestation::Hash;
@@ -116,6 +118,8 @@ impl Crates {
             left -= used;
             manifests.push(manifest(one, vendor)?);
         }
+        // Cargo compares these times with those of compiled crates.
+        disk::set_times(vendor, TimeSpec::new(SOURCE_DATE_EPOCH, 0)).map_err(Error::internal)?;
         Ok(manifests)
     }
 

@@ -6,6 +6,10 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::{UtimensatFlags, utimensat};
+use nix::sys::time::TimeSpec;
+
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 
@@ -32,4 +36,12 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Sets the modification times of a directory and of everything in it, so that they do not depend on the time of the build.
+pub fn set_times(path: &Path, time: TimeSpec) -> io::Result<()> {
+    if path.is_dir() {
+        fs::read_dir(path)?.try_for_each(|entry| set_times(&entry?.path(), time))?;
+    }
+    Ok(utimensat(AT_FDCWD, path, &time, &time, UtimensatFlags::NoFollowSymlink)?)
 }

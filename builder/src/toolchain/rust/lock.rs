@@ -29,6 +29,15 @@ pub struct Pinned {
     pub line: u32,
 }
 
+/// The crates of a lock file.
+#[derive(Debug, Clone, Default)]
+pub struct Lock {
+    /// Crates of the registry.
+    pub pinned: Vec<Pinned>,
+    /// Names of the project's own crates.
+    pub own: Vec<String>,
+}
+
 impl Pinned {
     /// The name of the crate's directory in its archive.
     #[must_use]
@@ -46,41 +55,51 @@ impl Pinned {
 ///
 /// # Errors
 /// The first crate, with its line, that comes from git or another registry or has no checksum.
-pub fn read(documents: &Documents) -> Result<Vec<Pinned>, Error> {
+pub fn read(documents: &Documents) -> Result<Lock, Error> {
     let missing = || Error::failed(STAGE, "lock-file", format!("the file is missing; {HOW}")).at(Location::file(FILE));
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     let packages = match document.at(&["package"]).map(|node| &node.value) {
         Some(Value::List(list)) => &list[..],
         _ => &[],
     };
-    let pinned = packages.iter().filter_map(|node| package(node).transpose()).collect::<Result<Vec<_>, _>>()?;
-    match pinned.get(CRATES_MAX) {
+    let mut lock = Lock::default();
+    for node in packages {
+        match package(node)? {
+            Crate::Pinned(pinned) => lock.pinned.push(pinned),
+            Crate::Own(name) => lock.own.push(name),
+        }
+    }
+    match lock.pinned.get(CRATES_MAX) {
         Some(pinned) => {
             Err(refuse("size", &format!("more than {CRATES_MAX} crates; remove dependencies"), pinned.line))
         }
-        None => Ok(pinned),
+        None => Ok(lock),
     }
 }
 
-/// A crate of the registry. `None` for a crate of the project itself.
-fn package(node: &Node) -> Result<Option<Pinned>, Error> {
+enum Crate {
+    Pinned(Pinned),
+    Own(String),
+}
+
+fn package(node: &Node) -> Result<Crate, Error> {
     let text = |key: &str| match node.at(&[key]) {
         Some(Node { value: Value::Text(text), line }) => Some((text.as_str(), *line)),
         _ => None,
     };
     let nameless = || refuse("lock-file", "a package has no name or no version", node.line);
     let ((name, line), (version, _)) = text("name").zip(text("version")).ok_or_else(nameless)?;
-    let Some((source, source_line)) = text("source") else { return Ok(None) };
+    if !is_plain(name, NAME_BYTES_MAX) || !is_plain(version, VERSION_BYTES_MAX) {
+        return Err(refuse("lock-file", &format!("{name:?} {version:?} is not a valid crate name and version"), line));
+    }
+    let Some((source, source_line)) = text("source") else { return Ok(Crate::Own(name.into())) };
     if !REGISTRIES.contains(&source) {
         let message = format!("{name} comes from {source:?}; only crates of the public registry are accepted");
         return Err(refuse("source", &message, source_line));
     }
-    if !is_plain(name, NAME_BYTES_MAX) || !is_plain(version, VERSION_BYTES_MAX) {
-        return Err(refuse("lock-file", &format!("{name:?} {version:?} is not a valid crate name and version"), line));
-    }
     let checksum = text("checksum").and_then(|(hex, _)| Digest::parse(&format!("sha256:{hex}")).ok());
     let checksum = checksum.ok_or_else(|| refuse("checksum", &format!("{name} has no checksum; {HOW}"), line))?;
-    Ok(Some(Pinned { name: name.into(), version: version.into(), checksum, line }))
+    Ok(Crate::Pinned(Pinned { name: name.into(), version: version.into(), checksum, line }))
 }
 
 /// Whether a text can be part of a path without leaving its directory.
@@ -101,7 +120,7 @@ mod tests {
     const HEAD: &str =
         "version = 4\n\n[[package]]\nname = \"greet\"\nversion = \"0.1.0\"\ndependencies = [\"itoa\"]\n\n";
 
-    fn parse(text: &str) -> Result<Vec<Pinned>, Error> {
+    fn parse(text: &str) -> Result<Lock, Error> {
         read(&Documents::parsed_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
     }
 
@@ -117,7 +136,9 @@ mod tests {
     #[test]
     fn a_lock_file_of_cargo_is_read() {
         let text = format!("{HEAD}{}", from_registry("itoa", &format!("checksum = \"{SUM}\"\n")));
-        let [itoa] = &parse(&text).unwrap()[..] else { panic!("one crate") };
+        let lock = parse(&text).unwrap();
+        let [itoa] = &lock.pinned[..] else { panic!("one crate") };
+        assert_eq!(lock.own, ["greet"]);
         assert_eq!((itoa.directory().as_str(), itoa.line), ("itoa-1.0.18", 9));
         assert_eq!(itoa.checksum.to_hex(), SUM);
     }

@@ -31,6 +31,13 @@ pub fn first_error(log: &str) -> Option<CompilerError> {
     })
 }
 
+/// The crate that cargo could not compile, or whose build script failed.
+pub fn failed_crate(log: &str) -> Option<&str> {
+    const BEFORE: [&str; 2] = ["error: could not compile `", "error: failed to run custom build command for `"];
+    let rest = log.lines().find_map(|line| BEFORE.iter().find_map(|words| line.strip_prefix(words)))?;
+    rest.split(['`', ' ']).next()
+}
+
 /// Parses `error[E0308]: mismatched types` or `error: …`.
 fn error(line: &str) -> Option<(String, &str)> {
     let rest = line.strip_prefix("error")?;
@@ -98,6 +105,14 @@ mod tests {
         assert_eq!(told.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
         let log = "error: one\nerror: two\n --> src/lib.rs:1:1\n";
         check(log, ("cargo", "one"), Location::default());
+    }
+
+    #[test]
+    fn a_failed_crate_is_named() {
+        let script = "error: failed to run custom build command for `ring v0.17.8`\n";
+        assert_eq!(failed_crate(script), Some("ring"));
+        let code = "error[E0432]: no\nerror: could not compile `mio` (lib) due to 2 previous errors\n";
+        assert_eq!((failed_crate(code), failed_crate("error: no matching package found\n")), (Some("mio"), None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rust: a complete component, which cargo compiles in the sandbox from crates that the server has fetched.
 
 mod cargo;
+mod compiled;
 pub mod convention;
 mod crates;
 mod disk;
@@ -27,9 +28,10 @@ use crate::progress::Progress;
 use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
+use compiled::{CompiledCrates, Skeleton};
 use crates::{Crates, Vendor};
 use installation::{Identity, RustInstallation};
-use lock::Pinned;
+use lock::{Lock, Pinned};
 
 /// Files with which a project would configure cargo and rustup. Builds do not read them.
 const NOT_READ: [&str; 4] = [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
@@ -42,6 +44,7 @@ pub struct Rust {
     /// The digest of the only installation that the operator allows.
     allowed_digest: Option<Digest>,
     crates: Crates,
+    compiled: CompiledCrates,
     scratches: Scratches,
     compiler: Compiler,
     bundler: Arc<[String]>,
@@ -57,6 +60,7 @@ impl Rust {
             installation: Arc::new(RustInstallation::new(config.rust_toolchain.clone())),
             allowed_digest: config.rust_toolchain_digest,
             crates: Crates::new(config.crate_index.as_deref(), &config.cache_dir)?,
+            compiled: CompiledCrates::open(config, shared.images.compiler())?,
             scratches: shared.scratches.clone(),
             compiler: shared.images.compiler().clone(),
             bundler: config.bundler.as_slice().into(),
@@ -64,13 +68,14 @@ impl Rust {
         })
     }
 
-    /// The same toolchain with the cache of crates that `config` names.
+    /// The same toolchain with the caches that `config` names.
     ///
     /// # Errors
-    /// When the system's certificates cannot be used.
-    pub fn with_crates(&self, config: &Config) -> Result<Self, Error> {
+    /// When the system's certificates cannot be used, or the directory of a cache cannot be made.
+    pub fn with_caches(&self, config: &Config) -> Result<Self, Error> {
         let crates = Crates::new(config.crate_index.as_deref(), &config.cache_dir)?;
-        Ok(Self { crates, ..self.clone() })
+        let compiled = CompiledCrates::open(config, &self.compiler)?;
+        Ok(Self { crates, compiled, ..self.clone() })
     }
 
     /// # Errors
@@ -78,9 +83,17 @@ impl Rust {
     pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
         let library = manifest::library(project.documents)?;
         let (sandbox, compiler) = progress.step("toolchain", self.ready(progress)).await?;
-        let (pinned, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
-        let build = cargo::Build { installation: &self.installation, scratch: &scratch, library: &library };
-        let component = progress.step("compile", build.run(&sandbox, progress)).await?;
+        let (lock, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
+        let skeleton = Skeleton::of(&project.files, &compiler);
+        let (installation, lock, sandbox) = (&*self.installation, &lock, &sandbox);
+        let build = cargo::Build { installation, scratch: &scratch, lock, sandbox, progress };
+        let compile = async {
+            if !lock.pinned.is_empty() {
+                self.compiled.provide(&build, skeleton).await?;
+            }
+            build.component(&library).await
+        };
+        let component = progress.step("compile", compile).await?;
         drop(scratch);
         let artefact = Artefact::own(component);
         let code = progress.step("inspect", self.inspected(&artefact)).await?;
@@ -88,7 +101,7 @@ impl Rust {
             true => progress.step("schema", self.input_schema(&code)).await?,
             false => None,
         };
-        let packages = pinned.into_iter().map(Package::from).chain([Package::from(compiler)]).collect();
+        let packages = lock.pinned.iter().cloned().map(Package::from).chain([Package::from(compiler)]).collect();
         Ok(Made { artefact, packages, input_schema })
     }
 
@@ -105,12 +118,8 @@ impl Rust {
     }
 
     /// Writes the project and its crates to a temporary directory.
-    async fn fetch(
-        &self,
-        project: &Project<'_>,
-        progress: &Progress,
-    ) -> Result<(Vec<Pinned>, ScratchDirectory), Error> {
-        let pinned = lock::read(project.documents)?;
+    async fn fetch(&self, project: &Project<'_>, progress: &Progress) -> Result<(Lock, ScratchDirectory), Error> {
+        let lock = lock::read(project.documents)?;
         for file in NOT_READ.iter().filter(|file| project.files.contains_key(**file)) {
             progress.line(format!("{file} is ignored: builds take no cargo or rustup settings from the project"));
         }
@@ -119,8 +128,8 @@ impl Rust {
         let write = move || disk::write_all(&source, &files);
         blocking(write).await?.map_err(Error::internal)?;
         let vendor = Vendor { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
-        self.crates.vendor(&pinned, vendor, progress).await?;
-        Ok((pinned, scratch))
+        self.crates.vendor(&lock.pinned, vendor, progress).await?;
+        Ok((lock, scratch))
     }
 
     /// Compiles the component for this node, if it is a tool within the bounds of compilation.
