@@ -1,16 +1,18 @@
 //! The schema worker process, `lathe internal schema`. Its socket is its standard input.
 
 use std::ffi::CStr;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::AsFd;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::net::UnixStream;
+use tokio::runtime;
 
 use super::compiled::CompiledSchema;
 use super::thread::STACK_BYTES;
-use super::wire::{Answer, Document, LENGTH_BYTES, REQUEST_BYTES_MAX, inputs};
+use super::wire::{Document, MatchResponse, REQUEST_BYTES_MAX, inputs};
 use crate::compile::limit_self;
+use crate::frames::{FrameError, FramedSocket};
 use crate::process::{close_inherited, confine, ignore_stops};
 use crate::wiping::wipe_freed_memory;
 
@@ -22,7 +24,7 @@ const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Compiled schemas that are cached between calls.
 const SCHEMAS_MAX: usize = 16;
 
-/// Answers requests until the server closes the socket.
+/// Handles requests until the server closes the socket.
 ///
 /// # Errors
 /// When the process cannot confine itself, or receives an invalid request.
@@ -36,37 +38,22 @@ pub fn child_schema_main() -> io::Result<()> {
     // The stack of the first thread grows up to this limit.
     let (_, most) = getrlimit(Resource::RLIMIT_STACK)?;
     setrlimit(Resource::RLIMIT_STACK, (STACK_BYTES as u64).min(most), most)?;
-    let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let socket = std::os::unix::net::UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    socket.set_nonblocking(true)?;
+    let runtime = runtime::Builder::new_current_thread().enable_io().build()?;
     confine(NAME)?;
-    serve(socket)
+    // On the first thread, which has the large stack.
+    runtime.block_on(async { serve(UnixStream::from_std(socket)?).await }).map_err(io::Error::other)
 }
 
-fn serve(mut socket: File) -> io::Result<()> {
-    let mut schemas = Schemas::default();
-    while let Some(schema) = frame(&mut socket)? {
-        let inputs = frame(&mut socket)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        let answer = schemas.answer(Document::from_bytes(schema), &inputs)?;
-        let answer = postcard::to_stdvec(&answer).map_err(io::Error::other)?;
-        let length = u32::try_from(answer.len()).map_err(io::Error::other)?;
-        socket.write_all(&length.to_le_bytes())?;
-        socket.write_all(&answer)?;
+async fn serve(socket: UnixStream) -> Result<(), FrameError> {
+    let (mut socket, mut schemas) = (FramedSocket::new(socket), Schemas::default());
+    while let Some(schema) = socket.receive(REQUEST_BYTES_MAX).await? {
+        let Some(inputs) = socket.receive(REQUEST_BYTES_MAX).await? else { return Err(FrameError::Cut) };
+        let response = schemas.respond(Document::from_bytes(schema), &inputs)?;
+        socket.send(&postcard::to_stdvec(&response)?).await?;
     }
     Ok(())
-}
-
-/// Reads a frame; `None` when the server has closed the socket.
-fn frame(socket: &mut File) -> io::Result<Option<Vec<u8>>> {
-    let mut length = [0; LENGTH_BYTES];
-    if let Err(error) = socket.read_exact(&mut length) {
-        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
-    }
-    let length = u32::from_le_bytes(length) as usize;
-    if length > REQUEST_BYTES_MAX {
-        return Err(io::Error::other(format!("a frame of {length} bytes exceeds the limit")));
-    }
-    let mut bytes = Vec::new();
-    socket.take(length as u64).read_to_end(&mut bytes)?;
-    if bytes.len() < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(bytes)) }
 }
 
 /// The schemas of the last calls, newest last.
@@ -74,19 +61,18 @@ fn frame(socket: &mut File) -> io::Result<Option<Vec<u8>>> {
 struct Schemas(Vec<(Document, CompiledSchema)>);
 
 impl Schemas {
-    fn answer(&mut self, document: Document, bytes: &[u8]) -> io::Result<Answer> {
-        let inputs = inputs(bytes).map_err(io::Error::other)?;
+    fn respond(&mut self, document: Document, bytes: &[u8]) -> Result<MatchResponse, postcard::Error> {
+        let inputs = inputs(bytes)?;
         if let Some((_, schema)) = self.0.iter().find(|(known, _)| *known == document) {
-            return Ok(Answer::of(schema, &inputs));
+            return Ok(MatchResponse::of(schema, &inputs));
         }
-        let value = document.value().map_err(io::Error::other)?;
-        Ok(match CompiledSchema::new(&value) {
+        Ok(match CompiledSchema::new(&document.value()?) {
             Ok(schema) => {
-                let answer = Answer::of(&schema, &inputs);
+                let response = MatchResponse::of(&schema, &inputs);
                 self.keep(document, schema);
-                answer
+                response
             }
-            Err(problem) => Answer::Refused(problem),
+            Err(problem) => MatchResponse::Refused(problem),
         })
     }
 
@@ -111,14 +97,14 @@ mod tests {
         for maximum in (0..40).chain(0..40) {
             let document = Document::of(&json!({"maximum": maximum})).unwrap();
             let call = Call::new(document.clone(), &[json!(maximum), json!(maximum + 1)]).unwrap();
-            let Answer::Violations(violations) = schemas.answer(document, &call.inputs).unwrap() else {
+            let MatchResponse::Violations(violations) = schemas.respond(document, &call.inputs).unwrap() else {
                 panic!("violations")
             };
             assert_eq!(violations.len(), 1, "{violations:?}");
             assert!(schemas.0.len() <= SCHEMAS_MAX);
         }
         let wrong = Document::of(&json!({"type": 7})).unwrap();
-        assert!(matches!(schemas.answer(wrong, &[0]).unwrap(), Answer::Refused(_)));
-        assert!(schemas.answer(Document::of(&json!({})).unwrap(), &[9, 9]).is_err());
+        assert!(matches!(schemas.respond(wrong, &[0]).unwrap(), MatchResponse::Refused(_)));
+        assert!(schemas.respond(Document::of(&json!({})).unwrap(), &[9, 9]).is_err());
     }
 }

@@ -10,7 +10,7 @@ use super::compiled::violations;
 use super::cost::Price;
 use super::input_schema::{INLINE_DEPTH_MAX, InputSchema};
 use super::thread;
-use super::wire::{Answer, Call};
+use super::wire::{Call, MatchResponse};
 use super::workers::{DEADLINE, WorkResult, Workers};
 use crate::admission::{Admission, Bounds};
 use crate::config::Config;
@@ -82,8 +82,8 @@ impl SchemaMatcher {
         }
         let entry = QueueEntry { admission: &self.admission, organization };
         Ok(match self.in_worker(entry, schema, Vec::new()).await? {
-            WorkResult::Answered(Answer::Violations(_)) => Ok(()),
-            WorkResult::Answered(Answer::Refused(problem)) => Err(problem),
+            WorkResult::Responded(MatchResponse::Violations(_)) => Ok(()),
+            WorkResult::Responded(MatchResponse::Refused(problem)) => Err(problem),
             WorkResult::Killed => Err(format!(
                 "compiling the schema takes longer than {} s or more than 1 GiB of memory; simplify {}",
                 DEADLINE.as_secs(),
@@ -148,10 +148,10 @@ impl SchemaMatcher {
             return Ok(violations);
         }
         match Box::pin(self.in_worker(entry, schema, inputs)).await? {
-            WorkResult::Answered(Answer::Violations(violations)) => {
+            WorkResult::Responded(MatchResponse::Violations(violations)) => {
                 Ok(violations.into_iter().map(SchemaViolation::from).collect())
             }
-            WorkResult::Answered(Answer::Refused(problem)) => {
+            WorkResult::Responded(MatchResponse::Refused(problem)) => {
                 Err(Error::internal(format!("a stored schema does not compile: {problem}")))
             }
             WorkResult::Killed => Ok(vec![too_long(schema, &prices)]),

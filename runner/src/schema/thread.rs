@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::wire::{Answer, Document};
+use super::wire::{Document, MatchResponse};
 use super::workers::WorkResult;
 use crate::admission::WorkPermit;
 use crate::error::Error;
@@ -16,12 +16,12 @@ pub const STACK_BYTES: usize = 64 << 20;
 /// # Errors
 /// When the system cannot start a thread.
 pub async fn run(document: Document, inputs: Vec<Value>, permit: WorkPermit) -> Result<WorkResult, Error> {
-    let (answer, answered) = oneshot::channel();
+    let (sender, response) = oneshot::channel();
     let work = move || {
-        drop(answer.send(Answer::to(&document, &inputs))); // the caller may have been dropped
+        drop(sender.send(MatchResponse::to(&document, &inputs))); // the caller may have been dropped
         drop(permit);
     };
     let builder = std::thread::Builder::new().name("schema".into()).stack_size(STACK_BYTES);
     builder.spawn(work).map_err(|error| Error::internal(error.to_string()))?;
-    answered.await.map(WorkResult::Answered).map_err(|_| Error::internal("a schema could not be matched"))
+    response.await.map(WorkResult::Responded).map_err(|_| Error::internal("a schema could not be matched"))
 }

@@ -1,6 +1,5 @@
-//! The protocol between the server and schema workers: two frames for a request, one for its answer.
-//!
-//! A frame is a length of four bytes and a message in postcard. Values are sent in their binary form, since a float
+//! The protocol between the server and schema workers: two frames for a request, one for its response,
+//! each a message in postcard. Values are sent in their binary form, since a float
 //! could change when it is written as JSON text.
 
 use std::sync::Arc;
@@ -13,9 +12,8 @@ use crate::error::{Error, SchemaViolation};
 
 /// The largest request: ten inputs of the size of the largest HTTP request body, in binary form.
 pub const REQUEST_BYTES_MAX: usize = 64 << 20;
-/// The largest answer: twenty violations with pointers as long as names in an input.
-pub const ANSWER_BYTES_MAX: usize = 32 << 20;
-pub const LENGTH_BYTES: usize = size_of::<u32>();
+/// The largest response: twenty violations with pointers as long as names in an input.
+pub const RESPONSE_BYTES_MAX: usize = 32 << 20;
 
 /// A serialised schema. Clones share its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +26,7 @@ pub struct Call {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Answer {
+pub enum MatchResponse {
     Violations(Vec<WireViolation>),
     /// The reason why the schema does not compile.
     Refused(String),
@@ -90,7 +88,7 @@ pub fn inputs(bytes: &[u8]) -> Result<Vec<Value>, postcard::Error> {
     Ok(postcard::from_bytes::<Vec<Owned>>(bytes)?.into_iter().map(Value::from).collect())
 }
 
-impl Answer {
+impl MatchResponse {
     /// Compiles a schema, and matches inputs against it.
     pub fn to(schema: &Document, inputs: &[Value]) -> Self {
         let value = schema.value().map_err(|error| error.to_string());

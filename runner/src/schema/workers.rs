@@ -6,12 +6,12 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::Child;
 
-use super::wire::{ANSWER_BYTES_MAX, Answer, Call, LENGTH_BYTES};
+use super::wire::{Call, MatchResponse, RESPONSE_BYTES_MAX};
 use crate::error::Error;
+use crate::frames::{FrameError, FramedSocket};
 use crate::process::ProcessSpawner;
 
 /// Calls after which a process is replaced. They stay below its CPU time limit.
@@ -22,7 +22,7 @@ pub const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The result of a call that another process or thread handled.
 pub enum WorkResult {
-    Answered(Answer),
+    Responded(MatchResponse),
     /// The process was killed at the deadline, or died of its work.
     Killed,
 }
@@ -38,7 +38,7 @@ pub struct Workers {
 /// One process. Dropping it kills the process.
 struct Worker {
     child: Child,
-    socket: UnixStream,
+    socket: FramedSocket,
     calls: u32,
 }
 
@@ -57,12 +57,12 @@ impl Workers {
     pub async fn run(&self, call: &Call) -> Result<WorkResult, Error> {
         let idle = self.idle.lock().pop();
         if let Some(worker) = idle {
-            match self.ask(worker, call).await {
+            match self.send(worker, call).await {
                 Ok(result) => return Ok(result),
                 Err(problem) => tracing::info!(%problem, "an idle schema worker had ended and is replaced"),
             }
         }
-        match self.ask(self.start().await?, call).await {
+        match self.send(self.start().await?, call).await {
             Ok(result) => Ok(result),
             Err(problem) => {
                 tracing::warn!(%problem, "a schema worker died during a call");
@@ -73,14 +73,14 @@ impl Workers {
 
     /// # Errors
     /// When the process dies.
-    async fn ask(&self, mut worker: Worker, call: &Call) -> io::Result<WorkResult> {
-        match tokio::time::timeout(self.deadline, worker.answer(call)).await {
-            Ok(Ok(answer)) => {
+    async fn send(&self, mut worker: Worker, call: &Call) -> io::Result<WorkResult> {
+        match tokio::time::timeout(self.deadline, worker.respond(call)).await {
+            Ok(Ok(response)) => {
                 worker.calls += 1;
                 if worker.calls < CALLS_MAX {
                     self.idle.lock().push(worker);
                 }
-                Ok(WorkResult::Answered(answer))
+                Ok(WorkResult::Responded(response))
             }
             Ok(Err(error)) => Err(io::Error::other(format!("{error} ({})", worker.end().await?))),
             Err(_) => {
@@ -99,28 +99,19 @@ impl Workers {
             // Closes the pipe of standard error, which nobody reads.
             drop(child.stderr.take());
             ours.set_nonblocking(true)?;
-            Ok(Worker { child, socket: UnixStream::from_std(ours)?, calls: 0 })
+            Ok(Worker { child, socket: FramedSocket::new(UnixStream::from_std(ours)?), calls: 0 })
         };
         start.await.map_err(|error: io::Error| failed(&error))
     }
 }
 
 impl Worker {
-    async fn answer(&mut self, call: &Call) -> io::Result<Answer> {
+    async fn respond(&mut self, call: &Call) -> Result<MatchResponse, FrameError> {
         for frame in [call.schema.bytes(), &call.inputs] {
-            let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
-            self.socket.write_all(&length.to_le_bytes()).await?;
-            self.socket.write_all(frame).await?;
+            self.socket.send(frame).await?;
         }
-        let mut length = [0; LENGTH_BYTES];
-        self.socket.read_exact(&mut length).await?;
-        let length = u32::from_le_bytes(length) as usize;
-        if length > ANSWER_BYTES_MAX {
-            return Err(io::Error::other(format!("an answer of {length} bytes exceeds the limit")));
-        }
-        let mut answer = Vec::new();
-        (&mut self.socket).take(length as u64).read_to_end(&mut answer).await?;
-        postcard::from_bytes(&answer).map_err(io::Error::other)
+        let response = self.socket.receive_message(RESPONSE_BYTES_MAX).await?;
+        response.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof).into())
     }
 
     /// Kills the process, and waits for its end.
@@ -159,11 +150,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_that_does_not_answer_is_killed_at_the_deadline() {
+    async fn a_worker_that_does_not_respond_is_killed_at_the_deadline() {
         let workers = Workers { deadline: Duration::from_millis(50), ..workers("exec sleep 600") };
         let worker = workers.start().await.unwrap();
         let process = worker.child.id().unwrap();
-        assert!(matches!(workers.ask(worker, &call()).await.unwrap(), WorkResult::Killed));
+        assert!(matches!(workers.send(worker, &call()).await.unwrap(), WorkResult::Killed));
         assert!(!std::path::Path::new(&format!("/proc/{process}")).exists());
         assert!(workers.idle.lock().is_empty());
     }
