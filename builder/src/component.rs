@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use registry::Digest;
-use runner::{Code, Compiler, Maker, NativeCode};
+use runner::{Code, CodeBundle, Compiler, Maker, NativeCode};
 use sha2::{Digest as _, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection, Encode};
 
@@ -63,7 +63,7 @@ pub enum Artefact {
     Bundle {
         image: Digest,
         image_name: &'static str,
-        bytes: Arc<[u8]>,
+        bundle: CodeBundle,
         component: Digest,
         /// A snapshot's component, which no release ships, and the digest of its base image.
         snapshot: Option<(Arc<[u8]>, Digest)>,
@@ -76,7 +76,13 @@ impl Artefact {
     #[must_use]
     pub fn of_image(image: &Image, bundle: Vec<u8>) -> Self {
         let component = image.component_digest(&bundle);
-        Self::Bundle { image: image.digest, image_name: image.name, bytes: bundle.into(), component, snapshot: None }
+        Self::Bundle {
+            image: image.digest,
+            image_name: image.name,
+            bundle: CodeBundle::new(bundle),
+            component,
+            snapshot: None,
+        }
     }
 
     /// A bundle for a snapshot with the tool's packages.
@@ -117,7 +123,8 @@ impl Artefact {
     #[must_use]
     pub const fn bytes(&self) -> &Arc<[u8]> {
         match self {
-            Self::Bundle { bytes, .. } | Self::Component { bytes, .. } => bytes,
+            Self::Bundle { bundle, .. } => bundle.bytes(),
+            Self::Component { bytes, .. } => bytes,
         }
     }
 
@@ -125,8 +132,8 @@ impl Artefact {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::Bundle { image, bytes, .. } => Code { component: *image, bundle: bytes.clone() },
-            Self::Component { digest, .. } => Code { component: *digest, bundle: [].into() },
+            Self::Bundle { image, bundle, .. } => Code { component: *image, bundle: bundle.clone() },
+            Self::Component { digest, .. } => Code { component: *digest, bundle: CodeBundle::default() },
         }
     }
 
@@ -146,9 +153,9 @@ impl Artefact {
 
     /// The digest of the bundle. `None` for a complete component.
     #[must_use]
-    pub fn bundle_digest(&self) -> Option<Digest> {
+    pub const fn bundle_digest(&self) -> Option<Digest> {
         match self {
-            Self::Bundle { bytes, .. } => Some(Digest::of(bytes)),
+            Self::Bundle { bundle, .. } => Some(*bundle.digest()),
             Self::Component { .. } => None,
         }
     }

@@ -7,14 +7,13 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use registry::Digest;
 use runner::{
-    Code, CodeCache, CodeStore, Config, Executed, Execution, Interpreter, Limits, Maker, Outcome, Ports, Project,
-    RunDocuments, RunnerPool, Runners, Sandbox, SourceFile, TapeMode, child_run_main, precompile,
+    Code, CodeBundle, CodeCache, CodeStore, Config, Executed, Execution, Interpreter, Limits, Maker, Outcome, Ports,
+    Project, RunDocuments, RunnerPool, Runners, Sandbox, SourceFile, TapeMode, child_run_main, precompile,
 };
 
 /// Argument that makes this program a runner.
@@ -80,7 +79,7 @@ fn main() {
     let apart = async |execution| one.run(execution, Ports::closed()).await.expect("the runner runs");
     let apart_on_two = async |execution| two.run(execution, Ports::closed()).await.expect("a runner runs");
 
-    let rust = Code { component: rust, bundle: [].into() };
+    let rust = Code { component: rust, bundle: CodeBundle::default() };
     let plain = Code { component: python, bundle: plain };
     let with_loop = Code { component: python, bundle: with_loop };
     let script = Code { component: javascript, bundle: script };
@@ -130,7 +129,7 @@ fn keep(compiled: &CodeCache, component: &[u8], maker: Maker) -> Digest {
     digest
 }
 
-async fn bundle(compiled: &CodeCache, image: &Digest, files: &[(&str, &str)]) -> Arc<[u8]> {
+async fn bundle(compiled: &CodeCache, image: &Digest, files: &[(&str, &str)]) -> CodeBundle {
     let code = compiled.find(image).expect("it was kept");
     // SAFETY: `keep` wrote the file a moment ago.
     let interpreter = unsafe { Interpreter::load(&code) }.expect("it loads");
@@ -139,7 +138,7 @@ async fn bundle(compiled: &CodeCache, image: &Digest, files: &[(&str, &str)]) ->
     let project = Project { entry_point: "tool:run_tool".into(), files, dependencies: Vec::new() };
     let bundle =
         interpreter.compile(project, true, Limits::DEFAULT).await.expect("the image runs").expect("the tool compiles");
-    bundle.bytes.into()
+    CodeBundle::new(bundle.bytes)
 }
 
 fn pool(config: &Config, compiled: &CodeCache, count: usize) -> RunnerPool {

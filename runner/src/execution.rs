@@ -1,6 +1,7 @@
 //! The request to run one input in the sandbox, as plain data.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use registry::{Digest, OrganizationId};
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,48 @@ use crate::tape::TapeMode;
 pub struct Code {
     /// The component to instantiate: a compiled tool, or a language's image.
     pub component: Digest,
-    /// The author's code, when `component` is an image. It is not serialised: a runner process receives each bundle
-    /// once.
+    /// The author's code, when `component` is an image. Otherwise empty.
+    pub bundle: CodeBundle,
+}
+
+/// An author's code and its digest. Only the digest is serialised: a runner process receives the bytes of each bundle once.
+/// Clones share the bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CodeBundle {
+    digest: Digest,
     #[serde(skip)]
-    pub bundle: std::sync::Arc<[u8]>,
+    bytes: Arc<[u8]>,
+}
+
+impl CodeBundle {
+    #[must_use]
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self { digest: Digest::of(&bytes), bytes }
+    }
+
+    /// Adds the bytes to a bundle that was received without them.
+    pub(crate) fn with_bytes(self, bytes: Arc<[u8]>) -> Self {
+        Self { bytes, ..self }
+    }
+
+    #[must_use]
+    pub const fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    #[must_use]
+    pub const fn bytes(&self) -> &Arc<[u8]> {
+        &self.bytes
+    }
+}
+
+/// The bundle of a component that needs none.
+impl Default for CodeBundle {
+    fn default() -> Self {
+        static EMPTY: LazyLock<CodeBundle> = LazyLock::new(|| CodeBundle::new([]));
+        EMPTY.clone()
+    }
 }
 
 /// The scheduling group of an organisation. Two organisations with the same number share processor time, and nothing

@@ -61,7 +61,7 @@ pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{CompiledMocks, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
 pub use error::{Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
-pub use execution::{Code, Execution, RunDocuments};
+pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
 pub use invoke::{DifferingRun, Invoker, LastRuns, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage};

@@ -141,7 +141,7 @@ fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
 fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {
     let limits = execution.limits;
     let tape_mode = std::mem::take(&mut execution.tape_mode);
-    let settings = HostSettings { bundle: execution.code.bundle.clone(), limits: &limits, tape_mode };
+    let settings = HostSettings { bundle: execution.code.bundle.bytes().clone(), limits: &limits, tape_mode };
     let host = Host::new(settings, ports);
     let mut store = Store::new(engine, host);
     store.limiter(|host| &mut host.limiter);

@@ -31,7 +31,7 @@ pub(crate) struct LoadedVersion {
 impl LoadedVersion {
     /// Bytes that depend on the size of the author's files.
     fn bytes(&self) -> usize {
-        self.code.as_ref().map_or(0, |code| code.bundle.len()) + self.mocks.bytes()
+        self.code.as_ref().map_or(0, |code| code.bundle.bytes().len()) + self.mocks.bytes()
     }
 }
 
@@ -76,15 +76,16 @@ mod tests {
     use registry::{Clock, Digest};
 
     use super::*;
+    use crate::CodeBundle;
 
-    fn loaded(bundle: &Arc<[u8]>) -> Arc<LoadedVersion> {
+    fn loaded(bundle: &CodeBundle) -> Arc<LoadedVersion> {
         let code = Code { component: Digest::of(b"image"), bundle: bundle.clone() };
         let schema = InputSchema::compile(&serde_json::json!({})).unwrap();
         Arc::new(LoadedVersion { code: Ok(code), schema, output: None, mocks: Arc::default() })
     }
 
-    fn bundle(bytes: usize) -> Arc<[u8]> {
-        vec![0; bytes].into()
+    fn bundle(bytes: usize) -> CodeBundle {
+        CodeBundle::new(vec![0; bytes])
     }
 
     #[test]
@@ -115,7 +116,7 @@ mod tests {
             versions.keep(id.clone(), loaded(&bundle(10)));
         }
         assert_eq!(versions.0.read().bundle_bytes, 10);
-        assert_eq!(versions.get(&id).unwrap().code.as_ref().unwrap().bundle.len(), 10);
+        assert_eq!(versions.get(&id).unwrap().code.as_ref().unwrap().bundle.bytes().len(), 10);
         assert!(versions.get(&VersionId::new(&Clock::system())).is_none());
     }
 }

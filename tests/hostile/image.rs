@@ -4,8 +4,8 @@ use std::path::Path;
 
 use registry::Digest;
 use runner::{
-    Code, CodeCache, CodeStore, Config, Executed, Execution, Limits, Maker, Outcome, Ports, RunDocuments, RunnerPool,
-    Runners, Sandbox,
+    Code, CodeBundle, CodeCache, CodeStore, Config, Executed, Execution, Limits, Maker, Outcome, Ports, RunDocuments,
+    RunnerPool, Runners, Sandbox,
 };
 
 use super::case::guest;
@@ -55,7 +55,7 @@ fn code(directory: &Path, maker: Maker) -> (Digest, CodeCache) {
 fn execution(component: Digest, ask: Ask) -> Box<Execution> {
     let nothing = || "null".to_owned();
     Box::new(Execution {
-        code: Code { component, bundle: [].into() },
+        code: Code { component, bundle: CodeBundle::default() },
         documents: RunDocuments {
             tool_input: format!("{{\"n\":{:05}}}", ask.number()),
             metadata: nothing(),

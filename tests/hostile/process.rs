@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use registry::Digest;
 use runner::{
-    Code, CodeCache, CodeStore, Config, Execution, Limits, Outcome, Ports, RunDocuments, RunnerPool, Runners, Sandbox,
+    Code, CodeBundle, CodeCache, CodeStore, Config, Execution, Limits, Outcome, Ports, RunDocuments, RunnerPool,
+    Runners, Sandbox,
 };
 use serde_json::json;
 
@@ -78,7 +79,7 @@ async fn a_panic_beside_a_runner_ends_one_run() {
 fn execution(component: Digest, tool_input: &str) -> Box<Execution> {
     let nothing = || "null".to_owned();
     Box::new(Execution {
-        code: Code { component, bundle: [].into() },
+        code: Code { component, bundle: CodeBundle::default() },
         documents: RunDocuments {
             tool_input: tool_input.to_owned(),
             metadata: nothing(),

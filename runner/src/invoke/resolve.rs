@@ -10,7 +10,7 @@ use crate::call::{Candidate, Subject, UNPUBLISHED};
 use crate::compile::{Compiler, Maker};
 use crate::egress::{CompiledMocks, EgressPolicy, Mocks};
 use crate::error::{DamagedArtifact, Error};
-use crate::execution::Code;
+use crate::execution::{Code, CodeBundle};
 use crate::limits::Limits;
 use crate::output::OutputCheck;
 use crate::schema::{self, SchemaMatcher};
@@ -68,7 +68,7 @@ impl Resolver {
 
     pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
         let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
-        self.compile(&code.component, !code.bundle.is_empty()).await?;
+        self.compile(&code.component, !code.bundle.bytes().is_empty()).await?;
         let output = schema::compile(settings.output_schema.as_ref()).await?;
         Ok(Resolved {
             tool_id: tool,
@@ -135,14 +135,14 @@ impl Resolver {
         let component = version.image_digest;
         self.compile(&component, version.bundle_digest.is_some()).await?;
         let bundle = match &version.bundle_digest {
-            Some(digest) => self.bytes(digest).await?,
-            None => Vec::new(),
+            Some(digest) => CodeBundle::new(self.bytes(digest).await?),
+            None => CodeBundle::default(),
         };
         let mocks = match &version.settings.mocks_digest {
             Some(digest) => compiled_mocks(&self.bytes(digest).await?)?,
             None => CompiledMocks::default(),
         };
-        Ok((Code { component, bundle: bundle.into() }, mocks))
+        Ok((Code { component, bundle }, mocks))
     }
 
     /// Compiles a component unless this node has compiled it before.

@@ -21,13 +21,13 @@ use super::confinement;
 use super::http_exchanges::HttpExchanges;
 use super::layer::Confinement;
 use super::mailbox::{MESSAGE_BYTES_MAX, Mailbox, send_all};
-use super::messages::{BundleNumber, FromRunner, RunNumber, ToRunner};
+use super::messages::{FromRunner, RunNumber, ToRunner};
 use crate::frames::{FrameError, FramedSocket};
 use crate::host::Host;
 use crate::memory_reuse::Pagemap;
 use crate::sandbox::GuestRuntime;
 use crate::wiping::wipe_freed_memory;
-use crate::{Error, Executed, Execution, Ports, StatusDocument};
+use crate::{CodeBundle, Error, Executed, Execution, Ports, StatusDocument};
 
 /// Name in lists of processes.
 pub(super) const NAME: &CStr = c"lathe-runner";
@@ -82,7 +82,7 @@ struct Runner {
     mailbox: Mailbox,
     exchanges: HttpExchanges,
     deferred: DeferredDrop,
-    bundles: HashMap<BundleNumber, Arc<[u8]>>,
+    bundles: HashMap<Digest, CodeBundle>,
     runs: HashMap<RunNumber, AbortHandle>,
 }
 
@@ -91,12 +91,12 @@ impl Runner {
         match message {
             ToRunner::Settings { .. } => {} // a process keeps its first settings
             ToRunner::Load { component, bytes } => self.load(&component, socket, bytes),
-            ToRunner::Keep { bundle, bytes } => drop(self.bundles.insert(bundle, bytes.0)),
+            ToRunner::Keep { bundle, bytes } => drop(self.bundles.insert(*bundle.digest(), bundle.with_bytes(bytes.0))),
             ToRunner::Forget => {
                 self.bundles.clear();
                 self.guests.components.forget();
             }
-            ToRunner::Run { run, bundle, execution } => self.run(run, bundle, execution),
+            ToRunner::Run { run, execution } => self.run(run, execution),
             ToRunner::HttpAnswer { run, exchange, result } => self.exchanges.answer(run, exchange, result),
             ToRunner::Cancel { run } => {
                 if let Some(task) = self.runs.remove(&run) {
@@ -119,11 +119,11 @@ impl Runner {
         }
     }
 
-    fn run(&mut self, run: RunNumber, bundle: BundleNumber, mut execution: Box<Execution>) {
-        let Some(bytes) = self.bundles.get(&bundle) else {
+    fn run(&mut self, run: RunNumber, mut execution: Box<Execution>) {
+        let Some(bundle) = self.bundles.get(execution.code.bundle.digest()) else {
             return end(&self.mailbox, run, Err("the server did not send the run's bundle".into()));
         };
-        execution.code.bundle = bytes.clone();
+        execution.code.bundle = bundle.clone();
         let (guests, mailbox, deferred) = (self.guests.clone(), self.mailbox.clone(), self.deferred.clone());
         let ports = Ports { events: events(self.mailbox.clone(), run), http: self.exchanges.of(run) };
         let task = tokio::spawn(async move {

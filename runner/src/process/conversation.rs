@@ -106,8 +106,8 @@ impl Conversation {
     }
 
     fn send(&mut self, run: RunNumber, execution: Box<Execution>) -> Result<(), Error> {
-        let bundle = self.sent.ensure(&execution.code)?;
-        self.mailbox.post(&ToRunner::Run { run, bundle, execution }).map_err(unsent)
+        self.sent.ensure(&execution.code)?;
+        self.mailbox.post(&ToRunner::Run { run, execution }).map_err(unsent)
     }
 }
 
@@ -125,7 +125,9 @@ mod tests {
     use super::*;
     use crate::code_cache::CodeCache;
     use crate::process::mailbox::OutgoingFrame;
-    use crate::{Code, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument};
+    use crate::{
+        Code, CodeBundle, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument,
+    };
 
     type Answer = Receiver<Result<Executed, Error>>;
 
@@ -147,7 +149,7 @@ mod tests {
         Fixture { conversation: Conversation::new(mailbox, CodeStore::new(codes)), queue, _cache: cache }
     }
 
-    fn execution(bundle: &Arc<[u8]>, wall_ms: u64) -> Execution {
+    fn execution(bundle: &CodeBundle, wall_ms: u64) -> Execution {
         Execution {
             code: Code { component: component(), bundle: bundle.clone() },
             documents: crate::RunDocuments::default(),
@@ -158,7 +160,7 @@ mod tests {
     }
 
     impl Fixture {
-        fn begin(&mut self, run: RunNumber, bundle: &Arc<[u8]>) -> Answer {
+        fn begin(&mut self, run: RunNumber, bundle: &CodeBundle) -> Answer {
             self.begin_with(run, execution(bundle, 1_000), Ports::closed())
         }
 
@@ -201,13 +203,14 @@ mod tests {
 
     #[test]
     fn artifacts_are_sent_once() {
-        let (mut fixture, bundle) = (fixture(), Arc::from([1, 2, 3].as_slice()));
+        let (mut fixture, bundle) = (fixture(), CodeBundle::new([1, 2, 3]));
         let first = fixture.begin(1, &bundle);
         assert_eq!(fixture.sent(), ["load", "keep", "run"]);
         let second = fixture.begin(2, &bundle);
-        let _of_another_tool = fixture.begin(3, &Arc::from([1, 2, 3].as_slice()));
-        let _of_none = (fixture.begin(4, &Arc::default()), fixture.begin(5, &Arc::default()));
-        assert_eq!(fixture.sent()[..3], ["run", "keep", "run"]);
+        let _equal = fixture.begin(3, &CodeBundle::new([1, 2, 3]));
+        let _other = fixture.begin(4, &CodeBundle::new([1, 2]));
+        let _empty = (fixture.begin(5, &CodeBundle::default()), fixture.begin(6, &CodeBundle::default()));
+        assert_eq!(fixture.sent(), ["run", "run", "keep", "run", "keep", "run", "run"]);
         fixture.conversation.handle(ended(2, "two")).unwrap();
         fixture.conversation.handle(ended(1, "one")).unwrap();
         assert_eq!((kind(first), kind(second)), ("one".into(), "two".into()));
@@ -217,8 +220,10 @@ mod tests {
     fn artifacts_kept_by_a_runner_are_bounded() {
         let mut fixture = fixture();
         let mut most = 0;
-        for run in 0..40 {
-            let _answer = fixture.begin(run, &Arc::from(vec![0; 8 << 20]));
+        for run in 0..40_u64 {
+            let mut bytes = vec![0; 8 << 20];
+            bytes[..8].copy_from_slice(&run.to_le_bytes());
+            let _answer = fixture.begin(run, &CodeBundle::new(bytes));
             most = most.max(fixture.conversation.sent.bundle_bytes());
         }
         assert_eq!(most, 64 << 20);
@@ -229,7 +234,7 @@ mod tests {
 
     #[test]
     fn missing_code_fails_one_run() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let mut missing = execution(&bundle, 1_000);
         missing.code.component = Digest::of(b"another");
         let answer = fixture.begin_with(1, missing, Ports::closed());
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn messages_about_other_runs_are_ignored() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let answer = fixture.begin(1, &bundle);
         fixture.conversation.handle(ended(2, "forged")).unwrap();
         fixture.conversation.handle(FromRunner::Event { run: 2, document: "{".into() }).unwrap();
@@ -251,7 +256,7 @@ mod tests {
 
     #[test]
     fn limits_of_events_are_enforced_by_the_server() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let (seen, sink) = std::sync::mpsc::channel();
         let events = Box::new(move |document: StatusDocument| seen.send(document.message).unwrap());
         let _answer = fixture.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
@@ -270,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_host_ends_one_run() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let events = Box::new(|_| panic!("on purpose"));
         let failed = fixture.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
         let sibling = fixture.begin(2, &bundle);
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn an_end_beyond_the_limits_crashes_the_run() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let (long, sibling) = (fixture.begin(1, &bundle), fixture.begin(2, &bundle));
         assert!(matches!(
             fixture.conversation.handle(ended(1, "more than ten bytes")),
@@ -299,7 +304,7 @@ mod tests {
 
     #[test]
     fn an_overdue_run_times_out_and_its_siblings_crash() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let long = fixture.begin_with(1, execution(&bundle, 60_000), Ports::closed());
         let short = fixture.begin_with(2, execution(&bundle, 1_000), Ports::closed());
         let deadline = fixture.conversation.deadline().expect("two runs");
@@ -312,7 +317,7 @@ mod tests {
 
     #[tokio::test]
     async fn http_exchanges_are_answered_and_cancelled() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let _answer = fixture.begin(1, &bundle);
         fixture.sent();
         let request =
@@ -336,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_run_is_stopped_once() {
-        let (mut fixture, bundle) = (fixture(), Arc::default());
+        let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let _answer = fixture.begin(1, &bundle);
         fixture.sent();
         fixture.conversation.cancel(1);

@@ -9,12 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::layer::Confinement;
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
-use crate::{Executed, Execution};
+use crate::{CodeBundle, Executed, Execution};
 
 /// Number of a run, never reused.
 pub type RunNumber = u64;
-/// Number of an author's bundle, never reused.
-pub type BundleNumber = u64;
 /// Number of an HTTP exchange within its run.
 pub type ExchangeNumber = u32;
 
@@ -31,15 +29,14 @@ pub enum ToRunner {
     },
     /// Keeps an author's bundle for later runs.
     Keep {
-        bundle: BundleNumber,
+        bundle: CodeBundle,
         bytes: Blob,
     },
     /// Drops all code that no run uses. The server counts what a runner keeps.
     Forget,
-    /// Begins a run. The execution is sent without its bundle, which the number names.
+    /// Begins a run. Its bundle was sent before.
     Run {
         run: RunNumber,
-        bundle: BundleNumber,
         execution: Box<Execution>,
     },
     HttpAnswer {
@@ -154,18 +151,20 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_sent_without_its_bundle() {
+    fn a_run_is_sent_without_the_bytes_of_its_bundle() {
         let documents = crate::RunDocuments { tool_input: "{}".into(), metadata: "m".into(), ..Default::default() };
         let execution = Execution {
-            code: crate::Code { component: Digest::of(b"a component"), bundle: Arc::from([1, 2, 3].as_slice()) },
+            code: crate::Code { component: Digest::of(b"a component"), bundle: CodeBundle::new([1, 2, 3]) },
             documents: documents.clone(),
             limits: Limits::MAX,
             group: 0,
             tape_mode: crate::TapeMode::Record,
         };
-        let message = round_trip(&ToRunner::Run { run: 1, bundle: 2, execution: Box::new(execution) });
-        let ToRunner::Run { run: 1, bundle: 2, execution } = message else { panic!("a run") };
-        assert_eq!((execution.code.component, execution.code.bundle.len()), (Digest::of(b"a component"), 0));
+        let message = round_trip(&ToRunner::Run { run: 1, execution: Box::new(execution) });
+        let ToRunner::Run { run: 1, execution } = message else { panic!("a run") };
+        let crate::Code { component, bundle } = execution.code;
+        assert_eq!((component, *bundle.digest()), (Digest::of(b"a component"), Digest::of(&[1, 2, 3])));
+        assert!(bundle.bytes().is_empty());
         assert_eq!((execution.documents, execution.limits), (documents, Limits::MAX));
     }
 

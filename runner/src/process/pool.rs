@@ -129,7 +129,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Code, CodeCache, Limits};
+    use crate::{Code, CodeBundle, CodeCache, Limits};
 
     fn pool(command: &[&str]) -> (RunnerPool, tempfile::TempDir) {
         let cache = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ mod tests {
 
     fn execution() -> Execution {
         Execution {
-            code: Code { component: Digest::of(b"a component"), bundle: Arc::default() },
+            code: Code { component: Digest::of(b"a component"), bundle: CodeBundle::default() },
             documents: crate::RunDocuments::default(),
             limits: Limits::DEFAULT,
             group: 0,

@@ -1,20 +1,19 @@
 //! The code sent to a runner, so that each artifact is sent once.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use registry::Digest;
 
 use super::mailbox::{Mailbox, unsent};
-use super::messages::{Blob, BundleNumber, ToRunner};
+use super::messages::{Blob, ToRunner};
 use crate::code_store::CodeStore;
-use crate::{Code, Error};
+use crate::{Code, CodeBundle, Error};
 
-/// Components that a runner keeps; each takes one descriptor there.
+/// Components that a runner process keeps; each takes one descriptor there.
 const COMPONENTS_MAX: usize = 64;
-/// Bundles that a runner keeps.
+/// Bundles that a runner process keeps.
 const BUNDLES_MAX: usize = 1_024;
-/// Size of all bundles together: eight of the largest.
+/// Bytes of all bundles of a runner process: eight of the largest.
 const BUNDLE_BYTES_MAX: usize = 64 << 20;
 
 /// Artifacts that a runner has. At a bound the runner forgets all of them, and those in use are sent again.
@@ -22,23 +21,20 @@ pub struct SentArtifacts {
     mailbox: Mailbox,
     codes: CodeStore,
     components: HashSet<Digest>,
-    /// By the address of their bytes, which is unique while the bytes are held here.
-    bundles: HashMap<usize, (BundleNumber, Arc<[u8]>)>,
+    bundles: HashSet<Digest>,
     bundle_bytes: usize,
-    bundles_sent: BundleNumber,
 }
 
 impl SentArtifacts {
     pub fn new(mailbox: Mailbox, codes: CodeStore) -> Self {
-        let (components, bundles) = (HashSet::new(), HashMap::new());
-        Self { mailbox, codes, components, bundles, bundle_bytes: 0, bundles_sent: 0 }
+        Self { mailbox, codes, components: HashSet::new(), bundles: HashSet::new(), bundle_bytes: 0 }
     }
 
-    /// Sends the code of a run that the runner lacks. Returns the number of the bundle.
+    /// Sends the code of a run that the runner lacks.
     ///
     /// # Errors
     /// When this node does not have the component's code.
-    pub fn ensure(&mut self, code: &Code) -> Result<BundleNumber, Error> {
+    pub fn ensure(&mut self, code: &Code) -> Result<(), Error> {
         self.load(&code.component)?;
         self.keep(&code.bundle)
     }
@@ -71,23 +67,19 @@ impl SentArtifacts {
         self.bundle_bytes
     }
 
-    fn keep(&mut self, bytes: &Arc<[u8]>) -> Result<BundleNumber, Error> {
-        let address = bytes.as_ptr().addr();
-        // An empty slice may have the address of another allocation.
-        if let Some((bundle, _)) = self.bundles.get(&address).filter(|(_, kept)| Arc::ptr_eq(kept, bytes)) {
-            return Ok(*bundle);
+    fn keep(&mut self, bundle: &CodeBundle) -> Result<(), Error> {
+        if self.bundles.contains(bundle.digest()) {
+            return Ok(());
         }
+        let bytes = bundle.bytes();
         if self.bundles.len() >= BUNDLES_MAX || self.bundle_bytes + bytes.len() > BUNDLE_BYTES_MAX {
             let components = self.components();
             self.forget()?;
             components.iter().try_for_each(|component| self.load(component))?;
         }
-        self.bundles_sent += 1;
         self.bundle_bytes += bytes.len();
-        self.bundles.insert(address, (self.bundles_sent, bytes.clone()));
-        let message = ToRunner::Keep { bundle: self.bundles_sent, bytes: Blob(bytes.clone()) };
-        self.mailbox.post(&message).map_err(unsent)?;
-        Ok(self.bundles_sent)
+        self.bundles.insert(*bundle.digest());
+        self.mailbox.post(&ToRunner::Keep { bundle: bundle.clone(), bytes: Blob(bytes.clone()) }).map_err(unsent)
     }
 
     fn forget(&mut self) -> Result<(), Error> {
