@@ -9,10 +9,48 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Bump, Options, Server, Team, Tool, Worker, eventually, server_with_workers};
+use crate::harness::{
+    Bump, Options, PackageIndex, Server, Team, Tool, Worker, eventually, lock_line, package_wheel, server_with_workers,
+};
 
-/// Top-level code runs while a tool is built, for at most forty seconds. A test needs the moment from its start to a signal.
-const SLOW: &str = "import time\ntime.sleep(12)";
+/// A package index that holds its responses, so that builds with its package are in progress until a test opens it.
+struct HeldIndex {
+    index: PackageIndex,
+    wheel: Vec<u8>,
+}
+
+impl HeldIndex {
+    fn serve() -> Self {
+        // No cache has this wheel yet, so that each build requests it.
+        let wheel = package_wheel("words", "1.0", &[("words.py", &format!("# {}\n", fastrand::u64(..)))]);
+        Self { index: PackageIndex::serve_held(&[("words", "words-1.0-py3-none-any.whl", &wheel)]), wheel }
+    }
+
+    fn server(&self, arguments: &[&str]) -> Arc<Server> {
+        let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+        server_with_workers(Options { python_index: Some(self.index.url.clone()), arguments, ..Options::default() })
+    }
+
+    fn worker(&self, server: &Server) -> Worker {
+        Worker::with(server, &["--python-index", &self.index.url])
+    }
+
+    /// A tool whose build waits for the index.
+    fn tool<'t>(&self, team: &'t Team, name: &str) -> Tool<'t> {
+        let tool = team.tool(name).with_file("requirements.lock", &lock_line("words", "1.0", &self.wheel));
+        tool.body("return 'hello'").pushed()
+    }
+
+    /// Waits until this many builds have begun.
+    #[track_caller]
+    fn has_begun(&self, builds: usize) {
+        self.index.held.is_reached_by(builds);
+    }
+
+    fn open(&self) {
+        self.index.held.open();
+    }
+}
 
 fn server() -> Arc<Server> {
     server_with_workers(Options::default())
@@ -20,10 +58,6 @@ fn server() -> Arc<Server> {
 
 fn tool<'t>(team: &'t Team, name: &str) -> Tool<'t> {
     team.tool(name).body("return 'hello'").pushed()
-}
-
-fn slow_tool<'t>(team: &'t Team, name: &str) -> Tool<'t> {
-    team.tool(name).source(SLOW, "return 'hello'").pushed()
 }
 
 /// Asserts that a build is refused temporarily and changes nothing.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::Raised;
-use crate::harness::{Answer, Bump, Options, Server, Team, Tool, count_record_events, eventually, input};
+use crate::harness::{Answer, Bump, Options, Server, Site, Team, Tool, input};
 
 /// Publishes the same commit repeatedly, each time with its own idempotency key.
 fn publish(tool: &Tool<'_>, bumps: &[Bump]) {
@@ -184,20 +184,36 @@ fn variables_change_together_or_not_at_all_and_stay_while_they_are_needed() {
 /// were served before.
 #[test]
 fn a_deprecation_takes_effect_immediately() {
-    let server = Server::private(&Options::default());
-    let team = Team::on(&server);
-    let source = "import time\ntime.sleep(tool_input.get('seconds', 0))\nreturn metadata.version";
-    let tool = team.tool("leaving").body(source).pushed();
+    let server = Server::private(&Options::reaching_loopback());
+    let (team, [one, two]) = (Team::on(&server), [Site::serve(), Site::serve()]);
+    let hosts = format!("allowed_hosts = ['{}', '{}']", one.address, two.address);
+    let source = "
+        if 'held' in tool_input:
+            import urllib.request
+            urllib.request.urlopen(tool_input['held']).read()
+        return metadata.version
+    ";
+    let tool = team.tool("leaving").body(source).manifest(&hosts).manifest("timeout_seconds = 300").pushed();
     publish(&tool, &[Bump::Minor, Bump::Minor]);
-    deprecated_under_load(&team, &tool, &format!("/tool/{}/version/1.1.0", tool.id()), "1.1.0");
+    let path = format!("/tool/{}/version/1.1.0", tool.id());
+    deprecated_under_load(&team, &tool, Deprecation { path: &path, constraint: "1.1.0", site: &one });
     // A constraint then matches the highest remaining version.
     assert_eq!(tool.invoke(json!({})).output(), "1.0.0");
-    deprecated_under_load(&team, &tool, &format!("/tool/{}", tool.id()), ">=1.0");
+    let path = format!("/tool/{}", tool.id());
+    deprecated_under_load(&team, &tool, Deprecation { path: &path, constraint: ">=1.0", site: &two });
     team.post(&format!("/tool/{}", tool.id()), &json!({"description": "Too late."})).expect(404);
     tool.publish(Bump::Minor).expect(404);
 }
 
-fn deprecated_under_load(team: &Team, tool: &Tool<'_>, path: &str, constraint: &str) {
+/// A deprecation while a run waits for a site.
+struct Deprecation<'a> {
+    path: &'a str,
+    constraint: &'a str,
+    site: &'a Site,
+}
+
+fn deprecated_under_load(team: &Team, tool: &Tool<'_>, deprecation: Deprecation<'_>) {
+    let Deprecation { path, constraint, site } = deprecation;
     let gone = AtomicBool::new(false);
     let served_until_gone = || {
         loop {
@@ -209,16 +225,14 @@ fn deprecated_under_load(team: &Team, tool: &Tool<'_>, path: &str, constraint: &
             assert!([200, 404].contains(&answer.status), "{answer}");
         }
     };
-    let begun = || count_record_events(team, tool.id()).0;
-    let before = begun();
     std::thread::scope(|scope| {
         let _gone = Raised(&gone);
         let long = scope.spawn(|| {
-            let body = json!({"inputs": [input(&json!({"seconds": 2}))]});
+            let body = json!({"inputs": [input(&site.hold())]});
             let constraint = constraint.replace(">=", "%3E%3D");
             team.post(&format!("/tool/{}/version/{constraint}/invoke", tool.id()), &body)
         });
-        eventually("the start of the run", || (begun() > before).then_some(()));
+        site.held.is_reached_by(1);
         let callers: Vec<_> = (0..3).map(|_| scope.spawn(served_until_gone)).collect();
         (0..5).for_each(|_| drop(invoke(tool, team, constraint).expect(200)));
         team.delete(path).expect(204);
@@ -226,6 +240,7 @@ fn deprecated_under_load(team: &Team, tool: &Tool<'_>, path: &str, constraint: &
         for caller in callers {
             assert_eq!(caller.join().expect("an answer"), 404);
         }
+        site.held.open();
         let ended = long.join().expect("an answer").expect(200)["invocation_results"][0].clone();
         assert_eq!(ended["succeeded"], true, "{ended}");
         let record = team.get(&format!("/tool/invocation/{}", ended["invocation_id"].as_str().expect("an id")));

@@ -5,7 +5,10 @@ use std::net::{Shutdown, TcpStream};
 
 use serde_json::json;
 
-use crate::harness::{PATIENCE, Team, count_record_events, count_rows, eventually, input};
+use crate::harness::{
+    Options, PATIENCE, PackageIndex, Server, Site, Team, count_record_events, eventually, input, lock_line,
+    package_wheel,
+};
 
 /// Sends the head of a request and a part of its body, then disconnects.
 fn cut_off(team: &Team, path: &str, headers: &str, body: &[u8]) {
@@ -58,9 +61,10 @@ fn half_a_push_does_nothing() {
 
 #[test]
 fn a_client_that_disconnects_loses_its_answer_and_not_its_record() {
-    let team = Team::new();
-    let tool = team.tool("sleeper").body("import time\ntime.sleep(1)\nreturn 'rested'").published();
-    let body = json!({"inputs": [input(&json!({}))]}).to_string();
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let tool = team.tool("sleeper").held_by(&site).published();
+    let body = json!({"inputs": [input(&site.hold())]}).to_string();
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
     let head = format!(
         "POST /v1/{}/tool/{}/version/1.0.0/invoke HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
@@ -71,16 +75,21 @@ fn a_client_that_disconnects_loses_its_answer_and_not_its_record() {
         body.len()
     );
     stream.write_all(head.as_bytes()).expect("a request");
-    eventually("the start of the run", || (count_record_events(&team, tool.id()).0 == 1).then_some(()));
+    site.held.is_reached_by(1);
     drop(stream);
+    site.held.open();
     eventually("the end of the record", || (count_record_events(&team, tool.id()).1 == 1).then_some(()));
     assert_eq!(team.history()[0]["invocation_status"]["output"], "rested");
 }
 
 #[test]
 fn a_publication_continues_without_its_client() {
-    let team = Team::new();
-    let tool = team.tool("slow").source("import time\ntime.sleep(1)", "return 'done'").pushed();
+    let wheel = package_wheel("words", "1.0", &[("words.py", "")]);
+    let index = PackageIndex::serve_held(&[("words", "words-1.0-py3-none-any.whl", &wheel)]);
+    let options = Options { python_index: Some(index.url.clone()), has_own_cache: true, ..Options::default() };
+    let team = Team::on(&Server::private(&options));
+    let tool = team.tool("slow").with_file("requirements.lock", &lock_line("words", "1.0", &wheel));
+    let tool = tool.body("return 'done'").pushed();
     let body = json!({"project_path": tool.path(), "bump_type": "minor"}).to_string();
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
     let head = format!(
@@ -92,9 +101,9 @@ fn a_publication_continues_without_its_client() {
         body.len()
     );
     stream.write_all(head.as_bytes()).expect("a request");
-    let builds = format!("builds WHERE tool = '{}'", tool.id());
-    eventually("the start of the build", || (count_rows(&team, &builds) == 1).then_some(()));
+    index.held.is_reached_by(1);
     drop(stream);
+    index.held.open();
     eventually("the version", || (tool.versions() == ["1.0.0"]).then_some(()));
     assert_eq!(tool.invoke(json!({})).output(), "done");
 }

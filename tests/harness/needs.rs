@@ -27,6 +27,9 @@ pub const PYTHON_INDEX: Need = Need {
     command: "LATHE_PYTHON_INDEX=$(python3 -c 'from pip._internal.models.index import PyPI; print(PyPI.simple_url)')",
 };
 
+/// Only root can change its user.
+pub const ROOT: Need = Need { what: "the user root", command: "sudo --preserve-env=PATH cargo test" };
+
 pub const RUST_TOOLCHAIN: Need = Need {
     what: "a Rust toolchain for wasm32-wasip2, cc and bubblewrap",
     command: "apt-get install bubblewrap gcc; rustup target add wasm32-wasip2, or tests/rust/wasm-toolchain.sh \

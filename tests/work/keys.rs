@@ -1,9 +1,14 @@
 //! `Idempotency-Key`: the same request is carried out once and answered the same.
 
+use std::sync::mpsc;
+
 use serde_json::{Value, json};
 
 use super::{begun, call, invoke_path};
-use crate::harness::{Answer, Bump, Team, Tool, eventually, failed_builds, input};
+use crate::harness::{
+    Answer, Bump, Options, PATIENCE, PackageIndex, Server, Site, Team, Tool, eventually, failed_builds, input,
+    lock_line, package_wheel,
+};
 
 /// Answers, fails, and returns text that is hard to store.
 const BODY: &str = r#"
@@ -62,27 +67,29 @@ fn an_idempotency_key_is_bound_to_one_request() {
 
 #[test]
 fn concurrent_copies_of_a_request_run_once() {
-    let team = Team::new();
-    let tool = team.tool("slow").body("import time\ntime.sleep(0.5)\nreturn 'slept'").published();
-    let body = call(&json!({}));
-    let answers: Vec<Answer> = std::thread::scope(|scope| {
-        let copies: Vec<_> = (0..10).map(|_| scope.spawn(|| keyed(&tool, "same", &body))).collect();
-        copies.into_iter().map(|copy| copy.join().expect("an answer")).collect()
-    });
-    let first = keyed(&tool, "same", &body);
-    first.expect(200);
-    for answer in &answers {
-        match answer.status {
-            200 => assert_eq!(answer.body, first.body),
-            _ => {
-                answer.expect(409);
-                assert_eq!(answer.code(), "request_in_progress");
-                assert_eq!(answer.headers["retry-after"], "1");
-                assert!(answer.json()["operation_id"].is_string(), "{answer}");
-            }
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let tool = team.tool("slow").held_by(&site).published();
+    let body = call(&site.hold());
+    let (sender, answers) = mpsc::channel();
+    let first = std::thread::scope(|scope| {
+        for sender in [(); 10].map(|()| sender.clone()) {
+            let (tool, body) = (&tool, &body);
+            scope.spawn(move || sender.send(keyed(tool, "same", body)).expect("the test waits"));
         }
-    }
-    assert!(answers.iter().any(|answer| answer.status == 200));
+        for _ in 1..10 {
+            let answer: Answer = answers.recv_timeout(PATIENCE).expect("an answer while the first copy runs");
+            answer.expect(409);
+            assert_eq!(answer.code(), "request_in_progress");
+            assert_eq!(answer.headers["retry-after"], "1");
+            assert!(answer.json()["operation_id"].is_string(), "{answer}");
+        }
+        site.held.is_reached_by(1);
+        site.held.open();
+        answers.recv_timeout(PATIENCE).expect("the answer of the first copy")
+    });
+    first.expect(200);
+    assert_eq!(keyed(&tool, "same", &body).body, first.body);
     assert_eq!(team.history().len(), 1);
 }
 
@@ -147,18 +154,29 @@ fn a_publication_whose_answer_was_lost_is_found_again_without_a_key() {
 
 #[test]
 fn a_client_that_lost_its_answer_gets_it_under_its_key() {
-    let team = Team::new();
-    let tool = team.tool("slow").source("import time\ntime.sleep(1)", "return 'done'").pushed();
+    let (site, wheel) = (Site::serve(), package_wheel("words", "1.0", &[("words.py", "")]));
+    let index = PackageIndex::serve_held(&[("words", "words-1.0-py3-none-any.whl", &wheel)]);
+    let options =
+        Options { python_index: Some(index.url.clone()), has_own_cache: true, ..Options::reaching_loopback() };
+    let team = Team::on(&Server::private(&options));
+    let tool = team.tool("slow").with_file("requirements.lock", &lock_line("words", "1.0", &wheel));
+    let tool = tool.held_by(&site).pushed();
     let body = json!({"project_path": tool.path(), "bump_type": "minor"});
     let path = format!("/tool/{}/version", tool.id());
-    drop(begun(&team, &path, "idempotency-key: k\r\n", &body));
+    let publishing = begun(&team, &path, "idempotency-key: k\r\n", &body);
+    index.held.is_reached_by(1);
+    drop(publishing);
+    index.held.open();
     let publish = || team.request("POST", &path).header("idempotency-key", "k").json(&body).send();
     let answer = eventually("the answer", || Some(publish()).filter(|answer| answer.status != 409));
     assert_eq!(answer.expect(201), json!({"new_version": "1.0.0"}));
-    drop(begun(&team, &invoke_path(&tool), "idempotency-key: i\r\n", &call(&json!({}))));
-    let invoke = || keyed(&tool, "i", &call(&json!({})));
+    let running = begun(&team, &invoke_path(&tool), "idempotency-key: i\r\n", &call(&site.hold()));
+    site.held.is_reached_by(1);
+    drop(running);
+    site.held.open();
+    let invoke = || keyed(&tool, "i", &call(&site.hold()));
     let answer = eventually("the answer", || Some(invoke()).filter(|answer| answer.status != 409));
-    assert_eq!(answer.expect(200)["invocation_results"][0]["output"], "done");
+    assert_eq!(answer.expect(200)["invocation_results"][0]["output"], "rested");
     assert_eq!((tool.versions().len(), team.history().len()), (1, 1));
 }
 

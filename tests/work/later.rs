@@ -17,18 +17,20 @@ fn location(answer: &Answer) -> String {
 
 #[test]
 fn a_call_is_answered_later() {
-    let team = Team::new();
-    let tool = team.tool("slow").body("import time\ntime.sleep(tool_input['seconds'])\nreturn 'slept'").published();
-    let accepted = later(&tool, &call(&json!({"seconds": 1})));
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let tool = team.tool("slow").held_by(&site).published();
+    let accepted = later(&tool, &call(&site.hold()));
     let location = location(&accepted);
     let body = accepted.json();
     assert_eq!(location, format!("/v1/{}/operation/{}", team.organization, body["id"].as_str().expect("an id")));
     assert_eq!((&body["status"], &body["kind"]), (&json!("running"), &json!("invoke")));
     assert_eq!((&body["result"], &body["error"], &body["http_status"]), (&Value::Null, &Value::Null, &Value::Null));
     assert_eq!(body["finished_at"], Value::Null);
+    site.held.open();
     let operation = ended(&team, &location);
     assert_eq!((&operation["status"], &operation["http_status"]), (&json!("succeeded"), &json!(200)));
-    assert_eq!(operation["result"]["invocation_results"][0]["output"], "slept");
+    assert_eq!(operation["result"]["invocation_results"][0]["output"], "rested");
     assert!(operation["started_at"].as_str() < operation["finished_at"].as_str(), "{operation}");
     assert_eq!(operation["result"]["invocation_results"][0]["invocation_id"], team.history()[0]["id"]);
 }

@@ -3,8 +3,11 @@
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use super::{refused, server, slow_tool, tool, worker, works};
+use super::{HeldIndex, refused, server, tool, worker, works};
 use crate::harness::{Bump, Options, Server, Team, Worker, eventually, scratch_of_workers, server_with_workers};
+
+/// Top-level code runs while a tool is built. It sleeps for the forty seconds that a build allows, until its worker is killed.
+const ENDLESS: &str = "import time\ntime.sleep(40)";
 
 #[test]
 fn without_a_worker_a_build_is_refused_with_the_next_step() {
@@ -27,13 +30,18 @@ fn without_a_worker_a_build_is_refused_with_the_next_step() {
 /// Another worker starts the build again.
 #[test]
 fn a_build_outlives_its_worker() {
-    let server = server();
+    let index = HeldIndex::serve();
+    let server = index.server(&[]);
     let team = Team::on(&server);
-    let tool = slow_tool(&team, "slow");
-    let mut workers = vec![worker(&server), worker(&server)];
+    let tool = index.tool(&team, "held");
+    let first = index.worker(&server);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| tool.publish(Bump::Minor));
-        Worker::compiling(&mut workers).signal(Signal::SIGKILL);
+        index.has_begun(1);
+        let _second = index.worker(&server);
+        first.signal(Signal::SIGKILL);
+        index.has_begun(2);
+        index.open();
         publishing.join().expect("an answer").expect(201);
     });
     let version = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
@@ -48,7 +56,7 @@ fn a_build_outlives_its_worker() {
 fn a_build_that_ends_two_workers_is_given_up_and_leaves_nothing() {
     let server = server();
     let team = Team::on(&server);
-    let tool = slow_tool(&team, "slow");
+    let tool = team.tool("endless").source(ENDLESS, "return 'hello'").pushed();
     let mut workers = vec![worker(&server), worker(&server)];
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| refused(&team, &tool, "build_worker_lost"));
@@ -63,20 +71,22 @@ fn a_build_that_ends_two_workers_is_given_up_and_leaves_nothing() {
     // The tool is free again, and the server continues.
     let third = worker(&server);
     assert_eq!(scratch_of_workers(&server).len(), 1);
-    tool.publish(Bump::Minor).expect(201);
+    tool.body("return 'hello'").pushed().publish(Bump::Minor).expect(201);
     drop(third);
 }
 
 #[test]
 fn a_worker_that_is_stopped_finishes_its_build() {
-    let server = server();
+    let index = HeldIndex::serve();
+    let server = index.server(&[]);
     let team = Team::on(&server);
-    let tool = slow_tool(&team, "slow");
-    let mut worker = worker(&server);
+    let tool = index.tool(&team, "held");
+    let mut worker = index.worker(&server);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(|| tool.publish(Bump::Minor));
-        eventually("a build's child", || worker.is_compiling().then_some(()));
+        index.has_begun(1);
         worker.signal(Signal::SIGTERM);
+        index.open();
         publishing.join().expect("an answer").expect(201);
     });
     assert_eq!(worker.ended().code(), Some(0), "{}", worker.said());
@@ -121,14 +131,15 @@ fn a_worker_waits_for_its_server() {
 /// The worker cancels the build of a dead server, and takes the next job.
 #[test]
 fn a_server_that_dies_takes_its_build_with_it() {
-    let server = server();
+    let index = HeldIndex::serve();
+    let server = index.server(&[]);
     let team = Team::on(&server);
-    let tool = slow_tool(&team, "slow");
-    let mut worker = worker(&server);
+    let tool = index.tool(&team, "held");
+    let worker = index.worker(&server);
     let request = tool.publish_request(Bump::Minor);
     std::thread::scope(|scope| {
         let publishing = scope.spawn(move || request.try_send().is_err());
-        eventually("a build's child", || worker.is_compiling().then_some(()));
+        index.has_begun(1);
         server.kill();
         assert!(publishing.join().expect("no answer"));
     });

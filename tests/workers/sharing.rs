@@ -1,12 +1,9 @@
 //! Organisations that share workers and the bound of running builds.
 
-use std::sync::Arc;
-
-use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::{server, slow_tool, tool, worker};
-use crate::harness::{Bump, Options, Server, Team, Tool, server_with_workers};
+use super::{HeldIndex, tool};
+use crate::harness::{Bump, Team, Tool};
 
 /// Starts an asynchronous publication, and returns the path of its operation.
 fn started(tool: &Tool<'_>) -> String {
@@ -17,14 +14,15 @@ fn started(tool: &Tool<'_>) -> String {
 
 /// The test itself decides how long the first build runs, so that no time matters.
 #[track_caller]
-fn one_is_left_to_others(server: &Arc<Server>) {
-    let (crowd, other) = (Team::on(server), Team::on(server));
-    let (held, next, prompt) = (slow_tool(&crowd, "held"), tool(&crowd, "next"), tool(&other, "prompt"));
-    let mut first = worker(server);
+fn one_is_left_to_others(arguments: &[&str]) {
+    let index = HeldIndex::serve();
+    let server = index.server(arguments);
+    let (crowd, other) = (Team::on(&server), Team::on(&server));
+    let (held, next, prompt) = (index.tool(&crowd, "held"), tool(&crowd, "next"), tool(&other, "prompt"));
+    let _first = index.worker(&server);
     let operations = [started(&held), started(&next)];
-    first.is_compiling();
-    first.signal(Signal::SIGSTOP);
-    let _second = worker(server);
+    index.has_begun(1);
+    let _second = index.worker(&server);
     prompt.publish(Bump::Minor).expect(201);
     for path in &operations {
         let operation: Value = server.request("GET", path).bearer(&crowd.token).send().expect(200);
@@ -35,12 +33,11 @@ fn one_is_left_to_others(server: &Arc<Server>) {
 
 #[test]
 fn one_of_two_builds_is_reserved_for_other_organizations() {
-    one_is_left_to_others(&server());
+    one_is_left_to_others(&[]);
 }
 
 /// The server allows more builds than there are workers.
 #[test]
 fn one_of_two_workers_is_reserved_for_other_organizations() {
-    let arguments = vec!["--parallel-builds".to_owned(), "8".to_owned()];
-    one_is_left_to_others(&server_with_workers(Options { arguments, ..Options::default() }));
+    one_is_left_to_others(&["--parallel-builds", "8"]);
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{server, worker, works};
-use crate::harness::{PATIENCE, Server, Team, Worker, eventually, socket_of_workers};
+use crate::harness::{PATIENCE, Server, Team, Worker, eventually, needs, socket_of_workers};
 
 /// The protocol of the binary under test.
 const PROTOCOL: u64 = 4;
@@ -165,8 +165,8 @@ fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn another_user_is_refused() {
-    if !nix::unistd::geteuid().is_root() {
-        return println!("not tried: only root can change the user");
+    if needs::ROOT.require(nix::unistd::geteuid().is_root().then_some(())).is_none() {
+        return;
     }
     let server = server();
     let socket = socket_of_workers(&server);

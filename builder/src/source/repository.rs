@@ -86,7 +86,7 @@ impl Repository {
         if git.find_commit(commit.oid()).is_err() {
             return Err(SourceError::UnknownCommit { commit: *commit });
         }
-        if let Err(error) = pin.write(&git) {
+        if let Err(error) = pin.write(&git, std::thread::sleep) {
             self.accept_existing_pin(error, &pin)?;
             if !self.path().join(&pin.reference).exists() {
                 return Ok(()); // the ref is packed, so that it was written long ago
@@ -154,12 +154,12 @@ struct Pin<'a> {
 
 impl Pin<'_> {
     /// Writes the ref. Retries while another publication of the same commit holds its lock.
-    fn write(&self, git: &git2::Repository) -> Result<(), git2::Error> {
+    fn write(&self, git: &git2::Repository, mut pause: impl FnMut(Duration)) -> Result<(), git2::Error> {
         let mut waited = Duration::ZERO;
         loop {
             match git.reference(&self.reference, self.commit.oid(), false, "pin") {
                 Err(error) if error.code() == ErrorCode::Locked && waited < LOCKED_TIME_MAX => {
-                    std::thread::sleep(LOCKED_PAUSE);
+                    pause(LOCKED_PAUSE);
                     waited += LOCKED_PAUSE;
                 }
                 written => return written.map(drop),
@@ -174,5 +174,33 @@ fn pin_reference(name: &str) -> Result<String, SourceError> {
         Ok(reference)
     } else {
         Err(SourceError::InvalidPin { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two tools may be published from one commit at the same time: one publication holds the lock of the ref for a moment.
+    #[test]
+    fn a_pin_waits_for_the_lock_of_its_ref() {
+        let directory = tempfile::tempdir().unwrap();
+        let git = git2::Repository::init_bare(directory.path()).unwrap();
+        let tree = git.find_tree(git.treebuilder(None).unwrap().write().unwrap()).unwrap();
+        let author = git2::Signature::now("Eve", "eve@example.org").unwrap();
+        let commit = git.commit(None, &author, &author, "empty", &tree, &[]).unwrap();
+        let lock = directory.path().join("refs/lathe/builds/1.lock");
+        std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        std::fs::write(&lock, "").unwrap();
+        let pin = Pin { name: "builds/1", reference: pin_reference("builds/1").unwrap(), commit: commit.into() };
+        let mut pauses = 0;
+        let release = |_| {
+            pauses += 1;
+            if pauses == 3 {
+                std::fs::remove_file(&lock).unwrap();
+            }
+        };
+        pin.write(&git, release).unwrap();
+        assert_eq!((pauses, git.find_reference(&pin.reference).unwrap().target()), (3, Some(commit)));
     }
 }
