@@ -3,7 +3,6 @@
 //! [`router`] has every route with the permission it needs, [`App`] is the state of the handlers, and [`Server`] accepts
 //! connections. Domain rules are in the other crates: a handler parses, calls one use case and renders.
 
-mod answer_headers;
 mod app;
 mod auth;
 mod body_end;
@@ -18,6 +17,7 @@ mod readiness;
 mod request_id;
 mod request_identity;
 mod request_log;
+mod response_headers;
 mod router;
 mod routes;
 mod server;

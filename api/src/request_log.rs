@@ -21,12 +21,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
-use crate::answer_headers;
 use crate::body_end::with_end;
 use crate::error::Fault;
 use crate::head_limits;
 use crate::request_id::{HEADER, RequestId, RequestIds};
 use crate::request_identity::RequestIdentity;
+use crate::response_headers;
 use exchange::Exchange;
 
 /// Gives the request its id and its span. Turns a fault into a line of the log and a response that shows only the id.
@@ -49,7 +49,7 @@ async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {
         response = fault.log(id.as_str()).into_response();
     }
-    answer_headers::add(response.headers_mut());
+    response_headers::add(response.headers_mut());
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(HEADER, value);
     }

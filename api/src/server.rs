@@ -9,7 +9,6 @@
 mod accept;
 mod body;
 mod connection;
-mod crowd;
 mod early_refusal;
 mod heads;
 mod limiter;
@@ -19,6 +18,7 @@ mod metrics_listener;
 mod peer;
 mod service;
 mod socket;
+mod stalled_share;
 
 pub(crate) use body::BodyError;
 pub use limits::{BodyLimits, ConnectionLimits};

@@ -4,15 +4,15 @@
 //! `Prefer: respond-async` it is 202 and the path of an operation that has the same body later. Work with an idempotency
 //! key and asynchronous work are operations ([`tracked`]).
 
-mod answer;
 mod events;
+mod final_response;
 mod operation;
 mod reply;
 mod response_mode;
 mod tracked;
 
-pub(crate) use answer::Answer;
 pub(crate) use events::{Event, Events};
+pub(crate) use final_response::FinalResponse;
 pub(crate) use operation::{OperationInstance, OperationReader, with_operation_responses};
 pub(crate) use reply::{Reply, WorkContext};
 pub(crate) use tracked::OperationRequest;

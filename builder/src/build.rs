@@ -18,7 +18,7 @@ use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
 use crate::steps::{inspect, mocks, schema};
 use crate::toolchain::Toolchains;
-use crate::toolchain::project::{Caches, Made, Project};
+use crate::toolchain::project::{Caches, Project, ToolchainOutput};
 use crate::workers::Workers;
 
 /// Builds projects. Components are built in this process, or in workers if there are any.
@@ -76,7 +76,7 @@ impl Pipeline {
         blocking(move || declarations.built(made, checks, &limits_max)).await?
     }
 
-    async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         match &self.workers {
             None => self.toolchains.make(project, progress).await,
             Some(workers) => workers.make(project, progress).await,
@@ -122,20 +122,20 @@ impl Declarations {
     }
 
     /// The built tool, with the author's settings within the operator's limits.
-    fn built(self, made: Made, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
+    fn built(self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
         let settings = self.settings(limits_max)?;
         let input_schema = match self.input_schema {
             Some(schema) => schema,
             None => schema::derived(made.input_schema.as_deref().unwrap_or_default())?,
         };
         Ok(Built {
-            settings: VersionSettings { world: Some(inspect::world_of(&made.artefact)?), ..settings },
+            settings: VersionSettings { world: Some(inspect::world_of(&made.artifact)?), ..settings },
             mocks: self.mocks,
             checks,
             validator: InputSchema::compile(&input_schema).map_err(Error::internal)?,
             input_schema,
             manifest: self.manifest,
-            artefact: made.artefact,
+            artifact: made.artifact,
             packages: made.packages,
         })
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::attestation::Package;
 use crate::checks::{CheckFiles, Subject};
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::error::Error;
 use crate::steps::manifest::Manifest;
 use crate::steps::schema::{self, Declared};
@@ -21,7 +21,7 @@ pub struct Built {
     pub mocks: Mocks,
     /// The checks, not parsed yet: a rebuild of a version ignores them.
     pub checks: CheckFiles,
-    pub artefact: Artefact,
+    pub artifact: BuiltArtifact,
     pub packages: Vec<Package>,
 }
 
@@ -36,14 +36,18 @@ impl Built {
     ///
     /// # Errors
     /// When a schema is not a JSON Schema, or compiling it takes too long.
-    pub(crate) async fn prove(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
+    pub(crate) async fn compile_expensive(
+        &self,
+        schemas: &SchemaMatcher,
+        organization: &OrganizationId,
+    ) -> Result<(), Error> {
         let Manifest { input_schema, output_schema, .. } = &self.manifest;
         let input = Declared { schema: &self.validator, path: input_schema.as_deref(), check: schema::INPUT };
-        input.prove(schemas, organization).await?;
+        input.compile_expensive(schemas, organization).await?;
         let Some(output) = &self.settings.output_schema else { return Ok(()) };
         let output = InputSchema::compile(output).map_err(Error::internal)?;
         let output = Declared { schema: &output, path: output_schema.as_deref(), check: schema::OUTPUT };
-        output.prove(schemas, organization).await
+        output.compile_expensive(schemas, organization).await
     }
 
     /// The tool as checks run it.
@@ -51,7 +55,7 @@ impl Built {
         Subject {
             organization,
             tool_name: self.tool_name(),
-            code: self.artefact.code(),
+            code: self.artifact.code(),
             settings: &self.settings,
             input_schema: &self.validator,
             mocks: &self.mocks,

@@ -58,7 +58,7 @@ pub struct Snapshot {
 
 /// The code of a version.
 #[derive(Debug, Clone)]
-pub enum Artefact {
+pub enum BuiltArtifact {
     /// A bundle for a language's image, or for a snapshot of it.
     Bundle {
         image: Digest,
@@ -72,7 +72,7 @@ pub enum Artefact {
     Component { bytes: Arc<[u8]>, digest: Digest },
 }
 
-impl Artefact {
+impl BuiltArtifact {
     #[must_use]
     pub fn of_image(image: &Image, bundle: Vec<u8>) -> Self {
         let component = image.component_digest(&bundle);

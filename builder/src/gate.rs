@@ -27,14 +27,14 @@ use schemas::Comparison;
 
 /// The part of a version that callers see.
 #[derive(Clone, Copy)]
-pub struct Surface<'a> {
+pub struct CallerInterface<'a> {
     pub input_schema: &'a Value,
     pub envvars: &'a [EnvvarName],
     pub secrets: &'a [EnvvarName],
     pub settings: &'a VersionSettings,
 }
 
-impl<'a> From<&'a ToolVersion> for Surface<'a> {
+impl<'a> From<&'a ToolVersion> for CallerInterface<'a> {
     fn from(version: &'a ToolVersion) -> Self {
         Self {
             input_schema: &version.input_schema,
@@ -67,7 +67,7 @@ const fn weight(bump: BumpKind) -> u8 {
 
 /// The changes that callers of the old version may notice. Changes that need only a patch are left out.
 #[must_use]
-pub fn changes(old: Surface<'_>, new: Surface<'_>) -> Vec<Change> {
+pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change> {
     let mut changes = input(old.input_schema, new.input_schema);
     changes.extend(output(old.settings.output_schema.as_ref(), new.settings.output_schema.as_ref()));
     changes.extend(variables("variable", old.envvars, new.envvars));

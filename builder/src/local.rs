@@ -49,8 +49,8 @@ impl LocalBuilder {
     /// When a stage refuses the project.
     pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
         let built = self.pipeline.build(files, Caches::Used, progress).await?;
-        built.prove(self.trials.schemas(), &self.organization).await?;
-        built.artefact.make_ready(self.trials.compiler()).await?;
+        built.compile_expensive(self.trials.schemas(), &self.organization).await?;
+        built.artifact.make_ready(self.trials.compiler()).await?;
         Ok(built)
     }
 
@@ -77,7 +77,7 @@ impl LocalBuilder {
         let trial = Trial {
             organization: &self.organization,
             tool_name: &built.tool_name(),
-            code: built.artefact.code(),
+            code: built.artifact.code(),
             settings: &built.settings,
             input_schema: &built.validator,
             input,

@@ -1,14 +1,14 @@
 //! Publications: lease → checkout → build → save. Only the files of this folder use the store.
 
-mod attesting;
 mod branch_test;
 mod builder;
-mod gating;
-mod publication;
-mod rehearsing;
+mod bump;
+mod publish_context;
 mod repetition;
+mod replay_gate;
 mod request;
 mod verify;
+mod version_attestation;
 
 use std::time::Duration;
 
@@ -22,15 +22,15 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{CommitId, Repository};
-use attesting::Origin;
 pub use branch_test::{ReplayedBranch, TestRequest};
 use builder::Commit;
 pub use builder::{Builder, BuilderServices};
-use publication::Publication;
-use rehearsing::RehearsedCandidate;
-pub use rehearsing::ReplayGate;
+use publish_context::PublishContext;
+use replay_gate::ReplayCandidate;
+pub use replay_gate::ReplayGate;
 pub use request::PublishRequest;
 pub use verify::{Verification, VersionDifference};
+use version_attestation::Origin;
 
 /// Time after which a lease expires when its holder has died.
 const LEASE_TTL: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl Builder {
         let admitted = self.admit(principal)?;
         let lease = self.store.acquire_lease(principal, &request.tool, LEASE_TTL).await?;
         let renewal = self.keep_alive(lease.clone());
-        let publication = Publication { builder: self, principal, lease: &lease, progress: &progress };
+        let publication = PublishContext { builder: self, principal, lease: &lease, progress: &progress };
         let span = tracing::info_span!("build", kind = "publish", tool = %lease.tool, build = %lease.build);
         let publishing = publication.run(request, &admitted);
         let published = metrics::counted("publish", publishing.instrument(span)).await;
@@ -90,15 +90,15 @@ impl Builder {
         if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
             self.artifacts.put(mocks).await?;
         }
-        if let Some(snapshot) = built.artefact.snapshot() {
+        if let Some(snapshot) = built.artifact.snapshot() {
             self.artifacts.put(snapshot.clone()).await?;
         }
-        self.artifacts.put(built.artefact.bytes().clone()).await?;
+        self.artifacts.put(built.artifact.bytes().clone()).await?;
         Ok(())
     }
 }
 
-impl Publication<'_> {
+impl PublishContext<'_> {
     async fn run(&self, request: PublishRequest, admitted: &Admitted) -> Result<Version, Error> {
         let Self { builder, principal, lease, progress } = *self;
         if let Some(operation) = &request.operation {
@@ -117,8 +117,8 @@ impl Publication<'_> {
         let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
         if let Some(gate) = request.gate {
             let candidate = &builder.candidate(principal, &built, commit).await?;
-            let rehearsed = RehearsedCandidate { principal, tool: &lease.tool, candidate, gate };
-            progress.step(rehearsing::STAGE, builder.rehearse(rehearsed, progress)).await?;
+            let replayed = ReplayCandidate { principal, tool: &lease.tool, candidate, gate };
+            progress.step(replay_gate::STAGE, builder.pass_replay_gate(replayed, progress)).await?;
         }
         progress.step("store", builder.store_artifacts(&built)).await?;
         let origin = Origin { branch: &branch, commit, project_path: &request.project_path, bump };
@@ -134,9 +134,9 @@ impl Publication<'_> {
             scaffold_commit: blocking(move || scaffold_commit(&of)).await??,
             project_path: request.project_path,
             settings: built.settings,
-            image_digest: built.artefact.code().component,
-            bundle_digest: built.artefact.bundle_digest(),
-            component_digest: built.artefact.component_digest(),
+            image_digest: built.artifact.code().component,
+            bundle_digest: built.artifact.bundle_digest(),
+            component_digest: built.artifact.component_digest(),
             build_log: progress.log(),
             attestation,
         };

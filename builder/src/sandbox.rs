@@ -31,7 +31,7 @@ mod watch;
 pub use bounds::Bounds;
 pub use confined::Sandbox;
 pub use failure::Failure;
-pub use job::{BUILD_DIRECTORY, Finished, Job, Shown, Used};
+pub use job::{BUILD_DIRECTORY, Finished, Job, ReadOnlyMount, Used};
 pub use lazy::LazySandbox;
 pub use missing::{KernelSetting, Missing};
 pub use scratch::{ScratchDirectory, Scratches};

@@ -41,7 +41,7 @@ pub struct Snapshots {
 }
 
 /// The parts of a snapshot.
-pub struct Ingredients<'a> {
+pub struct SnapshotInputs<'a> {
     pub image: &'a Image,
     pub code: &'a NativeCode,
     /// Unpacks the image's component.
@@ -64,12 +64,12 @@ impl Snapshots {
     ///
     /// # Errors
     /// When the child process cannot be started.
-    pub async fn get(&self, of: Ingredients<'_>, progress: &Progress) -> Result<Option<Snapshot>, Error> {
-        let Ingredients { image, code, component, packages } = of;
+    pub async fn get(&self, of: SnapshotInputs<'_>, progress: &Progress) -> Result<Option<Snapshot>, Error> {
+        let SnapshotInputs { image, code, component, packages } = of;
         let digest = image.digest;
         let hash = move || (key(&digest, &packages), packages);
         let (key, packages) = blocking(hash).await?;
-        let of = Ingredients { image, code, component, packages };
+        let of = SnapshotInputs { image, code, component, packages };
         let found = match self.cached(key).await? {
             Some(cached) => cached,
             None => self.make_once(key, &of).await?,
@@ -86,7 +86,7 @@ impl Snapshots {
     }
 
     /// Makes a snapshot, unless another build has just made it, or just failed to make it.
-    async fn make_once(&self, key: Digest, of: &Ingredients<'_>) -> Result<Cached, Error> {
+    async fn make_once(&self, key: Digest, of: &SnapshotInputs<'_>) -> Result<Cached, Error> {
         let mut failures = self.making.lock().await;
         if let Some(cached) = self.cached(key).await? {
             return Ok(cached);
@@ -107,7 +107,7 @@ impl Snapshots {
     }
 
     /// A snapshot, or the reason why there can be none. The inner error is a failure of the child process.
-    async fn make(&self, of: &Ingredients<'_>) -> Result<Result<Cached, Error>, Error> {
+    async fn make(&self, of: &SnapshotInputs<'_>) -> Result<Result<Cached, Error>, Error> {
         let loading = bundle::load_packages(of.code, &self.bundler, of.packages.clone());
         let (left_out, memory) = match loading.await {
             // A result that depends on a deadline is not a function of the key, and is not cached.

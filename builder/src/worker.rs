@@ -21,7 +21,7 @@ use crate::sandbox::{Missing, Sandbox};
 use crate::steps::documents::{Documents, Parser};
 use crate::steps::manifest::Manifest;
 use crate::toolchain::Toolchains;
-use crate::toolchain::project::{Made, Project};
+use crate::toolchain::project::{Project, ToolchainOutput};
 use crate::workers::endpoint::WorkerEndpoint;
 use crate::workers::handshake::{self, HandshakeError, Hello, Role};
 use crate::workers::protocol::{self, FromWorker, JOB_BYTES_MAX, Job};
@@ -197,8 +197,8 @@ impl Worker {
         }
         match made {
             Ok(made) => {
-                send(channel, &FromWorker::Made(protocol::Made::of(&made))).await?;
-                for bytes in made.artefact.snapshot().into_iter().chain([made.artefact.bytes()]) {
+                send(channel, &FromWorker::Output(protocol::OutputMessage::of(&made))).await?;
+                for bytes in made.artifact.snapshot().into_iter().chain([made.artifact.bytes()]) {
                     channel.send(bytes).await.map_err(FrameError::from)?;
                 }
                 Ok(())
@@ -207,7 +207,7 @@ impl Worker {
         }
     }
 
-    async fn make(&self, job: &[u8], progress: Progress) -> Result<Made, Error> {
+    async fn make(&self, job: &[u8], progress: Progress) -> Result<ToolchainOutput, Error> {
         let Job { files, caches } = postcard::from_bytes(job).map_err(Error::internal)?;
         let documents = Documents::read(&files, Parser { command: &self.parser }).await?;
         let manifest = Manifest::read(&documents, &files)?;

@@ -26,7 +26,7 @@ use crate::metrics;
 use crate::progress::Progress;
 use crate::toolchain::languages::convention;
 use crate::toolchain::pinned::PinnedPackages;
-use crate::toolchain::project::{Made, Project};
+use crate::toolchain::project::{Project, ToolchainOutput};
 use endpoint::WorkerEndpoint;
 use listener::Acceptor;
 use pool::{JobOutcome, Pool, RETRY_AFTER};
@@ -79,7 +79,7 @@ impl Workers {
     ///
     /// # Errors
     /// When a stage refuses the project, or workers are missing or lost.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let language = project.manifest.language;
         let pinned = match PinnedPackages::of(&project).await {
             Err(error) if !matches!(error, Error::Failed { .. }) => return Err(error),
@@ -95,7 +95,7 @@ impl Workers {
         let mut attempts = 0;
         while attempts < ATTEMPTS_MAX {
             let reason = match self.shared.pool.submit(self.organization.as_ref(), job.clone(), progress).await? {
-                JobOutcome::Made(made, bytes, rejected) => match verifier.verify(made, bytes).await {
+                JobOutcome::Output(made, bytes, rejected) => match verifier.verify(made, bytes).await {
                     Ok(made) => return Ok(made),
                     Err(Rejection::Refused(error)) => return Err(error),
                     Err(Rejection::Violation(violation)) => {
@@ -211,12 +211,12 @@ mod tests {
         bytes(&FromWorker::Report(ReportMessage::Started { step: step.into() }))
     }
 
-    fn of(artefact: &[u8]) -> protocol::Bytes {
-        protocol::Bytes { snapshot: None, artefact: artefact.into() }
+    fn of(artifact: &[u8]) -> protocol::Bytes {
+        protocol::Bytes { snapshot: None, artifact: artifact.into() }
     }
 
     fn made(kind: Kind) -> Vec<u8> {
-        bytes(&FromWorker::Made(protocol::Made { kind, packages: Vec::new(), input_schema: None }))
+        bytes(&FromWorker::Output(protocol::OutputMessage { kind, packages: Vec::new(), input_schema: None }))
     }
 
     #[tokio::test]
@@ -233,7 +233,7 @@ mod tests {
                 worker.send(&made(Kind::Component)).await.unwrap();
                 worker.send(b"component").await.unwrap();
             });
-            let JobOutcome::Made(made, bytes, _) = answer.await else { panic!("it was made") };
+            let JobOutcome::Output(made, bytes, _) = answer.await else { panic!("it was made") };
             assert_eq!((made.kind, bytes), (Kind::Component, of(b"component")));
             let step = |state| BuildEvent::Step { name: "compile", state };
             let log = BuildEvent::Log { line: "xxx".into() };
@@ -336,7 +336,7 @@ mod tests {
             (Kind::Component, Language::Rust, "made no WebAssembly component"),
         ] {
             let snapshot = matches!(kind, Kind::Bundle { has_snapshot: true, .. }).then(|| b"bytes".to_vec());
-            let made = protocol::Made { kind, packages: Vec::new(), input_schema: None };
+            let made = protocol::OutputMessage { kind, packages: Vec::new(), input_schema: None };
             let verifier = Verifier { language, images: &images, pinned: &Ok(PinnedPackages::default()) };
             let reason = match verifier.verify(made, protocol::Bytes { snapshot, ..of(b"bytes") }).await {
                 Err(Rejection::Violation(violation)) => violation.0,
@@ -360,7 +360,7 @@ mod tests {
                 "it built a project that is refused",
             ),
         ] {
-            let made = protocol::Made { kind: Kind::Component, packages, input_schema: None };
+            let made = protocol::OutputMessage { kind: Kind::Component, packages, input_schema: None };
             let verifier = Verifier { language: Language::Rust, images: &images, pinned: &pinned };
             let Err(Rejection::Violation(violation)) = verifier.verify(made, of(b"bytes")).await else {
                 panic!("it is accepted: {expected}")

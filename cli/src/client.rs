@@ -3,10 +3,10 @@
 //! A call signs in when there is no token, and again when its token is refused. Test, publish and invoke are streamed
 //! as server-sent events and followed to their result.
 
-mod answer;
 mod attestations;
 mod builds;
 mod connection;
+mod decoded_response;
 mod identity;
 mod invocations;
 mod pages;
@@ -19,7 +19,7 @@ mod stream;
 mod tools;
 mod versions;
 
-pub use answer::read_all;
+pub use decoded_response::read_all;
 pub use identity::KeyOwner;
 pub use invocations::{HistoryFilter, ReplayRequest, SearchField};
 pub use request::Client;

@@ -1,4 +1,4 @@
-//! Artefacts: images, bundles and whole components, stored by digest in `artifacts/ab/<sha256>`.
+//! Artifacts: images, bundles and whole components, stored by digest in `artifacts/ab/<sha256>`.
 //!
 //! A file gets its name only after its bytes are flushed, and bytes that are read are compared with the digest.
 
@@ -69,13 +69,13 @@ fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     Ok(digest)
 }
 
-/// Renames a directory that has the name of an artefact: this program did not create it.
+/// Renames a directory that has the name of an artifact: this program did not create it.
 fn move_directory_aside(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Ok(());
     }
     let aside = path.with_extension(temporary_name());
-    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory has the name of an artefact and was renamed");
+    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory has the name of an artifact and was renamed");
     at(path, fs::rename(path, aside))
 }
 

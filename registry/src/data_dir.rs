@@ -55,7 +55,7 @@ impl DataDir {
         self.root.join("lathe.db")
     }
 
-    /// The artefacts.
+    /// The artifacts.
     pub fn artifacts(&self) -> PathBuf {
         self.root.join("artifacts")
     }

@@ -42,11 +42,11 @@ pub struct CodeStore(Arc<Shared>);
 
 struct Shared {
     cache: CodeCache,
-    held: Mutex<Held>,
+    held: Mutex<HeldCode>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldCode {
     codes: HashMap<Digest, Arc<NativeCode>>,
     memory_bytes: u64,
 }
@@ -142,7 +142,7 @@ impl CodeStore {
     }
 }
 
-impl Held {
+impl HeldCode {
     fn hold(&mut self, digest: &Digest, code: NativeCode) -> Arc<NativeCode> {
         if let Some(held) = self.codes.get(digest) {
             return held.clone();

@@ -42,7 +42,7 @@ pub struct DamagedArtifact {
     pub problem: String,
 }
 
-/// The path of an artefact in the data directory.
+/// The path of an artifact in the data directory.
 fn file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])

@@ -6,7 +6,6 @@
 
 mod child;
 mod confinement;
-mod conversation;
 mod file_access;
 mod http_exchanges;
 mod in_flight_run;
@@ -16,6 +15,7 @@ mod messages;
 mod namespaces;
 mod pool;
 mod runner_process;
+mod runner_session;
 mod self_test;
 mod sent_artifacts;
 mod spawner;

@@ -38,10 +38,10 @@ impl LoadedVersion {
 /// A cache of versions. At a bound it is emptied, which needs no bookkeeping; versions in use are loaded again
 /// immediately.
 #[derive(Debug, Default)]
-pub(crate) struct VersionCache(RwLock<Held>);
+pub(crate) struct VersionCache(RwLock<CachedVersions>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct CachedVersions {
     versions: HashMap<VersionId, Arc<LoadedVersion>>,
     bundle_bytes: usize,
 }
@@ -56,7 +56,7 @@ impl VersionCache {
     }
 }
 
-impl Held {
+impl CachedVersions {
     fn keep(&mut self, id: VersionId, loaded: Arc<LoadedVersion>) {
         let bytes = loaded.bytes();
         if self.versions.len() >= VERSIONS_MAX || self.bundle_bytes + bytes > BUNDLE_BYTES_MAX {
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn bundles_have_a_bound_together() {
-        let (mut held, clock, large) = (Held::default(), Clock::system(), bundle(8 << 20));
+        let (mut held, clock, large) = (CachedVersions::default(), Clock::system(), bundle(8 << 20));
         for _ in 0..100 {
             held.keep(VersionId::new(&clock), loaded(&large));
             let sum: usize = held.versions.values().map(|version| version.bytes()).sum();
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn small_versions_have_a_bound_of_their_own() {
-        let (mut held, clock, small) = (Held::default(), Clock::system(), bundle(1));
+        let (mut held, clock, small) = (CachedVersions::default(), Clock::system(), bundle(1));
         for _ in 0..=VERSIONS_MAX {
             held.keep(VersionId::new(&clock), loaded(&small));
         }

@@ -229,7 +229,7 @@ fn a_lost_image_is_made_again() {
     let tool = team.tool("greets").with_id(&id).body("return 'hello again'").pushed();
     runs(&tool, "hello");
     assert!(server.log_about("damaged").contains("compiled code"), "{}", server.log_about("damaged"));
-    assert!(image.is_file() && server.log_about("was renamed").contains("artefact"));
+    assert!(image.is_file() && server.log_about("was renamed").contains("artifact"));
     tool.publish(Bump::Minor).expect(201);
     runs(&tool, "hello again");
 }

@@ -1,4 +1,4 @@
-//! Missing or damaged artefacts: runs that need them fail with a message, and no others.
+//! Missing or damaged artifacts: runs that need them fail with a message, and no others.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -107,7 +107,7 @@ fn a_missing_component_fails_its_runs_with_a_message() {
     let guest = component(include_str!("../hostile/guests/sleeps.wat"));
     let before: BTreeSet<_> = server.artifacts().into_iter().collect();
     let tool = installer.install("lost", &guest, Settings::default());
-    let file = server.artifacts().into_iter().find(|file| !before.contains(file)).expect("an artefact").0;
+    let file = server.artifacts().into_iter().find(|file| !before.contains(file)).expect("an artifact").0;
     let aside = team.home().join("aside");
     std::fs::rename(&file, &aside).expect("a file");
     let failure = tool.invoke(json!({})).failure();

@@ -54,7 +54,7 @@ impl<'t> Installer<'t> {
             grants: Grants::everything(),
             key_ends_at: None,
         };
-        Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artefacts"), principal }
+        Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artifacts"), principal }
     }
 
     /// Makes a tool whose only version is this component.
@@ -68,7 +68,7 @@ impl<'t> Installer<'t> {
     pub fn publish(&self, tool: &Tool<'_>, component: &[u8], settings: Settings) {
         let id = ToolId::parse(tool.id()).expect("an id");
         self.runtime.block_on(async {
-            let digest = self.artifacts.put(component.to_vec()).await.expect("an artefact");
+            let digest = self.artifacts.put(component.to_vec()).await.expect("an artifact");
             let lease = self.store.acquire_lease(&self.principal, &id, LEASE).await;
             let version = new_version(digest, settings);
             self.store.publish_version(&lease.expect("a lease"), version).await.expect("a version");

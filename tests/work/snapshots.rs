@@ -93,9 +93,9 @@ fn modules_that_differ_between_runs_are_imported_in_each_run() {
     assert!(!log.contains("words is imported"), "{log}");
 }
 
-/// A node without the snapshot loads it from the artefacts.
+/// A node without the snapshot loads it from the artifacts.
 #[test]
-fn a_snapshot_is_an_artefact_of_its_versions() {
+fn a_snapshot_is_an_artifact_of_its_versions() {
     let unseen = format!("WORD = 'ave'  # {}\n", std::process::id());
     let (_index, team, lock) = team(&[package("words", &unseen)]);
     let tool = team.tool("kept").with_file("requirements.lock", &lock).source("import words", "return words.WORD");

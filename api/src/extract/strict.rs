@@ -20,32 +20,32 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
 /// Whether a valid JSON document has a whole number that does not fit into 64 bits.
 fn has_integer_beyond_64_bits(document: &[u8]) -> bool {
     let mut rest = document;
-    while let [first, behind @ ..] = rest {
+    while let [first, after @ ..] = rest {
         rest = match first {
-            b'"' => behind_string(behind),
+            b'"' => after_string(after),
             b'-' | b'0'..=b'9' => {
                 let is_part = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
                 let length = rest.iter().take_while(|byte| is_part(byte)).count();
-                let (number, behind) = rest.split_at(length);
+                let (number, after) = rest.split_at(length);
                 if is_integer_beyond_64_bits(number) {
                     return true;
                 }
-                behind
+                after
             }
-            _ => behind,
+            _ => after,
         }
     }
     false
 }
 
 /// Returns the rest of a document after the string whose content begins here.
-fn behind_string(content: &[u8]) -> &[u8] {
+fn after_string(content: &[u8]) -> &[u8] {
     let mut rest = content;
     loop {
         rest = match rest {
-            [b'\\', _, behind @ ..] => behind,
-            [b'"', behind @ ..] => return behind,
-            [_, behind @ ..] => behind,
+            [b'\\', _, after @ ..] => after,
+            [b'"', after @ ..] => return after,
+            [_, after @ ..] => after,
             [] => return rest,
         }
     }

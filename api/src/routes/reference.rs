@@ -10,7 +10,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 
-use crate::answer_headers::{NO_SNIFF, PUBLIC_CACHE};
+use crate::response_headers::{NO_SNIFF, PUBLIC_CACHE};
 
 type Headers = [(HeaderName, &'static str); 5];
 

@@ -5,16 +5,18 @@ use runner::{Call, EventSender, Invoker};
 
 use crate::error::Error;
 use crate::wire::{InvocationResult, InvocationResults, StatusEvent};
-use crate::work::{Answer, Event, Events};
+use crate::work::{Event, Events, FinalResponse};
 
 /// Runs a call and sends its status events while it runs.
-pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<Answer, Error> {
+pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<FinalResponse, Error> {
     let invoke = |sender| Box::pin(invoker.invoke(call, sender));
     let results = match events.has_reader() {
         true => with_status_events(events, invoke).await?,
         false => invoke(EventSender::none()).await?,
     };
-    Answer::ok(&InvocationResults { invocation_results: results.into_iter().map(InvocationResult::from).collect() })
+    FinalResponse::ok(&InvocationResults {
+        invocation_results: results.into_iter().map(InvocationResult::from).collect(),
+    })
 }
 
 /// Runs `work` and sends its status events. Events that did not fit into the runner's buffer count as dropped.
@@ -46,7 +48,7 @@ mod tests {
             for _ in 0..300 {
                 sender.send(event.clone());
             }
-            ready(Answer::ok(&"done"))
+            ready(FinalResponse::ok(&"done"))
         };
         let text = streamed(async |events| with_status_events(&events, burst).await).await;
         assert_eq!(text.matches("event: status").count(), 256);

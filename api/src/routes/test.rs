@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, Text, TextMap, any_text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{InvocationResults, results_example};
-use crate::work::{Answer, Events, Reply};
+use crate::work::{Events, FinalResponse, Reply};
 
 /// Variables of one kind: a tool has tens of them.
 const VARIABLES: TextMap<Text<EnvvarName>, Text<String>> =
@@ -63,7 +63,7 @@ pub(crate) async fn handle(
 }
 
 impl Test {
-    async fn run(self, events: Events) -> Result<Answer, Error> {
+    async fn run(self, events: Events) -> Result<FinalResponse, Error> {
         let Self { builder, invoker, principal, request: Request { inputs, test } } = self;
         let commit_branch = test.commit_branch.to_string();
         let build = |progress| builder.build_branch(&principal, test, progress);

@@ -27,7 +27,7 @@ pub(super) async fn accept_until(
     let (connections, context) = (TaskTracker::new(), Arc::new(context));
     let stopping = CancellationToken::new();
     tokio::select! {
-        () = accept_all(listener, &context, Served { connections: &connections, stopping: &stopping }) => {}
+        () = accept_all(listener, &context, OpenConnections { connections: &connections, stopping: &stopping }) => {}
         () = shutdown => {}
     }
     stopping.cancel();
@@ -36,12 +36,12 @@ pub(super) async fn accept_until(
 }
 
 /// The connections of a listener, and the signal of their end.
-struct Served<'a> {
+struct OpenConnections<'a> {
     connections: &'a TaskTracker,
     stopping: &'a CancellationToken,
 }
 
-async fn accept_all(listener: TcpListener, context: &Arc<ListenerContext>, served: Served<'_>) {
+async fn accept_all(listener: TcpListener, context: &Arc<ListenerContext>, open: OpenConnections<'_>) {
     let limiter = Limiter::start(context.limits.clone());
     loop {
         match listener.accept().await {
@@ -49,7 +49,7 @@ async fn accept_all(listener: TcpListener, context: &Arc<ListenerContext>, serve
                 let peer = Peer(address.ip());
                 if let Some(permit) = limiter.admit(peer) {
                     let client = Client { tcp, peer, permit };
-                    served.connections.spawn(serve(Arc::clone(context), client, served.stopping.child_token()));
+                    open.connections.spawn(serve(Arc::clone(context), client, open.stopping.child_token()));
                 } else {
                     connection_cut("full");
                     early_refusal::send(&mut tcp, &context.ids.next(), Error::TooManyConnections).await;

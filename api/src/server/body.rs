@@ -13,9 +13,9 @@ use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
 use tokio::time::{Instant, timeout};
 
-use super::crowd::share_of;
 use super::limiter::{Activity, Event};
 use super::limits::BodyLimits;
+use super::stalled_share::stalled_share;
 
 /// Why a body ended before its end.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +32,8 @@ pub(super) fn timed(inner: Incoming, limits: BodyLimits, activity: Activity) -> 
     if inner.is_end_stream() {
         return Body::empty();
     }
-    let spent = Spent { limits, bytes: 0, waited: Duration::ZERO };
-    Body::new(StreamBody::new(try_unfold(TimedBody { inner, activity, spent }, |mut body| async move {
+    let progress = BodyProgress { limits, bytes: 0, waited: Duration::ZERO };
+    Body::new(StreamBody::new(try_unfold(TimedBody { inner, activity, progress }, |mut body| async move {
         Ok::<_, BodyError>(body.next().await?.map(|frame| (frame, body)))
     })))
 }
@@ -41,7 +41,7 @@ pub(super) fn timed(inner: Incoming, limits: BodyLimits, activity: Activity) -> 
 struct TimedBody {
     inner: Incoming,
     activity: Activity,
-    spent: Spent,
+    progress: BodyProgress,
 }
 
 impl TimedBody {
@@ -51,7 +51,7 @@ impl TimedBody {
             None => self.wait().await?,
         };
         let frame = frame.transpose()?;
-        self.spent.bytes += frame.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
+        self.progress.bytes += frame.as_ref().and_then(Frame::data_ref).map_or(0, |data| data.len() as u64);
         if frame.is_none() || self.inner.is_end_stream() {
             self.activity.report(Event::BodyOwed(false));
         }
@@ -60,45 +60,45 @@ impl TimedBody {
 
     async fn wait(&mut self) -> Result<Option<hyper::Result<Frame<Bytes>>>, BodyError> {
         let began = Instant::now();
-        let _awaited = Awaited::begin(&self.activity);
-        let time = self.spent.left(self.activity.crowd());
+        let _wait = BodyWait::begin(&self.activity);
+        let time = self.progress.left(self.activity.sharing());
         let frame = timeout(time, self.inner.frame()).await.map_err(|_| BodyError::TooSlow)?;
-        self.spent.waited += began.elapsed();
+        self.progress.waited += began.elapsed();
         Ok(frame)
     }
 }
 
 /// The server waits for bytes of a body, until this value is dropped.
-struct Awaited<'a>(&'a Activity);
+struct BodyWait<'a>(&'a Activity);
 
-impl<'a> Awaited<'a> {
+impl<'a> BodyWait<'a> {
     fn begin(activity: &'a Activity) -> Self {
         activity.report(Event::BodyAwaited(true));
         Self(activity)
     }
 }
 
-impl Drop for Awaited<'_> {
+impl Drop for BodyWait<'_> {
     fn drop(&mut self) {
         self.0.report(Event::BodyAwaited(false));
     }
 }
 
 /// The bytes of a body so far, and the time that the server has waited for them.
-struct Spent {
+struct BodyProgress {
     limits: BodyLimits,
     bytes: u64,
     waited: Duration,
 }
 
-impl Spent {
+impl BodyProgress {
     /// Returns the time until the first of three ends: of the silence, of the whole time, and of the time that the bytes
-    /// have earned. With a crowd of stalled connections of its address, the silence may be shorter.
-    fn left(&self, crowd: usize) -> Duration {
+    /// have earned. With many stalled connections of its address, the silence may be shorter.
+    fn left(&self, stalled: usize) -> Duration {
         let BodyLimits { silence_max, time_max, bytes_per_second_min, grace } = self.limits;
         let earned_ms = self.bytes.saturating_mul(1_000) / u64::from(bytes_per_second_min.max(1));
         let earned = grace.saturating_add(Duration::from_millis(earned_ms));
-        share_of(silence_max, crowd).min(time_max.min(earned).saturating_sub(self.waited))
+        stalled_share(silence_max, stalled).min(time_max.min(earned).saturating_sub(self.waited))
     }
 }
 
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn bytes_earn_time_up_to_the_whole() {
         let check = |bytes, waited, expect| {
-            let spent = Spent { limits: BodyLimits::JSON, bytes, waited: Duration::from_secs(waited) };
-            assert_eq!(spent.left(1), Duration::from_secs(expect), "{bytes} bytes in {waited} s");
+            let progress = BodyProgress { limits: BodyLimits::JSON, bytes, waited: Duration::from_secs(waited) };
+            assert_eq!(progress.left(1), Duration::from_secs(expect), "{bytes} bytes in {waited} s");
         };
         check(0, 0, 10);
         check(0, 9, 1);

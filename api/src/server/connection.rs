@@ -56,7 +56,7 @@ type Connection = http1::Connection<TokioIo<Socket>, ConnectionService>;
 pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stopping: CancellationToken) {
     let _counted = metrics::Connection::begin();
     let Client { tcp, peer, mut permit } = client;
-    if let Err(error) = tune(&tcp) {
+    if let Err(error) = set_socket_options(&tcp) {
         tracing::debug!(%error, "cannot set an option of the socket");
     }
     let activity = permit.activity.clone();
@@ -70,7 +70,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stoppin
     let mut connection = connection(Socket::new(tcp, activity.clone()), service);
     let reason = tokio::select! {
         biased;
-        () = converse(&mut connection, stopping) => None,
+        () = serve_requests(&mut connection, stopping) => None,
         reason = permit.ended() => Some(reason),
     };
     let socket = connection.into_parts().io.into_inner();
@@ -86,17 +86,17 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stoppin
         Some(EndReason::SlowHeaders) => {
             metrics::connection_cut("slow_headers");
             let refusal = Some(Error::HeadersTooSlow);
-            part(&context.ids, socket.into_tcp(), Parting { refusal, owes_body: false }).await;
+            close(&context.ids, socket.into_tcp(), Closing { refusal, owes_body: false }).await;
         }
         None => {
             let refusal = socket.refused().map(Error::no_request);
             let owes_body = activity.state().is_some_and(|state| state.owes_body);
-            part(&context.ids, socket.into_tcp(), Parting { refusal, owes_body }).await;
+            close(&context.ids, socket.into_tcp(), Closing { refusal, owes_body }).await;
         }
     }
 }
 
-fn tune(tcp: &TcpStream) -> io::Result<()> {
+fn set_socket_options(tcp: &TcpStream) -> io::Result<()> {
     tcp.set_nodelay(true)?;
     SockRef::from(tcp).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
 }
@@ -108,7 +108,7 @@ fn connection(socket: Socket, service: ConnectionService) -> Connection {
         .serve_connection(TokioIo::new(socket), service)
 }
 
-async fn converse(connection: &mut Connection, stopping: CancellationToken) {
+async fn serve_requests(connection: &mut Connection, stopping: CancellationToken) {
     let outcome = tokio::select! {
         biased;
         outcome = &mut *connection => outcome,
@@ -127,16 +127,16 @@ fn end_when_idle(connection: &mut Connection) {
 }
 
 /// The last actions on a connection.
-struct Parting {
+struct Closing {
     refusal: Option<Error>,
     /// The client is still sending a body.
     owes_body: bool,
 }
 
 /// Sends a refusal if there is one, and closes so that the client can read the last response.
-async fn part(ids: &RequestIds, mut tcp: TcpStream, parting: Parting) {
-    let is_sending = parting.owes_body || parting.refusal.is_some();
-    if let Some(refusal) = parting.refusal {
+async fn close(ids: &RequestIds, mut tcp: TcpStream, closing: Closing) {
+    let is_sending = closing.owes_body || closing.refusal.is_some();
+    if let Some(refusal) = closing.refusal {
         early_refusal::send(&mut tcp, &ids.next(), refusal).await;
     }
     if is_sending && tcp.shutdown().await.is_ok() {

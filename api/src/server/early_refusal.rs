@@ -6,9 +6,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::answer_headers::{NO_SNIFF, NO_STORE};
 use crate::error::Error;
 use crate::request_id::RequestId;
+use crate::response_headers::{NO_SNIFF, NO_STORE};
 
 /// Time to write a refusal. Its few hundred bytes fit into the buffer of a working socket.
 const WRITE_TIME_MAX: Duration = Duration::from_millis(100);

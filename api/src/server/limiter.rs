@@ -102,8 +102,8 @@ impl Limiter {
         let tallies = table.tallies();
         for connection in table.connections.values_mut() {
             let tally = tallies.get(&connection.client).copied().unwrap_or_default();
-            let crowd = tally.crowd(self.limits.connections_per_address_max);
-            if let Some(reason) = connection.state.overdue(now, &self.limits, crowd) {
+            let stalled = tally.sharing(self.limits.connections_per_address_max);
+            if let Some(reason) = connection.state.overdue(now, &self.limits, stalled) {
                 connection.end(reason);
             }
         }
@@ -182,11 +182,11 @@ impl Activity {
     }
 
     /// Connections that share the time of a crowded address now; 0 while it is not crowded.
-    pub(super) fn crowd(&self) -> usize {
+    pub(super) fn sharing(&self) -> usize {
         let Limiter { limits, table } = &*self.limiter;
         let table = table.lock();
         let tally = table.connections.get(&self.number).map(|connection| table.tally(connection.client));
-        tally.unwrap_or_default().crowd(limits.connections_per_address_max)
+        tally.unwrap_or_default().sharing(limits.connections_per_address_max)
     }
 
     /// The state of the connection; `None` after an eviction.

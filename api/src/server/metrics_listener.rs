@@ -11,9 +11,9 @@ use super::accept::accept_until;
 use super::connection::ListenerContext;
 use super::limits::ConnectionLimits;
 use super::listener::Server;
-use crate::answer_headers;
 use crate::error::Error;
 use crate::request_id::RequestIds;
+use crate::response_headers;
 
 /// Connections of the metrics listener. A server has few scrapers.
 const CONNECTIONS_MAX: usize = 16;
@@ -48,6 +48,6 @@ impl Server {
 }
 
 async fn with_headers(mut response: Response) -> Response {
-    answer_headers::add(response.headers_mut());
+    response_headers::add(response.headers_mut());
     response
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::coop::unconstrained;
 
-use super::Answer;
+use super::FinalResponse;
 
 /// Events queued for a slow client. A burst of a build log fits.
 pub(super) const BUFFERED_MAX: usize = 512;
@@ -96,7 +96,7 @@ impl Events {
     }
 
     /// Sends the outcome and `done`.
-    pub(super) async fn end(self, answer: &Answer) {
+    pub(super) async fn end(self, answer: &FinalResponse) {
         let Some(sender) = self.sender else { return };
         let done = match self.dropped.load(Ordering::Relaxed) {
             0 => json!({}),
@@ -122,7 +122,7 @@ fn with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Respons
 }
 
 /// The data of an error has the status and the fields of the refusal.
-fn outcome(answer: &Answer) -> Event {
+fn outcome(answer: &FinalResponse) -> Event {
     if answer.status.is_success() {
         return Event { name: "result", data: answer.body.clone() };
     }
@@ -134,12 +134,12 @@ fn outcome(answer: &Answer) -> Event {
 
 /// The stream as a client reads it after the end of the work.
 #[cfg(test)]
-pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<Answer, crate::error::Error>) -> String {
+pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<FinalResponse, crate::error::Error>) -> String {
     use http_body_util::BodyExt;
 
     let (sender, receiver) = tokio::sync::mpsc::channel(BUFFERED_MAX);
     let events = Events::to(sender);
-    let answer = Answer::of(work(events.clone()).await, &crate::request_id::RequestId::for_tests());
+    let answer = FinalResponse::of(work(events.clone()).await, &crate::request_id::RequestId::for_tests());
     events.end(&answer).await;
     let body = response(receiver).into_body().collect().await.map(http_body_util::Collected::to_bytes);
     body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
@@ -163,8 +163,9 @@ mod tests {
     async fn events_precede_the_outcome() {
         let (sender, receiver) = mpsc::channel(BUFFERED_MAX);
         let events = Events::to(sender);
-        let outcome = events.forward(Box::pin(async { Answer::ok(&"body") }), stream::iter([1, 2]), number).await;
-        events.end(&Answer::of(outcome, &RequestId::for_tests())).await;
+        let outcome =
+            events.forward(Box::pin(async { FinalResponse::ok(&"body") }), stream::iter([1, 2]), number).await;
+        events.end(&FinalResponse::of(outcome, &RequestId::for_tests())).await;
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         let expected = "event: status\ndata: 1\n\nevent: status\ndata: 2\n\nevent: result\ndata: \"body\"\n\n\
             event: done\ndata: {}\n\n";
@@ -190,7 +191,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel(2);
         let events = Events::to(sender);
         let outcome = events.forward(Box::pin(async { Err(Error::NotFound) }), stream::iter(0..5), number).await;
-        let answer = Answer::of(outcome, &RequestId::for_tests());
+        let answer = FinalResponse::of(outcome, &RequestId::for_tests());
         let ended = tokio::spawn(async move { events.end(&answer).await });
         let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
         ended.await.unwrap();

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Answer;
+use super::FinalResponse;
 use crate::error::{Error, Refusal};
 use crate::openapi::{OperationDoc, Parameter, schemas};
 use crate::request_id::RequestId;
@@ -74,7 +74,7 @@ impl OperationInstance {
         })
     }
 
-    fn end(&mut self, answer: Answer) -> Result<(), Error> {
+    fn end(&mut self, answer: FinalResponse) -> Result<(), Error> {
         self.http_status = Some(answer.status.as_u16());
         if answer.status.is_success() {
             (self.status, self.result) = ("succeeded", Some(answer.into_document()?));
@@ -105,30 +105,30 @@ impl OperationReader<'_> {
     }
 
     /// The response of an operation; `None` while it runs.
-    pub(super) async fn answer(&self, operation: &TrackedOperation) -> Result<Option<Answer>, Error> {
+    pub(super) async fn answer(&self, operation: &TrackedOperation) -> Result<Option<FinalResponse>, Error> {
         let answer = match &operation.state {
             OperationState::Running => return Ok(None),
-            OperationState::Failed(refused) => Answer::stored(refused.clone()),
+            OperationState::Failed(refused) => FinalResponse::stored(refused.clone()),
             OperationState::Succeeded => self.success(operation).await?,
             OperationState::Interrupted => {
                 let runs = self.store.operation_runs(self.organization, &operation.id).await?;
                 let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: ids(runs) };
-                Answer::of(Err(interrupted), self.request)
+                FinalResponse::of(Err(interrupted), self.request)
             }
         };
         Ok(Some(answer))
     }
 
-    async fn success(&self, operation: &TrackedOperation) -> Result<Answer, Error> {
+    async fn success(&self, operation: &TrackedOperation) -> Result<FinalResponse, Error> {
         let lost = || Error::Internal { detail: format!("the result of the operation {} is missing", operation.id) };
         match operation.kind {
             OperationKind::Invoke => {
                 let runs = self.store.operation_runs(self.organization, &operation.id).await?;
-                Answer::ok(&InvocationResults::of_records(runs).ok_or_else(lost)?)
+                FinalResponse::ok(&InvocationResults::of_records(runs).ok_or_else(lost)?)
             }
             OperationKind::Publish => {
                 let version = self.store.operation_version(self.organization, &operation.id).await?;
-                Answer::created(&PublishedVersion { new_version: version.ok_or_else(lost)?.to_string() })
+                FinalResponse::created(&PublishedVersion { new_version: version.ok_or_else(lost)?.to_string() })
             }
         }
     }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use registry::{OperationId, Store};
 use tokio::sync::mpsc::{self, Receiver};
 
-use super::Answer;
+use super::FinalResponse;
 use super::events::{self, Event, Events};
 use super::response_mode::ResponseMode;
 use crate::error::Error;
@@ -59,7 +59,7 @@ impl Reply {
     pub(crate) async fn respond<W, F>(self, work: W) -> Result<Response, Error>
     where
         W: FnOnce(WorkContext) -> F,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
+        F: Future<Output = Result<FinalResponse, Error>> + Send + 'static,
     {
         let (events, receiver) = self.events();
         let work = work(WorkContext { events: events.clone(), operation: None }).boxed();
@@ -87,9 +87,12 @@ impl Reply {
 
 /// The response of work that may panic. The work is boxed, since a future that is an argument of another one has its
 /// size twice.
-pub(super) async fn to_its_end(work: BoxFuture<'static, Result<Answer, Error>>, request: &RequestId) -> Answer {
+pub(super) async fn to_its_end(
+    work: BoxFuture<'static, Result<FinalResponse, Error>>,
+    request: &RequestId,
+) -> FinalResponse {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
-    Answer::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
+    FinalResponse::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
 }
 
 pub(super) fn ended_early(reason: &dyn std::fmt::Display) -> Error {

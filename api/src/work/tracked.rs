@@ -20,7 +20,7 @@ use tokio::time::sleep;
 
 use super::reply::{Reply, WorkContext, ended_early, to_its_end};
 use super::response_mode::ResponseMode;
-use super::{Answer, Events, OperationReader, events};
+use super::{Events, FinalResponse, OperationReader, events};
 use crate::error::Error;
 use crate::extract::key_reused;
 use crate::request_id::RequestId;
@@ -60,7 +60,7 @@ impl Reply {
     ) -> Result<Response, Error>
     where
         W: FnOnce(WorkContext) -> F + Send + 'static,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
+        F: Future<Output = Result<FinalResponse, Error>> + Send + 'static,
     {
         if operation.once.is_none() && self.mode != ResponseMode::Async {
             return self.respond(work).await;
@@ -125,10 +125,10 @@ impl Reply {
 
 impl OperationTask {
     /// Returns `None` when the operation did not begin here.
-    async fn run<W, F>(self, work: W) -> Option<Answer>
+    async fn run<W, F>(self, work: W) -> Option<FinalResponse>
     where
         W: FnOnce(WorkContext) -> F,
-        F: Future<Output = Result<Answer, Error>> + Send + 'static,
+        F: Future<Output = Result<FinalResponse, Error>> + Send + 'static,
     {
         let Self { store, request, events, operation: OperationRequest { principal, kind, tool, once }, .. } = self;
         let begun = store.begin_operation(&principal, NewOperation { kind, tool, once }).await;
@@ -148,7 +148,7 @@ impl OperationTask {
 }
 
 /// A publication that was refused for now did nothing: the same key may be used again.
-fn end_of(kind: OperationKind, answer: &Answer) -> OperationEnd {
+fn end_of(kind: OperationKind, answer: &FinalResponse) -> OperationEnd {
     match answer.refused() {
         None => OperationEnd::Succeeded,
         Some(refused) => {

@@ -3,7 +3,7 @@
 use registry::{BumpKind, Language, Lease, OrganizationId, Timestamp, ToolId, Version};
 
 use super::package::Package;
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::source::CommitId;
 
 /// The identifier of this builder in statements.
@@ -23,7 +23,7 @@ pub struct Facts<'a> {
     pub commit: &'a CommitId,
     pub project_path: &'a str,
     pub language: Language,
-    pub artefact: &'a Artefact,
+    pub artifact: &'a BuiltArtifact,
     pub packages: &'a [Package],
     pub finished_at: Timestamp,
 }

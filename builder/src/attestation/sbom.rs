@@ -26,7 +26,7 @@ pub fn document(facts: &Facts<'_>) -> Value {
                 "bom-ref": tool,
                 "name": facts.tool_name,
                 "version": facts.version.to_string(),
-                "hashes": [hash("sha256", &facts.artefact.component_digest().to_hex())],
+                "hashes": [hash("sha256", &facts.artifact.component_digest().to_hex())],
             },
         },
         "components": parts,
@@ -54,7 +54,7 @@ fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
 
 /// The language image, if the version uses one.
 fn image(facts: &Facts<'_>) -> Option<Value> {
-    let (name, image) = facts.artefact.language_image()?;
+    let (name, image) = facts.artifact.language_image()?;
     Some(json!({
         "type": "platform",
         "bom-ref": format!("image:{name}"),

@@ -11,7 +11,7 @@ const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 
 /// The provenance statement, which names `sbom` by its digest.
 pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
-    let component = facts.artefact.component_digest().to_hex();
+    let component = facts.artifact.component_digest().to_hex();
     json!({
         "_type": STATEMENT_TYPE,
         "subject": [{"name": format!("{}@{}", facts.tool_name, facts.version), "digest": {"sha256": component}}],
@@ -59,9 +59,9 @@ fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
     let repository = format!("urn:lathe:repository:{}", facts.organization());
     let commit = json!({"uri": repository, "digest": {"gitCommit": facts.commit.to_string()}});
     let image = |(name, digest): (&str, &Digest)| json!({"uri": format!("urn:lathe:image:{name}"), "digest": {"sha256": digest.to_hex()}});
-    let image = facts.artefact.language_image().map(image);
-    let snapshot = facts.artefact.snapshot().map(|_| {
-        let digest = facts.artefact.code().component.to_hex();
+    let image = facts.artifact.language_image().map(image);
+    let snapshot = facts.artifact.snapshot().map(|_| {
+        let digest = facts.artifact.code().component.to_hex();
         json!({"uri": "urn:lathe:snapshot", "digest": {"sha256": digest}})
     });
     std::iter::once(commit).chain(image).chain(snapshot).chain(facts.packages.iter().map(package)).collect()

@@ -54,7 +54,7 @@ impl Judge<'_> {
     /// The violations of a schema. An expensive schema is compiled here for the first time, and a schema that does not
     /// compile is reported as a violation.
     async fn violations(self, schema: &InputSchema, got: Value) -> Result<Vec<SchemaViolation>, Error> {
-        match self.schemas.prove(self.organization, schema).await? {
+        match self.schemas.compile_expensive(self.organization, schema).await? {
             Ok(()) => Ok(self.schemas.violations_of(self.organization, schema, got).await?),
             Err(problem) => {
                 let message = format!("expected_schema is not a JSON Schema: {problem}");

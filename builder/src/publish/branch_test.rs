@@ -5,7 +5,7 @@ use runner::{Candidate, CompiledMocks};
 use tracing::Instrument;
 
 use super::builder::{Builder, Commit};
-use super::rehearsing::{self, RehearsedCandidate, ReplayGate};
+use super::replay_gate::{self, ReplayCandidate, ReplayGate};
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
@@ -54,8 +54,8 @@ impl Builder {
             self.check(principal, &built, &progress).await?;
             let candidate = self.candidate(principal, &built, commit).await?;
             if let Some((gate, tool)) = gate.zip(candidate.tool.as_ref()) {
-                let rehearsed = RehearsedCandidate { principal, tool, candidate: &candidate, gate };
-                progress.step(rehearsing::STAGE, self.rehearse(rehearsed, &progress)).await?;
+                let replayed = ReplayCandidate { principal, tool, candidate: &candidate, gate };
+                progress.step(replay_gate::STAGE, self.pass_replay_gate(replayed, &progress)).await?;
             }
             Ok(Candidate { variables, ..candidate })
         };
@@ -79,7 +79,7 @@ impl Builder {
             let (repository, held) = self.tip(principal, commit_branch).await?;
             let commit = held.commit();
             let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
-            built.prove(self.trials.schemas(), &principal.organization).await?;
+            built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
             self.candidate(principal, &built, commit).await
         };
         metrics::counted("replay", build.instrument(span)).await
@@ -100,7 +100,7 @@ impl Builder {
         Ok(Candidate {
             tool: tool.map(|tool| tool.id),
             tool_name: name,
-            code: built.artefact.code(),
+            code: built.artifact.code(),
             input_schema: built.validator.clone(),
             mocks: CompiledMocks::new(&built.mocks).into(),
             settings: built.settings.clone(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use registry::BranchName;
 
-use super::publication::Publication;
+use super::publish_context::PublishContext;
 use super::request::PublishRequest;
 use crate::blocking::blocking;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::source::{CommitId, Repository};
 /// likely intended.
 const REPETITION_TIME: Duration = Duration::from_mins(10);
 
-impl Publication<'_> {
+impl PublishContext<'_> {
     pub(super) async fn refuse_older(&self, repository: &Repository, commit: CommitId) -> Result<(), Error> {
         let last = self.builder.store.latest_commit(&self.principal.organization, &self.lease.tool).await?;
         let Some(last) = last.and_then(|text| CommitId::parse(&text).ok()) else { return Ok(()) };

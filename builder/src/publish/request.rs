@@ -2,7 +2,7 @@
 
 use registry::{BranchName, BumpKind, OperationId, ProjectPath, ToolId};
 
-use super::rehearsing::ReplayGate;
+use super::replay_gate::ReplayGate;
 
 #[derive(Debug, Clone)]
 pub struct PublishRequest {

@@ -67,12 +67,12 @@ fn toolchain(sbom: &str, built: &Built) -> Option<VersionDifference> {
 }
 
 fn differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {
-    let image = built.artefact.code().component;
+    let image = built.artifact.code().component;
     let bundle = |digest: Option<registry::Digest>| digest.map_or("none".to_owned(), |digest| digest.to_string());
     let pairs = [
         ("image_digest", version.image_digest.to_string(), image.to_string()),
-        ("bundle_digest", bundle(version.bundle_digest), bundle(built.artefact.bundle_digest())),
-        ("component_digest", version.component_digest.to_string(), built.artefact.component_digest().to_string()),
+        ("bundle_digest", bundle(version.bundle_digest), bundle(built.artifact.bundle_digest())),
+        ("component_digest", version.component_digest.to_string(), built.artifact.component_digest().to_string()),
         ("input_schema", version.input_schema.to_string(), built.input_schema.to_string()),
     ];
     let differs = |(what, published, rebuilt): (&'static str, String, String)| {

@@ -37,7 +37,7 @@ impl Arguments {
         }
         made.add(&["--symlink", &format!("{BUILD_DIRECTORY}/tmp"), "/tmp"]);
         for (shown, from) in job.read_only.iter().zip(sources) {
-            made.bind("--ro-bind", from, &shown.inside);
+            made.bind("--ro-bind", from, &shown.target);
         }
         made.add(&["--remount-ro", "/dev"]).add(&["--remount-ro", "/"]);
         made.environment(job);

@@ -9,7 +9,7 @@ use super::Bounds;
 /// The only directory that a job can write to. It starts with an empty `tmp` and an empty `home`.
 pub const BUILD_DIRECTORY: &str = "/build";
 
-/// A program to run in the sandbox. All paths but [`Shown::here`] are paths inside the job.
+/// A program to run in the sandbox. All paths but [`ReadOnlyMount::source`] are paths inside the job.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// An absolute path.
@@ -18,7 +18,7 @@ pub struct Job {
     /// Variables beside `HOME`, `TMPDIR`, `PATH` and `LANG`, which these can override. Nothing else is set.
     pub environment: Vec<(String, String)>,
     /// Files and directories beside the system's programs.
-    pub read_only: Vec<Shown>,
+    pub read_only: Vec<ReadOnlyMount>,
     /// The working directory.
     pub directory: PathBuf,
     /// The file that the job must create, below [`BUILD_DIRECTORY`].
@@ -31,9 +31,9 @@ pub struct Job {
 /// A server that runs as root gives jobs other user ids, so that the contents must be readable by everybody. The
 /// directories above may be closed.
 #[derive(Debug, Clone)]
-pub struct Shown {
-    pub here: PathBuf,
-    pub inside: PathBuf,
+pub struct ReadOnlyMount {
+    pub source: PathBuf,
+    pub target: PathBuf,
 }
 
 /// The result of a successful job.
@@ -54,9 +54,9 @@ pub struct Used {
     pub scratch_files: u64,
 }
 
-impl Shown {
-    pub fn new(here: impl Into<PathBuf>, inside: impl Into<PathBuf>) -> Self {
-        Self { here: here.into(), inside: inside.into() }
+impl ReadOnlyMount {
+    pub fn new(source: impl Into<PathBuf>, target: impl Into<PathBuf>) -> Self {
+        Self { source: source.into(), target: target.into() }
     }
 }
 

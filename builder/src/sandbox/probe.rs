@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::identity::Identities;
-use super::{Bounds, Failure, Job, Missing, Sandbox, Shown};
+use super::{Bounds, Failure, Job, Missing, ReadOnlyMount, Sandbox};
 use crate::progress::Progress;
 
 const SHELL: &str = "/bin/sh";
@@ -51,7 +51,7 @@ fn job(private: &Path) -> Job {
         arguments: vec!["-c".into(), SCRIPT.into()],
         environment: vec![("PRIVATE".into(), private.to_string_lossy().into_owned())],
         // Every system has this directory.
-        read_only: vec![Shown::new("/usr", SHOWN)],
+        read_only: vec![ReadOnlyMount::new("/usr", SHOWN)],
         output: Some(REPORT.into()),
         bounds: Bounds::PROBE,
         ..Job::new(SHELL)

@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use super::arguments::Arguments;
 use super::child::{Preparation, limits};
 use super::handles::{ProcessHandle, pipe, readable};
-use super::job::{BUILD_DIRECTORY, Finished, Job, Shown, Used};
+use super::job::{BUILD_DIRECTORY, Finished, Job, ReadOnlyMount, Used};
 use super::log_writer::BatchedLogWriter;
 use super::output;
 use super::staging::Staging;
@@ -81,19 +81,19 @@ impl JobRun {
     async fn run(&self, cancelled: oneshot::Receiver<()>) -> Result<Finished, Failure> {
         let started = Instant::now();
         let mut running = self.start().await?;
-        let ended = match running.enter().await {
-            Ok(inside) => {
-                let (scratch, bounds) = (&inside.scratch, &self.job.bounds);
-                let mut watched = Watched { first: inside.first, scratch, bounds, used: Used::default() };
-                let ended = running.follow(&inside, &mut watched, cancelled).await;
+        let ended = match running.release().await {
+            Ok(job) => {
+                let (scratch, bounds) = (&job.scratch, &self.job.bounds);
+                let mut watched = Watched { first: job.first, scratch, bounds, used: Used::default() };
+                let ended = running.follow(&job, &mut watched, cancelled).await;
                 let used = watched.used;
-                ended.map(|()| (inside, used))
+                ended.map(|()| (job, used))
             }
             Err(failure) => Err(failure),
         };
         let last_line = running.finish().await;
-        let (inside, used) = ended.map_err(|failure| with_reason(failure, &last_line))?;
-        let take = |path: &PathBuf| output::take(&inside.scratch, path, self.job.bounds.output_bytes);
+        let (job, used) = ended.map_err(|failure| with_reason(failure, &last_line))?;
+        let take = |path: &PathBuf| output::take(&job.scratch, path, self.job.bounds.output_bytes);
         let output = self.job.output.as_ref().map(take).transpose()?;
         Ok(Finished { output, used: Used { wall: started.elapsed(), ..used } })
     }
@@ -163,8 +163,8 @@ struct Running {
     processes_to_bound: Option<u64>,
 }
 
-/// The inside of a job whose namespaces exist.
-struct Inside {
+/// A job whose namespaces exist.
+struct StartedJob {
     /// The id of the first process in the job's process namespace.
     first: i32,
     process: ProcessHandle,
@@ -181,7 +181,7 @@ struct Status {
 
 impl Running {
     /// Waits for the namespaces, opens the job's process and directory, and lets the program start.
-    async fn enter(&mut self) -> Result<Inside, Failure> {
+    async fn release(&mut self) -> Result<StartedJob, Failure> {
         let line = tokio::time::timeout(START_MAX, self.status.next_line()).await;
         let line = line.map_err(|_| Failure::sandbox(too_slow("bubblewrap did not start the job", START_MAX)))??;
         let first = line.as_deref().and_then(status).and_then(|status| status.child_pid);
@@ -192,7 +192,7 @@ impl Running {
             bound_processes(first, processes)?;
         }
         self.block = None;
-        Ok(Inside { first, process, scratch })
+        Ok(StartedJob { first, process, scratch })
     }
 
     /// Opens the job's directory, which then outlives the job.
@@ -212,7 +212,7 @@ impl Running {
     /// Waits for the job's end, or ends the job.
     async fn follow(
         &mut self,
-        inside: &Inside,
+        job: &StartedJob,
         watched: &mut Watched<'_>,
         cancelled: oneshot::Receiver<()>,
     ) -> Result<(), Failure> {
@@ -223,12 +223,12 @@ impl Running {
             () = tokio::time::sleep(wall) => Err(Failure::Time { after: wall }),
             _ = cancelled => Err(Failure::sandbox("the caller has cancelled the job")),
         };
-        inside.process.kill();
+        job.process.kill();
         let ended = match ended {
             Ok(status) => self.result(status).await,
             Err(failure) => Err(failure),
         };
-        let gone = tokio::time::timeout(END_MAX, inside.process.gone()).await;
+        let gone = tokio::time::timeout(END_MAX, job.process.gone()).await;
         gone.map_err(|_| Failure::sandbox(too_slow("the job's processes did not end", END_MAX)))??;
         ended?;
         // The job may have written files since the last tick.
@@ -282,12 +282,12 @@ fn bound_processes(first: i32, processes: u64) -> io::Result<()> {
 
 /// The sources of the files that the job is shown. For a job with another user, [`Staging`] mounts them there first,
 /// before the program `staged_for` runs.
-fn sources(shown: &[Shown], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
+fn sources(shown: &[ReadOnlyMount], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
     if let Some(program) = staged_for.filter(|_| !shown.is_empty()) {
         let (staging, sources) = Staging::plan(shown, program)?;
         return Ok((Some(staging), sources));
     }
-    Ok((None, shown.iter().map(|one| one.here.canonicalize()).collect::<Result<_, _>>()?))
+    Ok((None, shown.iter().map(|one| one.source.canonicalize()).collect::<Result<_, _>>()?))
 }
 
 fn status(line: &str) -> Option<Status> {

@@ -13,7 +13,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::Mode;
 use nix::unistd::mkdir;
 
-use super::Shown;
+use super::ReadOnlyMount;
 
 /// Mount points that most systems have. The first that hides none of the job's files is used.
 const MOUNT_POINTS: [&str; 5] = ["/mnt", "/media", "/srv", "/opt", "/var"];
@@ -33,8 +33,8 @@ struct Bind {
 impl Staging {
     /// Plans the mounts, and returns the path of each file in the same order. `program`, which runs afterwards, stays
     /// visible.
-    pub fn plan(shown: &[Shown], program: &Path) -> io::Result<(Self, Vec<PathBuf>)> {
-        let real: Vec<PathBuf> = shown.iter().map(|one| one.here.canonicalize()).collect::<Result<_, _>>()?;
+    pub fn plan(shown: &[ReadOnlyMount], program: &Path) -> io::Result<(Self, Vec<PathBuf>)> {
+        let real: Vec<PathBuf> = shown.iter().map(|one| one.source.canonicalize()).collect::<Result<_, _>>()?;
         let needed = [&*real, &[program.canonicalize()?]].concat();
         let mount_points = MOUNT_POINTS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
         let hides_nothing = |mount_point: &PathBuf| !needed.iter().any(|path| path.starts_with(mount_point));

@@ -1,4 +1,4 @@
-//! Surveys the processes of a job through `/proc`.
+//! Measures the processes of a job through `/proc`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,15 +6,15 @@ use std::io;
 
 /// The use of all processes together.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Survey {
+pub struct ProcessTreeUsage {
     pub processes: u64,
     /// Private and shared memory, without memory that is backed by files, such as programs.
     pub memory_bytes: u64,
 }
 
-/// Surveys a process and its descendants. In a process namespace no process leaves this tree: a process whose parent ends
+/// Measures a process and its descendants. In a process namespace no process leaves this tree: a process whose parent ends
 /// becomes a child of the first process.
-pub fn survey(first: i32) -> io::Result<Survey> {
+pub fn measure(first: i32) -> io::Result<ProcessTreeUsage> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc")? {
         let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -22,22 +22,22 @@ pub fn survey(first: i32) -> io::Result<Survey> {
             children.entry(parent).or_default().push(pid);
         }
     }
-    let mut survey = Survey::default();
+    let mut usage = ProcessTreeUsage::default();
     let mut next = vec![first];
     while let Some(pid) = next.pop() {
         // A process that has ended meanwhile uses no memory.
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        survey.processes += 1;
-        survey.memory_bytes += memory_bytes(&status);
+        usage.processes += 1;
+        usage.memory_bytes += memory_bytes(&status);
         next.extend(children.remove(&pid).unwrap_or_default());
     }
-    Ok(survey)
+    Ok(usage)
 }
 
 /// The parent's id: the second word after the name, which is in parentheses and may contain any character.
 fn parent(stat: &str) -> Option<i32> {
-    let (_, behind) = stat.rsplit_once(')')?;
-    behind.split_whitespace().nth(1)?.parse().ok()
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn memory_bytes(status: &str) -> u64 {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn this_process_has_memory() {
         let pid = i32::try_from(std::process::id()).expect("a number");
-        let survey = survey(pid).expect("a survey");
-        assert!(survey.processes >= 1 && survey.memory_bytes > 100_000, "{survey:?}");
+        let usage = measure(pid).expect("a measurement");
+        assert!(usage.processes >= 1 && usage.memory_bytes > 100_000, "{usage:?}");
     }
 }

@@ -35,11 +35,11 @@ impl Watched<'_> {
     }
 
     fn measure(&mut self) -> Result<(), Failure> {
-        let survey = tree::survey(self.first)?;
-        self.used.processes = self.used.processes.max(survey.processes);
-        self.used.memory_bytes = self.used.memory_bytes.max(survey.memory_bytes);
-        bounded("bytes of memory", survey.memory_bytes, self.bounds.memory_bytes)?;
-        bounded("processes", survey.processes, self.bounds.processes)?;
+        let usage = tree::measure(self.first)?;
+        self.used.processes = self.used.processes.max(usage.processes);
+        self.used.memory_bytes = self.used.memory_bytes.max(usage.memory_bytes);
+        bounded("bytes of memory", usage.memory_bytes, self.bounds.memory_bytes)?;
+        bounded("processes", usage.processes, self.bounds.processes)?;
         self.measure_scratch()
     }
 

@@ -8,7 +8,7 @@ use git2::ErrorCode;
 use registry::{BranchName, OrganizationId};
 
 use super::repository_files::OWN_REFS;
-use super::repository_state::{Hold, TrackedRepository};
+use super::repository_state::{CommitHold, TrackedRepository};
 use super::{CommitId, SourceError};
 
 /// Time to wait for the lock of a ref. Writing a ref takes milliseconds, and more on a loaded disk.
@@ -25,7 +25,7 @@ pub struct Repository {
 
 /// A commit that garbage collection keeps while this value exists, whatever happens to its branch.
 #[derive(Debug)]
-pub struct HeldCommit(Hold);
+pub struct HeldCommit(CommitHold);
 
 impl HeldCommit {
     pub fn commit(&self) -> CommitId {

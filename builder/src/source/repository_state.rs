@@ -58,25 +58,28 @@ struct Garbage {
 
 /// Protects a commit from collection; see the module's documentation.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct CommitHold {
     state: Arc<RepositoryState>,
     commit: Oid,
 }
 
 /// The locked set of commits that builds hold.
-pub(super) type Held<'state> = MutexGuard<'state, HashMap<Oid, usize>>;
+pub(super) type HeldCommits<'state> = MutexGuard<'state, HashMap<Oid, usize>>;
 
 impl RepositoryState {
-    pub(super) fn held(&self) -> Held<'_> {
+    pub(super) fn held(&self) -> HeldCommits<'_> {
         self.held.lock()
     }
 
     /// Reads a commit and holds it, under one lock.
-    pub(super) fn hold<E>(self: &Arc<Self>, read: impl FnOnce() -> Result<Option<Oid>, E>) -> Result<Option<Hold>, E> {
+    pub(super) fn hold<E>(
+        self: &Arc<Self>,
+        read: impl FnOnce() -> Result<Option<Oid>, E>,
+    ) -> Result<Option<CommitHold>, E> {
         let mut held = self.held();
         let Some(commit) = read()? else { return Ok(None) };
         *held.entry(commit).or_default() += 1;
-        Ok(Some(Hold { state: Arc::clone(self), commit }))
+        Ok(Some(CommitHold { state: Arc::clone(self), commit }))
     }
 
     /// Whether a collection may free space for a push that would exceed the quota.
@@ -113,13 +116,13 @@ impl RepositoryState {
     }
 }
 
-impl Hold {
+impl CommitHold {
     pub(super) fn commit(&self) -> Oid {
         self.commit
     }
 }
 
-impl Drop for Hold {
+impl Drop for CommitHold {
     fn drop(&mut self) {
         let mut held = self.state.held();
         if let Some(count) = held.get_mut(&self.commit) {

@@ -34,7 +34,7 @@ const CHILD_LIMITS: ChildLimits = ChildLimits {
 pub const BUNDLE_BYTES_MAX: usize = 8 << 20;
 const REQUEST_BYTES_MAX: u64 = 128 << 20;
 /// Bytes of an answer.
-const ANSWER_BYTES_MAX: u64 = 64 << 20;
+const RESPONSE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of an answer with the memory of an image with packages.
 const MEMORY_ANSWER_BYTES_MAX: u64 = 512 << 20;
 
@@ -51,14 +51,14 @@ enum Request {
 impl Request {
     const fn answer_bytes_max(&self) -> u64 {
         match self {
-            Self::Bundle { .. } | Self::InputSchema { .. } => ANSWER_BYTES_MAX,
+            Self::Bundle { .. } | Self::InputSchema { .. } => RESPONSE_BYTES_MAX,
             Self::Packages { .. } => MEMORY_ANSWER_BYTES_MAX,
         }
     }
 }
 
 /// The outer error is a failure of the child, the inner one of the author's code.
-type Answer<T> = Result<Result<T, CompileFailure>, String>;
+type ChildResult<T> = Result<Result<T, CompileFailure>, String>;
 
 /// A project to bundle.
 pub struct Source {
@@ -117,7 +117,7 @@ async fn ask<T: DeserializeOwned + Send + 'static>(
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<T, Error> {
     let bytes = answer_of(code, bundler, request).await?;
-    let answer = blocking(move || postcard::from_bytes::<Answer<T>>(&bytes)).await?.map_err(Error::internal)?;
+    let answer = blocking(move || postcard::from_bytes::<ChildResult<T>>(&bytes)).await?.map_err(Error::internal)?;
     answer.map_err(Error::internal)?.map_err(from_check)
 }
 
@@ -180,6 +180,6 @@ fn answer<T: Serialize>(
     code: &Path,
     work: impl AsyncFnOnce(Interpreter) -> Result<Result<T, CompileFailure>, runner::Error>,
 ) -> io::Result<Vec<u8>> {
-    let answer: Answer<T> = with_loaded(code, work)?.map_err(|error| error.to_string());
+    let answer: ChildResult<T> = with_loaded(code, work)?.map_err(|error| error.to_string());
     postcard::to_allocvec(&answer).map_err(io::Error::other)
 }

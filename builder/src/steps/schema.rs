@@ -46,10 +46,10 @@ impl Declared<'_> {
     ///
     /// # Errors
     /// When it is not a schema, or compiling it takes too long.
-    pub async fn prove(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
+    pub async fn compile_expensive(&self, schemas: &SchemaMatcher, organization: &OrganizationId) -> Result<(), Error> {
         let location = self.path.map_or_else(Location::default, Location::file);
-        let proven = schemas.prove(organization, self.schema).await?;
-        proven.map_err(|problem| Error::failed(STAGE, self.check, problem).at(location))
+        let compiled = schemas.compile_expensive(organization, self.schema).await?;
+        compiled.map_err(|problem| Error::failed(STAGE, self.check, problem).at(location))
     }
 }
 

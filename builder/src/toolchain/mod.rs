@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox, ScratchDirectory, Scratches};
 use crate::snapshots::Snapshots;
 use javascript::JavaScript;
-use project::{Caches, Made, Project};
+use project::{Caches, Project, ToolchainOutput};
 use python::Python;
 use rust::Rust;
 use shared::Shared;
@@ -79,7 +79,7 @@ impl Toolchains {
     ///
     /// # Errors
     /// The first stage that refuses the project.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         if project.caches == Caches::Used {
             return self.make_with_caches(project, progress).await;
         }
@@ -87,7 +87,7 @@ impl Toolchains {
         toolchains.make_with_caches(project, progress).await
     }
 
-    async fn make_with_caches(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    async fn make_with_caches(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         match project.manifest.language {
             Language::JavaScript => self.javascript.make(project, progress).await,
             Language::Python => self.python.make(project, progress).await,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::attestation::Package;
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::steps::documents::Documents;
 use crate::steps::manifest::Manifest;
 
@@ -28,8 +28,8 @@ pub struct Project<'a> {
 }
 
 /// A built component and its contents.
-pub struct Made {
-    pub artefact: Artefact,
+pub struct ToolchainOutput {
+    pub artifact: BuiltArtifact,
     /// Third-party packages in the component, and the programs that built it.
     pub packages: Vec<Package>,
     /// The JSON Schema of the input, if [`Project::derive_schema`] asked for it.

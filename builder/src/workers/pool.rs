@@ -9,7 +9,7 @@ use registry::OrganizationId;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use super::protocol::{Bytes, Made};
+use super::protocol::{Bytes, OutputMessage};
 use super::violation::ProtocolViolation;
 use crate::error::Error;
 use crate::metrics;
@@ -48,7 +48,7 @@ pub struct Assignment {
 #[derive(Debug)]
 pub enum JobOutcome {
     /// A result, and the channel for its rejection, for which the server ends the connection.
-    Made(Made, Bytes, oneshot::Sender<ProtocolViolation>),
+    Output(OutputMessage, Bytes, oneshot::Sender<ProtocolViolation>),
     Failed(Error),
     /// The worker left before it started the job.
     Declined,

@@ -23,9 +23,9 @@ pub const PROTOCOL: u32 = 4;
 pub const JOB_BYTES_MAX: usize = (PROJECT_BYTES_MAX + ENTRIES_MAX * (PATH_BYTES_MAX + 16)) as usize;
 /// Bytes of a message. The largest has a schema of 256 KiB and some hundred packages.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
-/// Bytes of the artefact, which follows its message.
+/// Bytes of the artifact, which follows its message.
 pub const BLOB_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
-/// Bytes of a snapshot's component, which precedes the artefact. Larger snapshots are not made.
+/// Bytes of a snapshot's component, which precedes the artifact. Larger snapshots are not made.
 pub const SNAPSHOT_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
 /// Bytes of one text. The longest is a refusal with a compiler's output.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -35,7 +35,7 @@ const TEXT_BYTES_MAX: usize = 64 << 10;
 pub enum FromWorker {
     Report(ReportMessage),
     /// The job has succeeded. One frame follows for each part of [`Bytes`] that exists.
-    Made(Made),
+    Output(OutputMessage),
     /// The job has failed.
     Failed(Failure),
     /// The worker takes no further job, including one that is already sent.
@@ -50,15 +50,15 @@ pub enum ReportMessage {
     Line { line: String },
 }
 
-/// The wire format of [`project::Made`], without the bytes.
+/// The wire format of [`project::ToolchainOutput`], without the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
+pub struct OutputMessage {
     pub kind: Kind,
     pub packages: Vec<PackageMessage>,
     pub input_schema: Option<String>,
 }
 
-/// The kind of an artefact.
+/// The kind of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A bundle for the language's image, which server and worker both have, or for a snapshot of it.
@@ -75,7 +75,7 @@ pub struct Bytes {
     /// The component of a snapshot.
     pub snapshot: Option<Vec<u8>>,
     /// A bundle or a complete component.
-    pub artefact: Vec<u8>,
+    pub artifact: Vec<u8>,
 }
 
 /// The wire format of [`Package`].
@@ -161,11 +161,11 @@ impl TryFrom<ReportMessage> for Report {
     }
 }
 
-impl Made {
-    pub fn of(made: &project::Made) -> Self {
-        let kind = match made.artefact.language_image() {
+impl OutputMessage {
+    pub fn of(made: &project::ToolchainOutput) -> Self {
+        let kind = match made.artifact.language_image() {
             Some((_, image)) => {
-                Kind::Bundle { image: *image.as_bytes(), has_snapshot: made.artefact.snapshot().is_some() }
+                Kind::Bundle { image: *image.as_bytes(), has_snapshot: made.artifact.snapshot().is_some() }
             }
             None => Kind::Component,
         };

@@ -7,7 +7,7 @@ use runner::{FrameError, FramedSocket};
 use tokio::sync::oneshot;
 
 use super::pool::{Assignment, JobOutcome, Pool};
-use super::protocol::{BLOB_BYTES_MAX, Bytes, FromWorker, Kind, MESSAGE_BYTES_MAX, Made, SNAPSHOT_BYTES_MAX};
+use super::protocol::{BLOB_BYTES_MAX, Bytes, FromWorker, Kind, MESSAGE_BYTES_MAX, OutputMessage, SNAPSHOT_BYTES_MAX};
 use super::violation::ProtocolViolation;
 use crate::error::Error;
 use crate::progress::{Progress, Report};
@@ -121,10 +121,10 @@ impl Session<'_> {
         loop {
             match message {
                 FromWorker::Report(report) => progress.report(budget.count(report.try_into()?)?),
-                FromWorker::Made(made) => {
+                FromWorker::Output(made) => {
                     let bytes = self.bytes_of(&made).await?;
                     let (rejected, rejection) = oneshot::channel();
-                    return Ok((JobOutcome::Made(made, bytes, rejected), Some(rejection)));
+                    return Ok((JobOutcome::Output(made, bytes, rejected), Some(rejection)));
                 }
                 FromWorker::Failed(failure) => return Ok((JobOutcome::Failed(Error::try_from(failure)?), None)),
                 FromWorker::Leaves if budget.reports == 0 => return Err(SessionEnd::Left),
@@ -151,13 +151,13 @@ impl Session<'_> {
         Ok(FromWorker::read(&frame)?)
     }
 
-    /// The frames after [`FromWorker::Made`].
-    async fn bytes_of(&mut self, made: &Made) -> Result<Bytes, SessionEnd> {
+    /// The frames after [`FromWorker::Output`].
+    async fn bytes_of(&mut self, made: &OutputMessage) -> Result<Bytes, SessionEnd> {
         let snapshot = match made.kind {
             Kind::Bundle { has_snapshot: true, .. } => Some(self.frame(SNAPSHOT_BYTES_MAX).await?),
             Kind::Bundle { .. } | Kind::Component => None,
         };
-        Ok(Bytes { snapshot, artefact: self.frame(BLOB_BYTES_MAX).await? })
+        Ok(Bytes { snapshot, artifact: self.frame(BLOB_BYTES_MAX).await? })
     }
 
     async fn frame(&mut self, bytes_max: usize) -> Result<Vec<u8>, SessionEnd> {

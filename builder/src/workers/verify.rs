@@ -9,7 +9,7 @@ use super::protocol::{self, Bytes, Kind};
 use super::violation::ProtocolViolation;
 use crate::attestation::Package;
 use crate::blocking::blocking;
-use crate::component::{Artefact, Image, ShippedImage, Snapshot};
+use crate::component::{BuiltArtifact, Image, ShippedImage, Snapshot};
 use crate::error::Error;
 use crate::images::Images;
 use crate::snapshots;
@@ -17,7 +17,7 @@ use crate::steps::bundle::BUNDLE_BYTES_MAX;
 use crate::steps::inspect;
 use crate::toolchain::languages::convention;
 use crate::toolchain::pinned::PinnedPackages;
-use crate::toolchain::project::Made;
+use crate::toolchain::project::ToolchainOutput;
 
 /// A rejected result.
 pub enum Rejection {
@@ -51,13 +51,13 @@ impl Verifier<'_> {
     ///
     /// # Errors
     /// When no worker of this program would build this from a project in this language.
-    pub async fn verify(&self, made: protocol::Made, bytes: Bytes) -> Result<Made, Rejection> {
-        let protocol::Made { kind, packages, input_schema } = made;
+    pub async fn verify(&self, made: protocol::OutputMessage, bytes: Bytes) -> Result<ToolchainOutput, Rejection> {
+        let protocol::OutputMessage { kind, packages, input_schema } = made;
         let packages = packages.into_iter().map(Package::try_from).collect::<Result<Vec<_>, _>>()?;
         self.are_pinned(&packages)?;
         let shipped = convention(self.language).and_then(|convention| convention.image);
-        let artefact = match (kind, shipped) {
-            (Kind::Component, None) => inspected(bytes.artefact).await?,
+        let artifact = match (kind, shipped) {
+            (Kind::Component, None) => inspected(bytes.artifact).await?,
             (Kind::Bundle { image: named, .. }, Some(shipped)) => {
                 let image = self.images.image(self.language).await?;
                 if image.digest != Digest::from_bytes(named) {
@@ -68,7 +68,7 @@ impl Verifier<'_> {
             }
             _ => return Err(ProtocolViolation("it built a component of another language".into()).into()),
         };
-        Ok(Made { artefact, packages, input_schema })
+        Ok(ToolchainOutput { artifact, packages, input_schema })
     }
 
     fn are_pinned(&self, packages: &[Package]) -> Result<(), ProtocolViolation> {
@@ -79,8 +79,8 @@ impl Verifier<'_> {
         }
     }
 
-    async fn bundle(&self, image: &Image, shipped: ShippedImage, bytes: Bytes) -> Result<Artefact, Rejection> {
-        let Bytes { snapshot, artefact: bundle } = bytes;
+    async fn bundle(&self, image: &Image, shipped: ShippedImage, bytes: Bytes) -> Result<BuiltArtifact, Rejection> {
+        let Bytes { snapshot, artifact: bundle } = bytes;
         if bundle.len() > BUNDLE_BYTES_MAX {
             let message = format!("it built a bundle of {} bytes; the limit is {BUNDLE_BYTES_MAX}", bundle.len());
             return Err(ProtocolViolation(message).into());
@@ -90,11 +90,11 @@ impl Verifier<'_> {
             None => None,
         };
         self.images.ready(self.language).await?;
-        let Some((of_snapshot, component)) = snapshot else { return Ok(Artefact::of_image(image, bundle)) };
+        let Some((of_snapshot, component)) = snapshot else { return Ok(BuiltArtifact::of_image(image, bundle)) };
         let bytes = async { Ok::<_, Error>(component.to_vec()) };
         let code = self.images.compiler().ready(&of_snapshot.digest, Maker::Platform, bytes).await?;
         let snapshot = Snapshot { image: of_snapshot, base: image.digest, component, code };
-        Ok(Artefact::of_snapshot(&snapshot, bundle))
+        Ok(BuiltArtifact::of_snapshot(&snapshot, bundle))
     }
 }
 
@@ -110,7 +110,7 @@ async fn compared(component: Arc<[u8]>, shipped: ShippedImage) -> Result<(Image,
     Ok(compared.ok_or_else(|| ProtocolViolation("it made a snapshot that is not one of the image".into()))?)
 }
 
-async fn inspected(component: Vec<u8>) -> Result<Artefact, Error> {
-    let inspect = move || inspect::inspect_tool(&component).map(|()| Artefact::own(component));
+async fn inspected(component: Vec<u8>) -> Result<BuiltArtifact, Error> {
+    let inspect = move || inspect::inspect_tool(&component).map(|()| BuiltArtifact::own(component));
     blocking(inspect).await?
 }

@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
-use builder::sandbox::Shown;
+use builder::sandbox::ReadOnlyMount;
 use nix::errno::Errno;
 use nix::libc;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -132,7 +132,7 @@ fn the_same_attempts_succeed_outside() {
 #[tokio::test]
 async fn the_first_process_inside_is_confined() {
     let Some(machine) = Machine::here().await else { return };
-    let shown = Shown::new("/usr", "/shown");
+    let shown = ReadOnlyMount::new("/usr", "/shown");
     let job = script("grep -E '^(Seccomp|NoNewPrivs|CapEff|CapBnd|Uid):' /proc/1/status; ls /proc/1/fd | wc -l");
     let (ended, log) = machine.run(builder::sandbox::Job { read_only: vec![shown], ..job }).await;
     ended.expect("it looks");

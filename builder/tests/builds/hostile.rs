@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use builder::Progress;
-use builder::sandbox::{Bounds, Failure, Finished, Job, Shown};
+use builder::sandbox::{Bounds, Failure, Finished, Job, ReadOnlyMount};
 
 use crate::machine::{Machine, assert_none_left, marked, script, until_there};
 
@@ -211,7 +211,7 @@ async fn shown_files_cannot_be_changed() {
     let source = tempfile::tempdir().expect("a directory");
     fs::write(source.path().join("Cargo.lock"), "pinned").expect("a file");
     let job = Job {
-        read_only: vec![Shown::new(source.path(), "/source")],
+        read_only: vec![ReadOnlyMount::new(source.path(), "/source")],
         directory: "/source".into(),
         ..hostile(
             "echo x > Cargo.lock && echo REACHED; rm Cargo.lock && echo REACHED; mv Cargo.lock old && echo REACHED; \

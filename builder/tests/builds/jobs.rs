@@ -1,6 +1,6 @@
 //! The files, environment and limits of a job.
 
-use builder::sandbox::{Failure, Job, Sandbox, Shown};
+use builder::sandbox::{Failure, Job, ReadOnlyMount, Sandbox};
 
 use crate::machine::{Machine, script};
 
@@ -32,7 +32,7 @@ async fn shown_files_are_readable_wherever_they_are() {
     std::fs::create_dir(&shown).expect("a directory");
     std::fs::write(shown.join("file"), "contents\n").expect("a file");
     let job = Job {
-        read_only: vec![Shown::new(&shown, "/source"), Shown::new(shown.join("file"), "/one-file")],
+        read_only: vec![ReadOnlyMount::new(&shown, "/source"), ReadOnlyMount::new(shown.join("file"), "/one-file")],
         directory: "/source".into(),
         environment: vec![("LANG".into(), "C".into())],
         ..script(

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use builder::Progress;
-use builder::sandbox::{Failure, Finished, Job, Sandbox, Shown};
+use builder::sandbox::{Failure, Finished, Job, ReadOnlyMount, Sandbox};
 
 use crate::need::Need;
 
@@ -59,7 +59,7 @@ pub fn own(test: &str, environment: &[(&str, &str)]) -> Job {
     Job {
         arguments: ["--exact", test, "--nocapture", "--test-threads=1"].map(Into::into).to_vec(),
         environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        read_only: vec![Shown::new(program, "/own")],
+        read_only: vec![ReadOnlyMount::new(program, "/own")],
         ..Job::new("/own")
     }
 }

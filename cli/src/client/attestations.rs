@@ -3,7 +3,7 @@
 use api::wire::{SigningKeys, Verification};
 use reqwest::Method;
 
-use super::answer::Answer;
+use super::decoded_response::DecodedResponse;
 use super::request::{Call, Client};
 use super::stream::Event;
 
@@ -14,7 +14,7 @@ impl Client {
         tool_id: &str,
         version: &str,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<Verification>> {
+    ) -> anyhow::Result<DecodedResponse<Verification>> {
         let path = ["tool", tool_id, "version", version, "verify"];
         let call = Call::new(Method::POST, &path);
         self.stream(call).await?.follow(show).await
@@ -25,7 +25,7 @@ impl Client {
         self.text(Call::new(Method::GET, &["tool", tool_id, "version", version, document])).await
     }
 
-    pub async fn signing_keys(&self) -> anyhow::Result<Answer<SigningKeys>> {
+    pub async fn signing_keys(&self) -> anyhow::Result<DecodedResponse<SigningKeys>> {
         self.get(Call::new(Method::GET, &["keys"])).await
     }
 }

@@ -4,7 +4,7 @@ use api::wire::{CreatedApiKey, Me, Role};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, read};
+use super::decoded_response::{DecodedResponse, read};
 use super::request::{Call, Client};
 
 /// Maximum users or keys per page, from the API contract.
@@ -19,7 +19,7 @@ pub enum KeyOwner<'a> {
 }
 
 impl Client {
-    pub async fn me(&self) -> anyhow::Result<Answer<Me>> {
+    pub async fn me(&self) -> anyhow::Result<DecodedResponse<Me>> {
         self.get(Call::new(Method::GET, &["user", "me"])).await
     }
 
@@ -41,11 +41,11 @@ impl Client {
     }
 
     pub async fn list_roles(&self) -> anyhow::Result<Vec<Value>> {
-        let answer: Answer<Value> = self.get(Call::new(Method::GET, &["role"])).await?;
+        let answer: DecodedResponse<Value> = self.get(Call::new(Method::GET, &["role"])).await?;
         read(&answer.document["roles"])
     }
 
-    pub async fn show_role(&self, role: &str) -> anyhow::Result<Answer<Role>> {
+    pub async fn show_role(&self, role: &str) -> anyhow::Result<DecodedResponse<Role>> {
         self.get(Call::new(Method::GET, &["role", role])).await
     }
 
@@ -71,7 +71,11 @@ impl Client {
     }
 
     /// Creates a key for a user, or for the logged-in user.
-    pub async fn create_key(&self, user: Option<&str>, mut terms: Value) -> anyhow::Result<Answer<CreatedApiKey>> {
+    pub async fn create_key(
+        &self,
+        user: Option<&str>,
+        mut terms: Value,
+    ) -> anyhow::Result<DecodedResponse<CreatedApiKey>> {
         let path: &[&str] = if user.is_some() { &["api_key"] } else { &["user", "me", "api_key"] };
         if let Some(user) = user {
             terms["user_id"] = json!(user);

@@ -7,7 +7,7 @@ use registry::Ledger;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, read};
+use super::decoded_response::{DecodedResponse, read};
 use super::request::{Call, Client};
 use super::stream::Event;
 
@@ -63,7 +63,11 @@ pub struct Invocations {
 
 impl Client {
     /// Lists records, newest first, at most `limit` (the contract allows 100).
-    pub async fn list_invocations(&self, filter: &HistoryFilter, limit: u32) -> anyhow::Result<Answer<Invocations>> {
+    pub async fn list_invocations(
+        &self,
+        filter: &HistoryFilter,
+        limit: u32,
+    ) -> anyhow::Result<DecodedResponse<Invocations>> {
         let call = filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
             .query_all("version", &filter.version)
             .query("sort_by", "-created_at")
@@ -76,7 +80,7 @@ impl Client {
         text: &str,
         fields: &[SearchField],
         filter: &HistoryFilter,
-    ) -> anyhow::Result<Answer<Invocations>> {
+    ) -> anyhow::Result<DecodedResponse<Invocations>> {
         let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", text)
             .query_all("query_against", fields.iter().map(|field| field.wire_name()));
@@ -84,8 +88,9 @@ impl Client {
     }
 
     /// Returns a record and its ledger. Serde cannot flatten the record, because it contains unparsed JSON.
-    pub async fn show_invocation(&self, id: &str) -> anyhow::Result<(Answer<ToolInvocation>, Option<Ledger>)> {
-        let record: Answer<ToolInvocation> = self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
+    pub async fn show_invocation(&self, id: &str) -> anyhow::Result<(DecodedResponse<ToolInvocation>, Option<Ledger>)> {
+        let record: DecodedResponse<ToolInvocation> =
+            self.get(Call::new(Method::GET, &["tool", "invocation", id])).await?;
         let ledger = read(&record.document["ledger"])?;
         Ok((record, ledger))
     }
@@ -95,7 +100,7 @@ impl Client {
         id: &str,
         request: &ReplayRequest,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<Replayed>> {
+    ) -> anyhow::Result<DecodedResponse<Replayed>> {
         let path = ["tool", "invocation", id, "replay"];
         let call = Call::new(Method::POST, &path).body(serde_json::to_value(request)?);
         self.stream(call).await?.follow(show).await

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::read;
+use super::decoded_response::read;
 use super::request::{Call, Client};
 
 impl Client {

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::answer::Answer;
 use super::connection::{PLAIN_TIMEOUT, endpoint, http_client};
+use super::decoded_response::DecodedResponse;
 use super::refusal::{refusal, unexpected, unreachable};
 use super::session::{Credentials, TokenCache, sign_in};
 use super::stream::EventStream;
@@ -89,11 +89,11 @@ impl Client {
         }
     }
 
-    pub async fn get<T: DeserializeOwned>(&self, call: Call<'_>) -> anyhow::Result<Answer<T>> {
+    pub async fn get<T: DeserializeOwned>(&self, call: Call<'_>) -> anyhow::Result<DecodedResponse<T>> {
         let response = self.send(&call, Accept::Document).await?;
         let url = response.url().to_string();
         let document: Value = response.json().await.map_err(|error| unexpected(&url, error))?;
-        Answer::read(document, &url)
+        DecodedResponse::read(document, &url)
     }
 
     /// Returns the response body as text, byte for byte.

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
+use super::decoded_response::DecodedResponse;
 use super::request::{Call, Client};
 use super::stream::Event;
 
@@ -80,7 +80,7 @@ impl Client {
         &self,
         request: &TestRequest,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<InvocationResults>> {
+    ) -> anyhow::Result<DecodedResponse<InvocationResults>> {
         let call = Call::new(Method::POST, &["tool", "test"]).body(serde_json::to_value(request)?);
         self.stream(call).await?.follow(show).await
     }
@@ -90,7 +90,7 @@ impl Client {
         tool_id: &str,
         request: &PublishRequest,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<PublishedVersion>> {
+    ) -> anyhow::Result<DecodedResponse<PublishedVersion>> {
         let path = ["tool", tool_id, "version"];
         let call = Call::new(Method::POST, &path).body(serde_json::to_value(request)?);
         self.stream(call).await?.follow(show).await
@@ -101,7 +101,7 @@ impl Client {
         &self,
         request: &InvokeRequest<'_>,
         show: impl FnMut(&Event),
-    ) -> anyhow::Result<Answer<InvocationResults>> {
+    ) -> anyhow::Result<DecodedResponse<InvocationResults>> {
         let path = ["tool", request.tool_id, "version", request.constraint, "invoke"];
         let call = Call::new(Method::POST, &path).body(json!({ "inputs": request.inputs }));
         self.stream(call).await?.follow(show).await

@@ -11,7 +11,7 @@ use reqwest::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::Answer;
+use super::decoded_response::DecodedResponse;
 use super::refusal::{detail_text, root_cause, unexpected};
 use super::sse::{NamedEvent, SseError, events};
 use crate::failure::Failure;
@@ -46,11 +46,11 @@ impl EventStream {
 
     /// Passes every event to `show` and returns the result. A server that does not stream answers with the result
     /// alone.
-    pub async fn follow<T: DeserializeOwned>(self, mut show: impl FnMut(&Event)) -> anyhow::Result<Answer<T>> {
+    pub async fn follow<T: DeserializeOwned>(self, mut show: impl FnMut(&Event)) -> anyhow::Result<DecodedResponse<T>> {
         let Self { response, url } = self;
         if !is_event_stream(&response) {
             let document: Value = response.json().await.map_err(|error| unexpected(&url, error))?;
-            return Answer::read(document, &url);
+            return DecodedResponse::read(document, &url);
         }
         let mut events = pin!(events(chunks(response)));
         let mut result = None;
@@ -67,7 +67,7 @@ impl EventStream {
             }
         }
         let document = result.ok_or_else(|| connection_lost(&url, "the stream ended".to_owned()))?;
-        Answer::read(document, &url)
+        DecodedResponse::read(document, &url)
     }
 }
 

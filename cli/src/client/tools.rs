@@ -6,7 +6,7 @@ use api::wire::{CreatedTool, Tool};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, read, read_all};
+use super::decoded_response::{DecodedResponse, read, read_all};
 use super::request::{Call, Client};
 use crate::failure::Failure;
 
@@ -28,7 +28,7 @@ impl Client {
         tags: &Map<String, Value>,
     ) -> anyhow::Result<String> {
         let body = json!({"name": name, "description": description, "tags": tags});
-        let created: Answer<CreatedTool> = self.get(Call::new(Method::POST, &["tool", ""]).body(body)).await?;
+        let created: DecodedResponse<CreatedTool> = self.get(Call::new(Method::POST, &["tool", ""]).body(body)).await?;
         Ok(created.body.id)
     }
 

@@ -29,7 +29,7 @@ struct Entry<V> {
 
 /// The state of the cache before a read of the database. The age of the value counts from then, and the value is not
 /// cached when the cache was cleared during the read.
-pub(super) struct Ticket {
+pub(super) struct ReadStart {
     generation: u64,
     since: Instant,
 }
@@ -45,15 +45,15 @@ impl<K: Eq + Hash, V: Clone> TtlCache<K, V> {
         entry.map(|entry| entry.value.clone())
     }
 
-    pub fn ticket(&self) -> Ticket {
+    pub fn read_start(&self) -> ReadStart {
         #[expect(clippy::disallowed_methods, reason = "an age in memory, independent of the wall clock")]
         let since = Instant::now();
-        Ticket { generation: self.state.lock().generation, since }
+        ReadStart { generation: self.state.lock().generation, since }
     }
 
-    pub fn insert(&self, ticket: &Ticket, key: K, value: V) {
+    pub fn insert(&self, read_start: &ReadStart, key: K, value: V) {
         let mut state = self.state.lock();
-        if state.generation != ticket.generation {
+        if state.generation != read_start.generation {
             return;
         }
         if state.entries.len() >= self.entries_max {
@@ -62,7 +62,7 @@ impl<K: Eq + Hash, V: Clone> TtlCache<K, V> {
         if state.entries.len() >= self.entries_max {
             state.entries.clear();
         }
-        state.entries.insert(key, Entry { value, since: ticket.since });
+        state.entries.insert(key, Entry { value, since: read_start.since });
     }
 
     /// Clears the cache. Callers do this after a change and before they report it.
@@ -81,7 +81,7 @@ mod tests {
     fn the_number_of_entries_is_bounded() {
         let cache = TtlCache::new(8);
         for number in 0..100 {
-            cache.insert(&cache.ticket(), number, number);
+            cache.insert(&cache.read_start(), number, number);
             assert_eq!(cache.get(&number), Some(number));
             assert!(cache.state.lock().entries.len() <= 8);
         }
@@ -90,14 +90,14 @@ mod tests {
     #[test]
     fn a_value_read_before_a_change_is_not_cached() {
         let cache = TtlCache::new(8);
-        let early = cache.ticket();
-        cache.insert(&cache.ticket(), 1, 'a');
+        let early = cache.read_start();
+        cache.insert(&cache.read_start(), 1, 'a');
         assert_eq!(cache.get(&1), Some('a'));
         cache.clear();
         assert_eq!(cache.get(&1), None);
         cache.insert(&early, 1, 'a');
         assert_eq!(cache.get(&1), None);
-        cache.insert(&cache.ticket(), 1, 'b');
+        cache.insert(&cache.read_start(), 1, 'b');
         assert_eq!(cache.get(&1), Some('b'));
     }
 }

@@ -1,4 +1,4 @@
-//! Artefacts: bytes by digest.
+//! Artifacts: bytes by digest.
 
 use registry::{Artifacts, Digest, ErrorKind};
 
@@ -35,7 +35,7 @@ async fn damaged_bytes_are_refused_and_replaced_by_the_next_put() {
     artifacts.put(b"component").await.unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    // A directory with the name of the artefact is renamed, not deleted.
+    // A directory with the name of the artifact is renamed, not deleted.
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir_all(path.join("inside")).unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap_err().code(), "io");

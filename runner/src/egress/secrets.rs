@@ -37,7 +37,7 @@ impl Secrets {
         let mut filled = Filled { text: String::new(), names: Vec::new() };
         let mut rest = value;
         while let Some((before, after)) = rest.split_once(START) {
-            let (name, behind) = after
+            let (name, text) = after
                 .split_once(END)
                 .ok_or_else(|| denied(format!("the placeholder `{START}` has no closing `{END}`")))?;
             let secret = self.find(name, target)?;
@@ -47,7 +47,7 @@ impl Secrets {
             filled.text.push_str(before);
             filled.text.push_str(secret.value.expose());
             filled.names.push(secret.name.clone());
-            rest = behind;
+            rest = text;
         }
         filled.text.push_str(rest);
         Ok(filled)

@@ -25,7 +25,7 @@ use crate::redact::Redaction;
 use crate::schema::{InputSchema, SchemaMatcher};
 use crate::trial::{TrialRunner, TrialServices};
 
-/// The database and the artefacts of a server.
+/// The database and the artifacts of a server.
 pub struct Storage {
     pub store: Store,
     pub artifacts: Artifacts,

@@ -119,7 +119,7 @@ impl Resolver {
         let output = schema::compile(version.settings.output_schema.as_ref()).await?;
         let schema = schema.ok_or_else(|| Error::internal("a version has no schema"))?;
         let (code, mocks) = match self.stored(version).await {
-            // Not cached, since the artefact may be restored.
+            // Not cached, since the artifact may be restored.
             Err(Error::Damaged(damage)) => {
                 return Ok(Arc::new(LoadedVersion { code: Err(damage), schema, output, mocks: Arc::default() }));
             }
@@ -130,7 +130,7 @@ impl Resolver {
         Ok(loaded)
     }
 
-    /// Reads the code and the mocks of a version from the artefacts.
+    /// Reads the code and the mocks of a version from the artifacts.
     async fn stored(&self, version: &ToolVersion) -> Result<(Code, CompiledMocks), Error> {
         let component = version.image_digest;
         self.compile(&component, version.bundle_digest.is_some()).await?;

@@ -27,13 +27,13 @@ const EVENT_GROWTH: usize = 8;
 /// Bytes that the host adds to the log of a run: a truncation mark, and a count of refused events.
 const HOST_LOG_BYTES_MAX: usize = 1 << 10;
 
-type Answer = oneshot::Sender<Result<Executed, Error>>;
+type ResultSender = oneshot::Sender<Result<Executed, Error>>;
 
 /// A run to begin, and the channel for its answer.
 pub struct Job {
     pub execution: Box<Execution>,
     pub ports: Ports,
-    pub answer: Answer,
+    pub answer: ResultSender,
 }
 
 /// Reason for which a runner is killed.
@@ -49,7 +49,7 @@ pub enum ProtocolViolation {
 
 /// A run in a runner. Dropping it cancels its HTTP exchanges.
 pub struct InFlightRun {
-    answer: Answer,
+    answer: ResultSender,
     ports: Ports,
     limits: Limits,
     started: Instant,
@@ -60,7 +60,7 @@ pub struct InFlightRun {
 }
 
 impl InFlightRun {
-    pub fn new(limits: Limits, ports: Ports, answer: Answer) -> Self {
+    pub fn new(limits: Limits, ports: Ports, answer: ResultSender) -> Self {
         Self {
             answer,
             ports,

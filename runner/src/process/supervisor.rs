@@ -14,11 +14,11 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::conversation::Conversation;
 use super::in_flight_run::{Job, ProtocolViolation};
 use super::mailbox::MESSAGE_BYTES_MAX;
 use super::messages::{FromRunner, RunNumber};
 use super::runner_process::{RunnerProcess, Sending, StartError};
+use super::runner_session::RunnerSession;
 use super::spawner::ProcessSpawner;
 use crate::code_store::CodeStore;
 use crate::frames::{FrameError, FramedSocket};
@@ -73,7 +73,7 @@ pub struct RunnerSupervisor {
     pub requests: mpsc::UnboundedReceiver<Request>,
 }
 
-/// How a conversation with a runner ended.
+/// How a session with a runner ended.
 enum End {
     /// All senders of requests are gone.
     Closed,
@@ -143,30 +143,30 @@ impl RunnerSupervisor {
     /// Serves one runner until it ends; returns `false` when no replacement is needed.
     async fn attend(&mut self, runner: RunnerProcess, components: &mut Vec<Digest>) -> bool {
         let RunnerProcess { child, mut socket, mailbox, sending, .. } = runner;
-        let mut conversation = Conversation::new(mailbox, self.context.codes.clone());
+        let mut session = RunnerSession::new(mailbox, self.context.codes.clone());
         for component in components.drain(..) {
             // A component that cannot be sent fails its runs, which report the error.
-            drop(conversation.sent().load(&component));
+            drop(session.sent().load(&component));
         }
         self.set_alive(true);
-        let conversing = AssertUnwindSafe(self.converse(&mut socket, sending, &mut conversation)).catch_unwind();
+        let exchange = AssertUnwindSafe(self.exchange_messages(&mut socket, sending, &mut session)).catch_unwind();
         // A panic of the server's code costs this runner, and not its supervisor.
-        let end = conversing.await.unwrap_or(End::Died(Cause::Panic));
+        let end = exchange.await.unwrap_or(End::Died(Cause::Panic));
         self.set_alive(false);
-        *components = conversation.sent().components();
+        *components = session.sent().components();
         let End::Died(cause) = end else { return false };
-        let runs = conversation.lose();
+        let runs = session.lose();
         metrics::runner_crashed(cause.label());
         tokio::spawn(reap(child, cause, runs));
         true
     }
 
     /// Handles requests and messages. It also sends posted messages: a separate task would have to be woken for each of them.
-    async fn converse(
+    async fn exchange_messages(
         &mut self,
         socket: &mut FramedSocket,
         mut sending: Sending,
-        conversation: &mut Conversation,
+        session: &mut RunnerSession,
     ) -> End {
         let mut watch = tokio::time::interval(WATCH_PERIOD);
         watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -177,18 +177,18 @@ impl RunnerSupervisor {
                 _ = &mut sending, if is_sending => is_sending = false,
                 request = self.requests.recv() => match request {
                     None => return End::Closed,
-                    Some(Request::Run(run, job)) => conversation.begin(run, *job),
-                    Some(Request::Cancel(run)) => conversation.cancel(run),
+                    Some(Request::Run(run, job)) => session.begin(run, *job),
+                    Some(Request::Cancel(run)) => session.cancel(run),
                     // A component that cannot be sent fails its runs, which report the error.
-                    Some(Request::Load(component)) => drop(conversation.sent().load(&component)),
+                    Some(Request::Load(component)) => drop(session.sent().load(&component)),
                 },
                 message = socket.receive_message(MESSAGE_BYTES_MAX) => {
-                    if let Err(cause) = handle(message, conversation) {
+                    if let Err(cause) = handle(message, session) {
                         return End::Died(cause);
                     }
                 }
-                _ = watch.tick(), if !conversation.is_idle() => {
-                    if let Err(cause) = expire(socket, conversation).await {
+                _ = watch.tick(), if !session.is_idle() => {
+                    if let Err(cause) = expire(socket, session).await {
                         return End::Died(cause);
                     }
                 }
@@ -214,18 +214,18 @@ impl RunnerSupervisor {
     }
 }
 
-fn handle(message: Result<Option<FromRunner>, FrameError>, conversation: &mut Conversation) -> Result<(), Cause> {
+fn handle(message: Result<Option<FromRunner>, FrameError>, session: &mut RunnerSession) -> Result<(), Cause> {
     match message {
         Ok(None) => Err(Cause::Gone),
-        Ok(Some(message)) => conversation.handle(message).map_err(Cause::Violation),
+        Ok(Some(message)) => session.handle(message).map_err(Cause::Violation),
         Err(error) => Err(Cause::Violation(error.into())),
     }
 }
 
 /// Ends overdue runs, after handling the messages that have arrived: this process may be late itself, after it was stopped or had
 /// no processor for a while.
-async fn expire(socket: &mut FramedSocket, conversation: &mut Conversation) -> Result<(), Cause> {
-    if conversation.deadline().is_none_or(|deadline| Instant::now() < deadline) {
+async fn expire(socket: &mut FramedSocket, session: &mut RunnerSession) -> Result<(), Cause> {
+    if session.deadline().is_none_or(|deadline| Instant::now() < deadline) {
         return Ok(());
     }
     // The runtime polls the socket meanwhile.
@@ -233,9 +233,9 @@ async fn expire(socket: &mut FramedSocket, conversation: &mut Conversation) -> R
     for _ in 0..PENDING_MESSAGES_MAX {
         let message = tokio::task::unconstrained(socket.receive_message(MESSAGE_BYTES_MAX)).now_or_never();
         let Some(message) = message else { break };
-        handle(message, conversation)?;
+        handle(message, session)?;
     }
-    match conversation.expire(Instant::now()) {
+    match session.expire(Instant::now()) {
         0 => Ok(()),
         overdue => Err(Cause::Overdue(overdue)),
     }

@@ -28,7 +28,7 @@ pub struct InputSchema {
 }
 
 impl InputSchema {
-    /// Prices a schema, and compiles it when that is cheap. [`SchemaMatcher::prove`](super::SchemaMatcher::prove)
+    /// Prices a schema, and compiles it when that is cheap. [`SchemaMatcher::compile_expensive`](super::SchemaMatcher::compile_expensive)
     /// checks whether an expensive schema compiles.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ enum Step<'a> {
 }
 
 /// A reference that is being followed, and the number of steps into the value that led to it.
-struct Followed<'a> {
+struct FollowedReference<'a> {
     reference: &'a str,
     steps: usize,
 }
@@ -84,7 +84,7 @@ struct Walk<'a> {
     /// Weight and pointer of the most expensive keyword.
     most_expensive: (u64, String),
     position: Position<'a>,
-    followed: Vec<Followed<'a>>,
+    followed: Vec<FollowedReference<'a>>,
     steps: Vec<Step<'a>>,
     /// Targets of recursive references, and the first steps on the way to each.
     recursions: BTreeMap<&'a str, Vec<Step<'a>>>,
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         let pointer = reference.strip_prefix('#').filter(|pointer| !pointer.contains('%')).ok_or_else(unknown)?;
         let root = self.root;
         let target = root.pointer(pointer).ok_or_else(unknown)?;
-        self.followed.push(Followed { reference, steps: self.steps.len() });
+        self.followed.push(FollowedReference { reference, steps: self.steps.len() });
         let before = std::mem::replace(&mut self.position, Position::at(pointer));
         self.visit(target, depth + 1)?;
         self.position = before;

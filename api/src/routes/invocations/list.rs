@@ -14,7 +14,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::routes::sorting::SortKey;
 use crate::routes::text_types::CONSTRAINT;
 use crate::wire::{ToolInvocation, run_example};
-use crate::work::Answer;
+use crate::work::FinalResponse;
 
 const SORT_BY: SortKey<InvocationSort> = SortKey(&[
     ("created_at", InvocationSort::CreatedAt),
@@ -57,7 +57,7 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { mut filter, versions, page }): Query<Request>,
-) -> Result<Answer, Error> {
+) -> Result<FinalResponse, Error> {
     filter::pair(&mut filter, versions)?;
     let Slice { items, next } = store.list_invocations(&principal.organization, &filter, page).await?;
     let response =

@@ -5,15 +5,15 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::wire::ToolInvocation;
-use crate::work::Answer;
+use crate::work::FinalResponse;
 
 /// Renders a response with records. It can have megabytes, so it is rendered on a blocking thread.
 pub(super) async fn answer<T: Serialize>(
     records: Vec<Invocation>,
     response: impl FnOnce(Vec<ToolInvocation>) -> T + Send + 'static,
-) -> Result<Answer, Error> {
+) -> Result<FinalResponse, Error> {
     let rendered = tokio::task::spawn_blocking(move || {
-        Answer::ok(&response(records.into_iter().map(ToolInvocation::from).collect()))
+        FinalResponse::ok(&response(records.into_iter().map(ToolInvocation::from).collect()))
     });
     rendered.await.map_err(|error| Error::Internal { detail: error.to_string() })?
 }

@@ -19,7 +19,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::text_types::{BRANCH_NAME, CONSTRAINT, PROJECT_PATH};
 use crate::wire::{Replayed, replay_example};
-use crate::work::{Answer, Events, Reply};
+use crate::work::{Events, FinalResponse, Reply};
 
 pub(crate) struct Request {
     code: Code,
@@ -75,7 +75,7 @@ struct Work {
 }
 
 impl Work {
-    async fn run(self, events: Events) -> Result<Answer, Error> {
+    async fn run(self, events: Events) -> Result<FinalResponse, Error> {
         let Self { store, builder, invoker, principal, run, code } = self;
         let target = match code {
             Code::Itself => ReplayTarget::Itself,
@@ -91,7 +91,7 @@ impl Work {
             }
         };
         let replayed = invoker.replay(Replay { principal, invocation: run.id, target }).await?;
-        Answer::ok(&Replayed::from(replayed))
+        FinalResponse::ok(&Replayed::from(replayed))
     }
 }
 

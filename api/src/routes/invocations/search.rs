@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{ToolInvocation, run_example};
-use crate::work::Answer;
+use crate::work::FinalResponse;
 
 const FIELD: OneOf<SearchField> = OneOf(&[
     ("invocation_status.output", SearchField::Output),
@@ -53,7 +53,7 @@ pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
     Query(Request { search, filter }): Query<Request>,
-) -> Result<Answer, Error> {
+) -> Result<FinalResponse, Error> {
     let found = store.search_invocations(&principal.organization, &search, &filter).await?;
     page::answer(found, |tool_invocations| Response { tool_invocations }).await
 }

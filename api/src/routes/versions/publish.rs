@@ -14,7 +14,7 @@ use crate::routes::progress::report;
 use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use crate::routes::text_types::{BRANCH_NAME, PROJECT_PATH};
 use crate::wire::PublishedVersion;
-use crate::work::{Answer, OperationRequest, Reply, WorkContext, with_operation_responses};
+use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
 /// The contract does not have `auto`.
 const BUMPS: OneOf<Option<BumpKind>> = OneOf(&[
@@ -85,7 +85,7 @@ pub(crate) async fn handle(
         let request = PublishRequest { tool, project_path, bump, gate, commit_branch, operation, is_deliberate };
         let build = |progress| builder.publish(&principal, request, progress);
         let version = report(&context.events, build).await?;
-        Answer::created(&PublishedVersion { new_version: version.to_string() })
+        FinalResponse::created(&PublishedVersion { new_version: version.to_string() })
     };
     reply.respond_as_operation(operation, publish).await
 }

@@ -13,7 +13,7 @@ use crate::extract::InPath;
 use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::wire::Verification;
-use crate::work::{Answer, Reply, WorkContext};
+use crate::work::{FinalResponse, Reply, WorkContext};
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("verify-tool-version", Tag::Versions, "Build a version again and compare")
@@ -42,7 +42,7 @@ pub(crate) async fn handle(
     let found = store.get_version(&principal.organization, &tool, &version).await?.ok_or(Error::NotFound)?;
     let verify = move |context: WorkContext| async move {
         let build = |progress| async move { builder.verify(&principal, &found, progress).await };
-        Answer::ok(&Verification::from(report(&context.events, build).await?))
+        FinalResponse::ok(&Verification::from(report(&context.events, build).await?))
     };
     reply.respond(verify).await
 }

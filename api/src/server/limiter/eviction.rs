@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tokio::time::Instant;
 
 use super::state::State;
-use crate::server::crowd::STALLED_WITH_WHOLE_TIME_MAX;
+use crate::server::stalled_share::STALLED_WITH_WHOLE_TIME_MAX;
 
 /// Connections of one client.
 #[derive(Clone, Copy, Default)]
@@ -38,7 +38,7 @@ impl Tally {
 
     /// Stalled connections that share the time of a crowded address; 0 while more than a quarter of its `connections_max`
     /// is free, since no other client lacks a connection then. Two addresses that fill a server are crowded.
-    pub(super) const fn crowd(self, connections_max: usize) -> usize {
+    pub(super) const fn sharing(self, connections_max: usize) -> usize {
         let is_crowded = self.connections.saturating_mul(4) >= connections_max.saturating_mul(3);
         if is_crowded { self.stalled } else { 0 }
     }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn an_address_with_few_connections_gives_each_the_whole_time() {
-        let crowd = |connections| Tally { connections, stalled: 100 }.crowd(400);
-        assert_eq!([crowd(299), crowd(300)], [0, 100]);
+        let stalled = |connections| Tally { connections, stalled: 100 }.sharing(400);
+        assert_eq!([stalled(299), stalled(300)], [0, 100]);
     }
 }

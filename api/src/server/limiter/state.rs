@@ -112,10 +112,10 @@ impl State {
     }
 
     /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
-    /// `crowd` connections share the time of a crowded address.
-    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, crowd: usize) -> Option<EndReason> {
+    /// `stalled` connections share the time of a crowded address.
+    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {
         if self.is_write_blocked() {
-            return self.writing.is_over(now, limits, crowd).then_some(EndReason::SlowResponse);
+            return self.writing.is_over(now, limits, stalled).then_some(EndReason::SlowResponse);
         }
         let (time_max, reason) = match self.phase {
             Phase::New => (limits.header_time_max, EndReason::Idle),

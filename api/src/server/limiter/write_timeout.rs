@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::server::crowd::share_of;
 use crate::server::limits::ConnectionLimits;
+use crate::server::stalled_share::stalled_share;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTimeout {
@@ -30,10 +30,10 @@ impl WriteTimeout {
         self.used = self.used.saturating_add(waited).min(limits.response_silence_max).saturating_sub(earned);
     }
 
-    /// Whether the client has kept the server waiting for too long; `crowd` connections share the time of its address.
-    pub(super) fn is_over(&self, now: Instant, limits: &ConnectionLimits, crowd: usize) -> bool {
+    /// Whether the client has kept the server waiting for too long; `stalled` connections share the time of its address.
+    pub(super) fn is_over(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> bool {
         let left = limits.response_silence_max.saturating_sub(self.used);
-        let time_max = left.min(share_of(limits.response_silence_max, crowd));
+        let time_max = left.min(stalled_share(limits.response_silence_max, stalled));
         self.blocked_since.is_some_and(|since| now.duration_since(since) >= time_max)
     }
 }

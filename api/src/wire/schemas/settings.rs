@@ -32,7 +32,7 @@ pub(crate) struct VersionSettings {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
-    /// Digest of the project's mocks for simulations, an artefact.
+    /// Digest of the project's mocks for simulations, an artifact.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     mocks_digest: Option<Digest>,

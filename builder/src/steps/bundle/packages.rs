@@ -72,7 +72,7 @@ pub fn child_main(code: &Path, packages: Packages) -> io::Result<()> {
     output.write_all(&memory)
 }
 
-type Made<T> = Result<Result<T, CompileFailure>, runner::Error>;
+type ImportResult<T> = Result<Result<T, CompileFailure>, runner::Error>;
 
 /// Attempts to import modules, each in an instance with the packages' files.
 struct Attempts<'a> {
@@ -119,7 +119,7 @@ impl Attempts<'_> {
         Loaded { left_out, has_timed_out: self.has_timed_out.get() }
     }
 
-    async fn memory_with(&self, imports: &[String]) -> Made<Vec<u8>> {
+    async fn memory_with(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
         let start = Instant::now();
         let made = self.memory_now(imports).await;
         if matches!(made, Ok(Err(_))) && start.elapsed() >= ATTEMPT.wall() {
@@ -128,7 +128,7 @@ impl Attempts<'_> {
         made
     }
 
-    async fn memory_now(&self, imports: &[String]) -> Made<Vec<u8>> {
+    async fn memory_now(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
         match self.image.bundle(project_with_imports(self.language, imports), LIMITS).await? {
             // The JavaScript engine reads the clock at arbitrary times.
             Ok(load) => {

@@ -42,7 +42,7 @@ enum Request {
 
 /// The child's answer to each kind of request.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Answer {
+pub enum ParserResponse {
     Documents(BTreeMap<String, Result<Node, Malformed>>),
     CrateNames(Vec<Option<CrateName>>),
 }
@@ -77,7 +77,7 @@ impl Parser<'_> {
             Error::failed(STAGE, "cost", message).at(Location::file(&names.join(" or ")))
         };
         match self.ask(Request::Documents(files)).await? {
-            Some(Answer::Documents(documents)) => Ok(documents),
+            Some(ParserResponse::Documents(documents)) => Ok(documents),
             Some(_) => Err(Error::internal("the parsing child answered another request")),
             None => Err(too_costly()),
         }
@@ -90,14 +90,14 @@ impl Parser<'_> {
     /// When the child cannot be started.
     pub async fn crate_names(&self, manifests: Vec<String>) -> Result<Option<Vec<Option<CrateName>>>, Error> {
         match self.ask(Request::CrateNames(manifests)).await? {
-            Some(Answer::CrateNames(names)) => Ok(Some(names)),
+            Some(ParserResponse::CrateNames(names)) => Ok(Some(names)),
             Some(_) => Err(Error::internal("the parsing child answered another request")),
             None => Ok(None),
         }
     }
 
     /// The child's answer. `None` when a bound ended the child.
-    async fn ask(&self, request: Request) -> Result<Option<Answer>, Error> {
+    async fn ask(&self, request: Request) -> Result<Option<ParserResponse>, Error> {
         let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
         if request.len() as u64 > REQUEST_BYTES_MAX {
             return Ok(None);
@@ -136,9 +136,11 @@ pub fn child_parse_main() -> io::Result<()> {
     io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
     let answer = match postcard::from_bytes(&request).map_err(io::Error::other)? {
         Request::Documents(files) => {
-            Answer::Documents(files.into_iter().map(|(file, text)| (file, from_toml(&text))).collect())
+            ParserResponse::Documents(files.into_iter().map(|(file, text)| (file, from_toml(&text))).collect())
         }
-        Request::CrateNames(manifests) => Answer::CrateNames(manifests.iter().map(|text| crate_name(text)).collect()),
+        Request::CrateNames(manifests) => {
+            ParserResponse::CrateNames(manifests.iter().map(|text| crate_name(text)).collect())
+        }
     };
     io::stdout().lock().write_all(&postcard::to_allocvec(&answer).map_err(io::Error::other)?)
 }

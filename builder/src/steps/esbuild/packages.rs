@@ -26,7 +26,7 @@ const OTHER_KINDS: [&str; 4] = [".mjs", ".mts", ".cjs", ".cts"];
 const ENTRY: &str = ".lathe-packages.js";
 
 /// The author's code without its packages.
-pub struct Apart {
+pub struct SeparateBundle {
     pub script: Vec<SourceFile>,
     /// The package modules that the code imports.
     pub imports: Vec<String>,
@@ -75,7 +75,7 @@ struct Import {
 ///
 /// # Errors
 /// When the output of esbuild cannot be read.
-pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<Apart>, Error> {
+pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<SeparateBundle>, Error> {
     // The contents of the packages are not needed yet.
     let (mut files, entry_point) = (sources.files.clone(), sources.entry_point);
     let (importer, files) = blocking(move || (take_importer_kind(&mut files), files)).await?;
@@ -94,7 +94,7 @@ pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option
 ///
 /// # Errors
 /// When a package cannot be bundled, or is missing.
-pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &Apart) -> Result<SourceFile, Error> {
+pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &SeparateBundle) -> Result<SourceFile, Error> {
     let mut files = vec![SourceFile { path: PROJECT_FILE.into(), contents: apart.importer.project_file().into() }];
     let mut loaders = Vec::new();
     for (index, name) in apart.imports.iter().enumerate() {
@@ -125,7 +125,7 @@ fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
     Some(if kind.is_some_and(|kind| kind == "module") { Importer::Module } else { Importer::CommonJs })
 }
 
-fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<Apart>> {
+fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<SeparateBundle>> {
     let meta: Meta = serde_json::from_slice(&fs::read(scratch.path().join(META))?).map_err(io::Error::other)?;
     if meta.inputs.keys().any(|path| path.starts_with(PACKAGES)) {
         return Ok(None); // The author committed files to `node_modules/`.
@@ -139,7 +139,7 @@ fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<Apa
     if names.is_empty() || !is_static {
         return Ok(None);
     }
-    Ok(Some(Apart { script: taken(scratch)?, imports: names.into_iter().collect(), importer }))
+    Ok(Some(SeparateBundle { script: taken(scratch)?, imports: names.into_iter().collect(), importer }))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use registry::ToolWorld;
 use wasmparser::{Parser, Payload};
 
 use super::{ENTRY_POINT, refuse};
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::error::Error;
 
 /// The WIT package of the host interface, as in `scaffold/wit`.
@@ -15,15 +15,15 @@ const RELEASE: &str = "0.1.0";
 /// The interfaces of this world.
 const INTERFACES: [&str; 3] = ["http", "status", "types"];
 
-/// The world of an artefact. An interpreter counts as importing every interface, whatever its code uses. A component
+/// The world of an artifact. An interpreter counts as importing every interface, whatever its code uses. A component
 /// imports the interfaces that it uses.
 ///
 /// # Errors
 /// When the bytes are not a component, which the inspection rules out.
-pub fn world_of(artefact: &Artefact) -> Result<ToolWorld, Error> {
-    match artefact {
-        Artefact::Bundle { .. } => Ok(whole()),
-        Artefact::Component { bytes, .. } => of_component(bytes),
+pub fn world_of(artifact: &BuiltArtifact) -> Result<ToolWorld, Error> {
+    match artifact {
+        BuiltArtifact::Bundle { .. } => Ok(whole()),
+        BuiltArtifact::Component { bytes, .. } => of_component(bytes),
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
             (core module (func (export "f")))
             (core instance $i (instantiate 0))
             (func (export "run-tool") (canon lift (core func $i "f"))))"#;
-        let world = world_of(&Artefact::own(wat::parse_str(component).unwrap())).unwrap();
+        let world = world_of(&BuiltArtifact::own(wat::parse_str(component).unwrap())).unwrap();
         assert_eq!(world.name, "lathe:tool/tool@0.2.1");
         assert_eq!(world.imports, ["lathe:tool/http@0.2.1", "wasi:io/error@0.2.6"]);
         assert_eq!(world.exports, ["run-tool"]);

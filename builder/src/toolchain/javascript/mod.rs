@@ -8,15 +8,15 @@ use registry::{Digest, Language};
 use runner::{Project as Sources, SourceFile};
 
 use super::pins;
-use super::project::{Made, Project};
+use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
-use crate::component::{Artefact, Snapshot};
+use crate::component::{BuiltArtifact, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
 use crate::sandbox::Scratches;
-use crate::snapshots::{Ingredients, Snapshots};
+use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::Packages;
 use crate::steps::bundle::{self, Source};
 use crate::steps::esbuild::packages as apart;
@@ -56,7 +56,7 @@ impl JavaScript {
 
     /// # Errors
     /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
         let ready = progress.step("image", self.images.ready(Language::JavaScript)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
@@ -74,11 +74,11 @@ impl JavaScript {
         let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
         let made = progress.step("compile", made).await?;
-        let artefact = match &snapshot {
-            Some(snapshot) => Artefact::of_snapshot(snapshot, made.bytes),
-            None => Artefact::of_image(&ready.image, made.bytes),
+        let artifact = match &snapshot {
+            Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
+            None => BuiltArtifact::of_image(&ready.image, made.bytes),
         };
-        Ok(Made { artefact, packages, input_schema: made.input_schema })
+        Ok(ToolchainOutput { artifact, packages, input_schema: made.input_schema })
     }
 
     async fn bundled(
@@ -97,7 +97,7 @@ impl JavaScript {
             let files = vec![packages];
             let packages = Packages { language: Language::JavaScript, files, imports: apart.imports.clone() };
             let ReadyImage { image, code } = ready;
-            let of = Ingredients { image, code, component: convention::IMAGE.unpack, packages };
+            let of = SnapshotInputs { image, code, component: convention::IMAGE.unpack, packages };
             let snapshot = self.snapshots.get(of, progress).await?;
             if snapshot.is_some() {
                 return Ok(Bundled { script: apart.script, snapshot });

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use registry::Language;
 use runner::{Project as Sources, SourceFile};
 
-use super::project::{Made, Project};
+use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::{Images, ReadyImage};
 use crate::progress::Progress;
-use crate::snapshots::{Ingredients, Snapshots};
+use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::{PYTHON_MODULES, Packages};
 use crate::steps::bundle::{self, Source};
 use crate::steps::dependencies::{Fetched, Packages as PythonPackages};
@@ -43,7 +43,7 @@ impl Python {
 
     /// # Errors
     /// When a package cannot be fetched, or the code does not compile or import.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
         let ReadyImage { image, code } = progress.step("image", self.images.ready(Language::Python)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
@@ -51,7 +51,7 @@ impl Python {
         let snapshot = match packages_apart(&files, &fetched) {
             Some(packages) => {
                 let component = convention::IMAGE.unpack;
-                let of = Ingredients { image: &image, code: &code, component, packages };
+                let of = SnapshotInputs { image: &image, code: &code, component, packages };
                 progress.step("snapshot", self.snapshots.get(of, progress)).await?
             }
             None => None,
@@ -62,11 +62,11 @@ impl Python {
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
         let made = progress.step("compile", made).await?;
-        let artefact = match &snapshot {
-            Some(snapshot) => Artefact::of_snapshot(snapshot, made.bytes),
-            None => Artefact::of_image(&image, made.bytes),
+        let artifact = match &snapshot {
+            Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
+            None => BuiltArtifact::of_image(&image, made.bytes),
         };
-        Ok(Made { artefact, packages: fetched.packages, input_schema: made.input_schema })
+        Ok(ToolchainOutput { artifact, packages: fetched.packages, input_schema: made.input_schema })
     }
 }
 

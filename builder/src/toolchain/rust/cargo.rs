@@ -13,7 +13,7 @@ use super::{disk, messages};
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, Sandbox, ScratchDirectory, Shown};
+use crate::sandbox::{BUILD_DIRECTORY, Failure, Job, ReadOnlyMount, Sandbox, ScratchDirectory};
 
 const STAGE: &str = "compile";
 /// The project's path inside the job.
@@ -62,7 +62,7 @@ impl Build<'_> {
         job.output = Some(component.join(format!("{library}.wasm")));
         let archive = self.scratch.path().join(ARCHIVE);
         if archive.exists() {
-            job.read_only.push(Shown::new(archive, Path::new("/").join(ARCHIVE)));
+            job.read_only.push(ReadOnlyMount::new(archive, Path::new("/").join(ARCHIVE)));
         }
         let log_before = self.progress.log().len();
         let finished =
@@ -95,7 +95,7 @@ impl Build<'_> {
     fn job(&self, script: &str, source: PathBuf) -> Result<Job, Error> {
         let (shown, programs) = self.installation.shown()?;
         let target = Path::new(BUILD_DIRECTORY).join("target");
-        let mut read_only = vec![Shown::new(source, SOURCE), Shown::new(vendor(self.scratch), VENDOR)];
+        let mut read_only = vec![ReadOnlyMount::new(source, SOURCE), ReadOnlyMount::new(vendor(self.scratch), VENDOR)];
         read_only.extend(shown);
         let mut arguments: Vec<OsString> = vec!["-c".into(), script.into(), programs.join("cargo").into()];
         arguments.extend(options(&target));

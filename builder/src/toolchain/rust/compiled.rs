@@ -40,12 +40,12 @@ pub struct CompiledCrates {
 }
 
 /// The manifests and the lock file of a project, with empty source files.
-pub struct Skeleton {
+pub struct DependencyOnlyProject {
     pub files: BTreeMap<String, Vec<u8>>,
     compiler: Digest,
 }
 
-impl Skeleton {
+impl DependencyOnlyProject {
     pub fn of(project: &BTreeMap<String, Vec<u8>>, compiler: &Identity) -> Self {
         let kept = |(path, bytes): (&String, &Vec<u8>)| match path.rsplit('/').next() {
             Some(MANIFEST | LOCK) => Some((path.clone(), bytes.clone())),
@@ -85,7 +85,7 @@ impl CompiledCrates {
     ///
     /// # Errors
     /// The first error of a crate that does not compile, or of the machine.
-    pub async fn provide(&self, build: &Build<'_>, skeleton: Skeleton) -> Result<(), Error> {
+    pub async fn provide(&self, build: &Build<'_>, skeleton: DependencyOnlyProject) -> Result<(), Error> {
         let cache = self.cache.clone();
         let find = move || {
             let key = skeleton.key();
@@ -106,7 +106,7 @@ impl CompiledCrates {
     }
 
     /// Compiles the dependencies. An empty archive says that they cannot be compiled alone.
-    async fn make(&self, build: &Build<'_>, skeleton: Skeleton, key: Digest) -> Result<Arc<[u8]>, Error> {
+    async fn make(&self, build: &Build<'_>, skeleton: DependencyOnlyProject, key: Digest) -> Result<Arc<[u8]>, Error> {
         let archive: Arc<[u8]> = build.dependencies(skeleton.files).await?.unwrap_or_default().into();
         let (cache, kept) = (self.cache.clone(), archive.clone());
         let keep = move || {
@@ -144,9 +144,9 @@ mod tests {
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
     }
 
-    fn skeleton(files: &[(&str, &str)]) -> Skeleton {
+    fn skeleton(files: &[(&str, &str)]) -> DependencyOnlyProject {
         let compiler = Identity { release: String::new(), digest: Digest::of(b"a compiler") };
-        Skeleton::of(&project(files), &compiler)
+        DependencyOnlyProject::of(&project(files), &compiler)
     }
 
     const FILES: [(&str, &str); 5] = [
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(skeleton(&changed).key() == key, path.ends_with(".rs"), "{path}");
         }
         assert_ne!(skeleton(&FILES[..4]).key(), key);
-        let other = Skeleton { compiler: Digest::of(b"another compiler"), ..skeleton(&FILES) };
+        let other = DependencyOnlyProject { compiler: Digest::of(b"another compiler"), ..skeleton(&FILES) };
         assert_ne!(other.key(), key);
     }
 }

@@ -48,7 +48,7 @@ pub struct Crates {
 
 /// The directory for unpacked crates, and the parser of their manifests.
 #[derive(Debug, Clone, Copy)]
-pub struct Vendor<'v> {
+pub struct VendorTarget<'v> {
     pub directory: &'v Path,
     pub parser: Parser<'v>,
 }
@@ -77,7 +77,7 @@ impl Crates {
     ///
     /// # Errors
     /// The first crate that cannot be fetched or unpacked, with its line in the lock file.
-    pub async fn vendor(&self, pinned: &[Pinned], into: Vendor<'_>, progress: &Progress) -> Result<(), Error> {
+    pub async fn vendor(&self, pinned: &[Pinned], into: VendorTarget<'_>, progress: &Progress) -> Result<(), Error> {
         let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).path().is_file()).cloned().collect();
         if let Some(first) = missing.first() {
             progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));

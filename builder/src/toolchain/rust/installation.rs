@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::sandbox::{Missing, Shown};
+use crate::sandbox::{Missing, ReadOnlyMount};
 
 /// The target of tools.
 pub const WASM_TARGET: &str = "wasm32-wasip2";
@@ -93,12 +93,12 @@ impl RustInstallation {
     ///
     /// # Errors
     /// When there is no toolchain.
-    pub fn shown(&self) -> Result<(Option<Shown>, PathBuf), Error> {
+    pub fn shown(&self) -> Result<(Option<ReadOnlyMount>, PathBuf), Error> {
         let directory = self.directory()?;
         if directory.starts_with(SYSTEM) {
             return Ok((None, directory.join("bin")));
         }
-        Ok((Some(Shown::new(directory, INSIDE)), Path::new(INSIDE).join("bin")))
+        Ok((Some(ReadOnlyMount::new(directory, INSIDE)), Path::new(INSIDE).join("bin")))
     }
 
     fn directory(&self) -> Result<&Path, Error> {

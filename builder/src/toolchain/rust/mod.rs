@@ -17,19 +17,19 @@ use registry::Digest;
 use runner::{Compiler, Maker, NativeCode};
 
 use super::pins;
-use super::project::{Made, Project};
+use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
-use crate::component::Artefact;
+use crate::component::BuiltArtifact;
 use crate::config::Config;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
-use compiled::{CompiledCrates, Skeleton};
-use crates::{Crates, Vendor};
+use compiled::{CompiledCrates, DependencyOnlyProject};
+use crates::{Crates, VendorTarget};
 use installation::{Identity, RustInstallation};
 use lock::{Lock, Pinned};
 
@@ -80,11 +80,11 @@ impl Rust {
 
     /// # Errors
     /// When a crate cannot be fetched, the code does not compile, or the component is not a tool.
-    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<Made, Error> {
+    pub async fn make(&self, project: Project<'_>, progress: &Progress) -> Result<ToolchainOutput, Error> {
         let library = manifest::library(project.documents)?;
         let (sandbox, compiler) = progress.step("toolchain", self.ready(progress)).await?;
         let (lock, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
-        let skeleton = Skeleton::of(&project.files, &compiler);
+        let skeleton = DependencyOnlyProject::of(&project.files, &compiler);
         let (installation, lock, sandbox) = (&*self.installation, &lock, &sandbox);
         let build = cargo::Build { installation, scratch: &scratch, lock, sandbox, progress };
         let compile = async {
@@ -95,14 +95,14 @@ impl Rust {
         };
         let component = progress.step("compile", compile).await?;
         drop(scratch);
-        let artefact = Artefact::own(component);
-        let code = progress.step("inspect", self.inspected(&artefact)).await?;
+        let artifact = BuiltArtifact::own(component);
+        let code = progress.step("inspect", self.inspected(&artifact)).await?;
         let input_schema = match project.derive_schema {
             true => progress.step("schema", self.input_schema(&code)).await?,
             false => None,
         };
         let packages = lock.pinned.iter().cloned().map(Package::from).chain([Package::from(compiler)]).collect();
-        Ok(Made { artefact, packages, input_schema })
+        Ok(ToolchainOutput { artifact, packages, input_schema })
     }
 
     /// The sandbox and the compiler's identity.
@@ -127,18 +127,18 @@ impl Rust {
         let (source, files) = (cargo::source(&scratch), project.files.clone());
         let write = move || disk::write_all(&source, &files);
         blocking(write).await?.map_err(Error::internal)?;
-        let vendor = Vendor { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
+        let vendor = VendorTarget { directory: &cargo::vendor(&scratch), parser: Parser { command: &self.parser } };
         self.crates.vendor(&lock.pinned, vendor, progress).await?;
         Ok((lock, scratch))
     }
 
     /// Compiles the component for this node, if it is a tool within the bounds of compilation.
-    async fn inspected(&self, artefact: &Artefact) -> Result<Arc<NativeCode>, Error> {
-        let component = artefact.bytes().clone();
+    async fn inspected(&self, artifact: &BuiltArtifact) -> Result<Arc<NativeCode>, Error> {
+        let component = artifact.bytes().clone();
         let inspect = move || inspect::inspect_tool(&component);
         blocking(inspect).await??;
-        let bytes = async { Ok::<_, Error>(artefact.bytes().to_vec()) };
-        self.compiler.ready(&artefact.component_digest(), Maker::Author, bytes).await
+        let bytes = async { Ok::<_, Error>(artifact.bytes().to_vec()) };
+        self.compiler.ready(&artifact.component_digest(), Maker::Author, bytes).await
     }
 
     async fn input_schema(&self, code: &NativeCode) -> Result<Option<String>, Error> {

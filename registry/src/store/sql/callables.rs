@@ -28,11 +28,11 @@ impl Store {
         if let Some(found) = self.0.callables.get(&key) {
             return Ok(Some(found));
         }
-        let ticket = self.0.callables.ticket();
+        let read_start = self.0.callables.read_start();
         let mut connection = self.readers().acquire().await?;
         let found = read(&mut connection, ToolRef { organization, tool }, constraint).await?.map(Arc::new);
         if let Some(found) = &found {
-            self.0.callables.insert(&ticket, key, found.clone());
+            self.0.callables.insert(&read_start, key, found.clone());
         }
         Ok(found)
     }

@@ -120,7 +120,7 @@ impl Store {
     }
 
     async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
-        let ticket = self.0.tokens.checked.ticket();
+        let read_start = self.0.tokens.checked.read_start();
         let query = sqlx::query(FIND_TOKEN).bind(token_hash.to_vec());
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Store {
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key_ends_at };
         let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
-        self.0.tokens.checked.insert(&ticket, token_hash, checked.clone());
+        self.0.tokens.checked.insert(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 

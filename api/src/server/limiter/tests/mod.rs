@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::server::crowd::STALLED_WITH_WHOLE_TIME_MAX;
+use crate::server::stalled_share::STALLED_WITH_WHOLE_TIME_MAX;
 
 fn limiter(connections_max: usize, connections_per_address_max: usize) -> Arc<Limiter> {
     let limits = ConnectionLimits { connections_max, connections_per_address_max, ..ConnectionLimits::default() };
@@ -67,7 +67,7 @@ fn a_connection_that_was_ended_gives_up_its_place() {
 fn a_crowd_is_counted_at_once() {
     let limiter = limiter(12, 12);
     let stalled: Vec<_> = (0..12).map(|_| answering(&limiter, "10.0.0.1", &[Event::BodyAwaited(true)])).collect();
-    assert_eq!(stalled[0].activity.crowd(), 12);
+    assert_eq!(stalled[0].activity.sharing(), 12);
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn a_few_stalled_connections_are_evicted_when_no_connection_is_idle() {
 fn an_address_with_most_connections_loses_an_idle_one() {
     let limiter = limiter(3, 3);
     let mut lonely = admit(&limiter, "10.0.0.1");
-    let mut crowd = [(); 2].map(|()| admit(&limiter, "10.0.0.2"));
+    let mut stalled = [(); 2].map(|()| admit(&limiter, "10.0.0.2"));
     let _new = admit(&limiter, "10.0.0.3");
-    assert!(is_evicted(&mut crowd[0]) && !is_evicted(&mut crowd[1]) && !is_evicted(&mut lonely));
+    assert!(is_evicted(&mut stalled[0]) && !is_evicted(&mut stalled[1]) && !is_evicted(&mut lonely));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::builder::Builder;
 use crate::progress::Progress;
 
 /// A publication that holds its tool's lease.
-pub(super) struct Publication<'a> {
+pub(super) struct PublishContext<'a> {
     pub builder: &'a Builder,
     pub principal: &'a Principal,
     pub lease: &'a Lease,

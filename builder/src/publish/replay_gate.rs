@@ -25,7 +25,7 @@ pub struct ReplayGate {
 }
 
 /// A candidate and the gate that it must pass.
-pub(super) struct RehearsedCandidate<'a> {
+pub(super) struct ReplayCandidate<'a> {
     pub principal: &'a Principal,
     pub tool: &'a ToolId,
     pub candidate: &'a Candidate,
@@ -38,21 +38,21 @@ impl Builder {
     ///
     /// # Errors
     /// When too many results differ, or the computing time grows too much.
-    pub(super) async fn rehearse(&self, of: RehearsedCandidate<'_>, progress: &Progress) -> Result<(), Error> {
-        let RehearsedCandidate { principal, tool, candidate, gate } = of;
+    pub(super) async fn pass_replay_gate(&self, of: ReplayCandidate<'_>, progress: &Progress) -> Result<(), Error> {
+        let ReplayCandidate { principal, tool, candidate, gate } = of;
         let highest = self.store.resolve_version(&principal.organization, tool, &Constraint::any()).await?;
         let Some(version) = highest else {
             progress.line("no version is live, so there are no runs to replay");
             return Ok(());
         };
-        let rehearsal = self
+        let replay = self
             .invoker
             .replay_last_runs(principal, LastRuns { version: &version, runs_max: gate.runs_max }, candidate)
             .await?;
-        for line in report(&version, &rehearsal) {
+        for line in report(&version, &replay) {
             progress.line(line);
         }
-        gate.verdict(&version, &rehearsal).map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message)))
+        gate.verdict(&version, &replay).map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message)))
     }
 }
 

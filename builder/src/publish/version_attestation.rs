@@ -2,7 +2,7 @@
 
 use registry::{Attestation, BranchName, BumpKind, ProjectPath, Version};
 
-use super::publication::Publication;
+use super::publish_context::PublishContext;
 use crate::attestation::Facts;
 use crate::built::Built;
 use crate::error::Error;
@@ -16,7 +16,7 @@ pub(super) struct Origin<'a> {
     pub bump: BumpKind,
 }
 
-impl Publication<'_> {
+impl PublishContext<'_> {
     /// Attests the facts about the build. The lease prevents another publication from taking the version number
     /// meanwhile.
     pub(super) async fn attest(&self, built: &Built, origin: Origin<'_>) -> Result<Attestation, Error> {
@@ -31,7 +31,7 @@ impl Publication<'_> {
             commit: &origin.commit,
             project_path: origin.project_path.as_str(),
             language: built.manifest.language,
-            artefact: &built.artefact,
+            artifact: &built.artifact,
             packages: &built.packages,
             finished_at: store.clock().now(),
         };

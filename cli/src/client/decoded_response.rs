@@ -7,12 +7,12 @@ use super::refusal::unexpected;
 
 /// A response: the whole document, for `--json`, and the part that the program reads.
 #[derive(Debug)]
-pub struct Answer<T> {
+pub struct DecodedResponse<T> {
     pub document: Value,
     pub body: T,
 }
 
-impl<T: DeserializeOwned> Answer<T> {
+impl<T: DeserializeOwned> DecodedResponse<T> {
     pub fn read(document: Value, url: &str) -> anyhow::Result<Self> {
         let body = T::deserialize(&document).map_err(|error| unexpected(url, error))?;
         Ok(Self { document, body })
@@ -45,7 +45,7 @@ mod tests {
                 "duration_ms": 2, "invocation_id": "b", "persisted": false,
             },
         ]});
-        let results: Answer<InvocationResults> = Answer::read(results, "http://h").expect("readable");
+        let results: DecodedResponse<InvocationResults> = DecodedResponse::read(results, "http://h").expect("readable");
         let [first, second] = results.body.invocation_results.as_slice() else { panic!("two results") };
         assert!(matches!(&first.outcome, RunOutcome::Succeeded { output, .. } if output == "o"));
         assert!(matches!(&second.outcome, RunOutcome::Failed { .. }) && second.duration_ms == 2);

@@ -1,7 +1,7 @@
 //! The server's side of the messages with one runner: the runs in flight there, and the artifacts sent to it.
 //!
 //! A guest that escaped its sandbox may control the runner. So messages about runs that the runner does not have are ignored, and
-//! a message beyond the bounds of its run ends the conversation.
+//! a message beyond the bounds of its run ends the session.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use super::sent_artifacts::SentArtifacts;
 use crate::code_store::CodeStore;
 use crate::{Error, Execution};
 
-pub struct Conversation {
+pub struct RunnerSession {
     mailbox: Mailbox,
     sent: SentArtifacts,
     runs: HashMap<RunNumber, InFlightRun>,
 }
 
-impl Conversation {
+impl RunnerSession {
     pub fn new(mailbox: Mailbox, codes: CodeStore) -> Self {
         Self { sent: SentArtifacts::new(mailbox.clone(), codes), mailbox, runs: HashMap::new() }
     }
@@ -129,10 +129,10 @@ mod tests {
         Code, CodeBundle, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument,
     };
 
-    type Answer = Receiver<Result<Executed, Error>>;
+    type PendingResult = Receiver<Result<Executed, Error>>;
 
     struct Fixture {
-        conversation: Conversation,
+        session: RunnerSession,
         queue: UnboundedReceiver<OutgoingFrame>,
         _cache: TempDir,
     }
@@ -146,7 +146,7 @@ mod tests {
         let codes = CodeCache::open(cache.path(), [1; 32]).unwrap();
         codes.keep(&component(), b"native code").unwrap();
         let (mailbox, queue) = Mailbox::new();
-        Fixture { conversation: Conversation::new(mailbox, CodeStore::new(codes)), queue, _cache: cache }
+        Fixture { session: RunnerSession::new(mailbox, CodeStore::new(codes)), queue, _cache: cache }
     }
 
     fn execution(bundle: &CodeBundle, wall_ms: u64) -> Execution {
@@ -160,14 +160,14 @@ mod tests {
     }
 
     impl Fixture {
-        fn begin(&mut self, run: RunNumber, bundle: &CodeBundle) -> Answer {
+        fn begin(&mut self, run: RunNumber, bundle: &CodeBundle) -> PendingResult {
             self.begin_with(run, execution(bundle, 1_000), Ports::closed())
         }
 
-        fn begin_with(&mut self, run: RunNumber, execution: Execution, ports: Ports) -> Answer {
+        fn begin_with(&mut self, run: RunNumber, execution: Execution, ports: Ports) -> PendingResult {
             let execution = Box::new(execution);
             let (answer, answered) = oneshot::channel();
-            self.conversation.begin(run, Job { execution, ports, answer });
+            self.session.begin(run, Job { execution, ports, answer });
             answered
         }
 
@@ -194,7 +194,7 @@ mod tests {
         FromRunner::Ended { run, executed: Box::new(Ok(Executed::ended(outcome))) }
     }
 
-    fn kind(mut answer: Answer) -> String {
+    fn kind(mut answer: PendingResult) -> String {
         match answer.try_recv().expect("an answer").expect("an end").outcome {
             Outcome::Succeeded { output } => output,
             Outcome::Failed { exception_type, .. } => exception_type,
@@ -211,8 +211,8 @@ mod tests {
         let _other = fixture.begin(4, &CodeBundle::new([1, 2]));
         let _empty = (fixture.begin(5, &CodeBundle::default()), fixture.begin(6, &CodeBundle::default()));
         assert_eq!(fixture.sent(), ["run", "run", "keep", "run", "keep", "run", "run"]);
-        fixture.conversation.handle(ended(2, "two")).unwrap();
-        fixture.conversation.handle(ended(1, "one")).unwrap();
+        fixture.session.handle(ended(2, "two")).unwrap();
+        fixture.session.handle(ended(1, "one")).unwrap();
         assert_eq!((kind(first), kind(second)), ("one".into(), "two".into()));
     }
 
@@ -224,7 +224,7 @@ mod tests {
             let mut bytes = vec![0; 8 << 20];
             bytes[..8].copy_from_slice(&run.to_le_bytes());
             let _answer = fixture.begin(run, &CodeBundle::new(bytes));
-            most = most.max(fixture.conversation.sent.bundle_bytes());
+            most = most.max(fixture.session.sent.bundle_bytes());
         }
         assert_eq!(most, 64 << 20);
         let sent = fixture.sent();
@@ -239,18 +239,18 @@ mod tests {
         missing.code.component = Digest::of(b"another");
         let answer = fixture.begin_with(1, missing, Ports::closed());
         assert!(matches!(answer.blocking_recv(), Ok(Err(Error::Internal { .. }))));
-        assert!(fixture.sent().is_empty() && fixture.conversation.is_idle());
+        assert!(fixture.sent().is_empty() && fixture.session.is_idle());
     }
 
     #[test]
     fn messages_about_other_runs_are_ignored() {
         let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let answer = fixture.begin(1, &bundle);
-        fixture.conversation.handle(ended(2, "forged")).unwrap();
-        fixture.conversation.handle(FromRunner::Event { run: 2, document: "{".into() }).unwrap();
-        fixture.conversation.handle(FromRunner::GiveUp { run: 2, exchange: 0 }).unwrap();
-        fixture.conversation.handle(ended(1, "own")).unwrap();
-        fixture.conversation.handle(ended(1, "again")).unwrap();
+        fixture.session.handle(ended(2, "forged")).unwrap();
+        fixture.session.handle(FromRunner::Event { run: 2, document: "{".into() }).unwrap();
+        fixture.session.handle(FromRunner::GiveUp { run: 2, exchange: 0 }).unwrap();
+        fixture.session.handle(ended(1, "own")).unwrap();
+        fixture.session.handle(ended(1, "again")).unwrap();
         assert_eq!(kind(answer), "own");
     }
 
@@ -261,15 +261,12 @@ mod tests {
         let events = Box::new(move |document: StatusDocument| seen.send(document.message).unwrap());
         let _answer = fixture.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
         let event = |message: &str| FromRunner::Event { run: 1, document: json!({"message": message}).to_string() };
-        fixture.conversation.handle(event("one")).unwrap();
-        assert!(matches!(
-            fixture.conversation.handle(event(&"x".repeat(10_000))),
-            Err(ProtocolViolation::LimitExceeded)
-        ));
-        fixture.conversation.handle(event("two")).unwrap();
-        assert!(matches!(fixture.conversation.handle(event("three")), Err(ProtocolViolation::LimitExceeded)));
+        fixture.session.handle(event("one")).unwrap();
+        assert!(matches!(fixture.session.handle(event(&"x".repeat(10_000))), Err(ProtocolViolation::LimitExceeded)));
+        fixture.session.handle(event("two")).unwrap();
+        assert!(matches!(fixture.session.handle(event("three")), Err(ProtocolViolation::LimitExceeded)));
         let no_event = FromRunner::Event { run: 1, document: "[]".into() };
-        assert!(matches!(fixture.conversation.handle(no_event), Err(ProtocolViolation::LimitExceeded)));
+        assert!(matches!(fixture.session.handle(no_event), Err(ProtocolViolation::LimitExceeded)));
         assert_eq!(sink.try_iter().collect::<Vec<_>>(), ["one", "two"]);
     }
 
@@ -281,11 +278,11 @@ mod tests {
         let sibling = fixture.begin(2, &bundle);
         fixture.sent();
         let document = || json!({"message": "one"}).to_string();
-        fixture.conversation.handle(FromRunner::Event { run: 1, document: document() }).unwrap();
+        fixture.session.handle(FromRunner::Event { run: 1, document: document() }).unwrap();
         assert!(matches!(failed.blocking_recv(), Ok(Err(Error::Internal { .. }))));
         assert_eq!(fixture.sent(), ["cancel"]);
-        fixture.conversation.handle(FromRunner::Event { run: 2, document: document() }).unwrap();
-        fixture.conversation.handle(ended(2, "fine")).unwrap();
+        fixture.session.handle(FromRunner::Event { run: 2, document: document() }).unwrap();
+        fixture.session.handle(ended(2, "fine")).unwrap();
         assert_eq!(kind(sibling), "fine");
     }
 
@@ -294,11 +291,11 @@ mod tests {
         let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let (long, sibling) = (fixture.begin(1, &bundle), fixture.begin(2, &bundle));
         assert!(matches!(
-            fixture.conversation.handle(ended(1, "more than ten bytes")),
+            fixture.session.handle(ended(1, "more than ten bytes")),
             Err(ProtocolViolation::LimitExceeded)
         ));
         assert_eq!(kind(long), "runner_crashed");
-        assert_eq!(fixture.conversation.lose(), 1);
+        assert_eq!(fixture.session.lose(), 1);
         assert_eq!(kind(sibling), "runner_crashed");
     }
 
@@ -307,11 +304,11 @@ mod tests {
         let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let long = fixture.begin_with(1, execution(&bundle, 60_000), Ports::closed());
         let short = fixture.begin_with(2, execution(&bundle, 1_000), Ports::closed());
-        let deadline = fixture.conversation.deadline().expect("two runs");
+        let deadline = fixture.session.deadline().expect("two runs");
         assert!(deadline > Instant::now() + Duration::from_secs(2));
-        assert_eq!(fixture.conversation.expire(deadline - Duration::from_millis(1)), 0);
-        assert_eq!(fixture.conversation.expire(deadline), 1);
-        assert_eq!(fixture.conversation.lose(), 1);
+        assert_eq!(fixture.session.expire(deadline - Duration::from_millis(1)), 0);
+        assert_eq!(fixture.session.expire(deadline), 1);
+        assert_eq!(fixture.session.lose(), 1);
         assert_eq!((kind(short), kind(long)), ("timeout_wall".into(), "runner_crashed".into()));
     }
 
@@ -322,7 +319,7 @@ mod tests {
         fixture.sent();
         let request =
             || HttpRequest { method: "GET".into(), url: String::new(), headers: Vec::new(), body: Vec::new() };
-        fixture.conversation.handle(FromRunner::HttpRequest { run: 1, exchange: 0, request: request() }).unwrap();
+        fixture.session.handle(FromRunner::HttpRequest { run: 1, exchange: 0, request: request() }).unwrap();
         let answer = fixture.queue.recv().await.expect("an answer").message();
         let ToRunner::HttpAnswer { run: 1, exchange: 0, result } = answer else { panic!("an answer") };
         let closed = HttpError::new(HttpErrorCode::Denied, "outbound HTTP is not available here");
@@ -331,12 +328,12 @@ mod tests {
         let http: crate::HttpSender = Arc::new(|_| Box::pin(std::future::pending()));
         let _waits = fixture.begin_with(2, execution(&bundle, 1_000), Ports { http, ..Ports::closed() });
         let mut ask =
-            |exchange| fixture.conversation.handle(FromRunner::HttpRequest { run: 2, exchange, request: request() });
+            |exchange| fixture.session.handle(FromRunner::HttpRequest { run: 2, exchange, request: request() });
         (0..64).for_each(|exchange| ask(exchange).unwrap());
         assert!(matches!(ask(64), Err(ProtocolViolation::LimitExceeded)));
-        fixture.conversation.handle(FromRunner::GiveUp { run: 2, exchange: 3 }).unwrap();
+        fixture.session.handle(FromRunner::GiveUp { run: 2, exchange: 3 }).unwrap();
         tokio::task::yield_now().await;
-        fixture.conversation.handle(FromRunner::HttpRequest { run: 2, exchange: 65, request: request() }).unwrap();
+        fixture.session.handle(FromRunner::HttpRequest { run: 2, exchange: 65, request: request() }).unwrap();
     }
 
     #[test]
@@ -344,9 +341,9 @@ mod tests {
         let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let _answer = fixture.begin(1, &bundle);
         fixture.sent();
-        fixture.conversation.cancel(1);
-        fixture.conversation.cancel(1);
+        fixture.session.cancel(1);
+        fixture.session.cancel(1);
         assert_eq!(fixture.sent(), ["cancel"]);
-        assert!(fixture.conversation.is_idle());
+        assert!(fixture.session.is_idle());
     }
 }

@@ -2,16 +2,16 @@
 
 use registry::{BumpKind, ToolVersion};
 
-use super::publication::Publication;
+use super::publish_context::PublishContext;
 use crate::blocking::blocking;
 use crate::built::Built;
 use crate::error::Error;
-use crate::gate::{self, Change, Surface};
+use crate::gate::{self, CallerInterface, Change};
 
 /// Reasons in a refusal. The build log has all of them.
 const REASONS_MAX: usize = 5;
 
-impl Publication<'_> {
+impl PublishContext<'_> {
     /// Compares the built tool with the highest version, whose number the new version follows.
     ///
     /// # Errors
@@ -45,8 +45,9 @@ async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> 
     let (manifest, input_schema, settings) = (&built.manifest, built.input_schema.clone(), built.settings.clone());
     let (envvars, secrets) = (manifest.required_envvars.clone(), manifest.required_secret_envvars.clone());
     blocking(move || {
-        let new = Surface { input_schema: &input_schema, envvars: &envvars, secrets: &secrets, settings: &settings };
-        gate::changes(Surface::from(&old), new)
+        let new =
+            CallerInterface { input_schema: &input_schema, envvars: &envvars, secrets: &secrets, settings: &settings };
+        gate::changes(CallerInterface::from(&old), new)
     })
     .await
 }

@@ -12,13 +12,13 @@ use crate::request_id::RequestId;
 
 /// The status and the JSON body of a response.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct FinalResponse {
     pub(super) status: StatusCode,
     pub(super) body: String,
     retry_after_seconds: Option<u64>,
 }
 
-impl Answer {
+impl FinalResponse {
     pub(crate) fn ok(body: &impl Serialize) -> Result<Self, Error> {
         Self::new(StatusCode::OK, body)
     }
@@ -66,7 +66,7 @@ impl Answer {
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for FinalResponse {
     fn into_response(self) -> Response {
         let content_type = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut response = (self.status, [content_type], self.body).into_response();
