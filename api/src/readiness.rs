@@ -25,7 +25,7 @@ pub struct Readiness(Arc<Shared>);
 struct Shared {
     /// The parts that are not ready, with the reason.
     unready: Mutex<BTreeMap<&'static str, &'static str>>,
-    /// When the database was last checked, and whether it could be written. Concurrent requests wait for one check.
+    /// Time and result of the last check of the database. Concurrent requests wait for one check.
     checked: tokio::sync::Mutex<Option<(Timestamp, bool)>>,
 }
 

@@ -1,8 +1,8 @@
 //! The HTTP server: hyper's HTTP/1 connections with bounds, and an orderly end.
 //!
-//! `axum::serve` and hyper-util's `auto` server set no times for bodies and responses, and no bound on connections, so
-//! that one slow client could hold everything. Here a connection has a permit and times ([`limiter`]), a socket that
-//! reports to the limiter and refuses ambiguous heads ([`socket`], [`heads`]), and bodies with times ([`body`]).
+//! `axum::serve` and hyper-util's `auto` server have no timeouts for bodies and responses, and no limit of connections, so
+//! that one slow client could hold everything. Here a connection has a permit and timeouts ([`limiter`]), a socket that
+//! reports to the limiter and refuses ambiguous heads ([`socket`], [`heads`]), and bodies with timeouts ([`body`]).
 //! [`limits`] has the numbers. hyper-util's `GracefulShutdown` does not return the socket, which is needed here after
 //! the last response: a refusal is written to it, and a body that is refused while it arrives is read for a moment.
 

@@ -11,10 +11,11 @@ use tracing::Instrument;
 
 use crate::error::Error;
 
-/// Concurrent asynchronous operations, as many as runs may wait: no connection bounds them.
+/// Concurrent asynchronous operations, as many as runs may wait. The number is limited here,
+/// since asynchronous operations hold no connection.
 const ASYNCHRONOUS_MAX: usize = 256;
 
-/// When a client that is refused may try again.
+/// `Retry-After` of a refused operation.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The tasks of a server. Clones share them.
@@ -52,7 +53,7 @@ impl Tasks {
         })
     }
 
-    /// From here on no task is started. Running tasks go on.
+    /// Refuses new tasks from now on. Running tasks continue.
     pub(crate) fn stop_admitting(&self) {
         self.tracker.close();
     }

@@ -109,7 +109,7 @@ impl BuiltArtifact {
         }
     }
 
-    /// The name and digest of the shipped image.
+    /// The name and digest of the language's image that comes with Lathe. `None` for a complete component.
     #[must_use]
     pub const fn language_image(&self) -> Option<(&'static str, &Digest)> {
         match self {

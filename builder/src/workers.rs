@@ -1,7 +1,7 @@
 //! The server's side of `lathe worker`: builds in separate processes.
 //!
 //! A worker turns a project's files into a component. The server reads the tree and the declarations, stores and signs.
-//! A build may take over its worker, so that the server trusts no message: names come from fixed sets, sizes are bounded,
+//! A build may compromise its worker, so that the server trusts no message: names come from fixed sets, sizes are bounded,
 //! and results are verified.
 
 pub mod endpoint;

@@ -13,7 +13,7 @@ use crate::variables::SecretValue;
 const PREFIX: &str = "lk";
 const ID_CHARACTERS: usize = 12;
 const SECRET_CHARACTERS: usize = 43;
-/// Holds the 32 bits of a CRC.
+/// Characters of a checksum: 32 bits in base 62.
 const CHECKSUM_CHARACTERS: usize = 6;
 
 text_type! {
@@ -31,7 +31,7 @@ text_type! {
 }
 
 impl ApiKeyName {
-    /// One line in a list.
+    /// Length of a key's name: one line in a list.
     pub const BYTES_MAX: usize = 100;
 }
 

@@ -8,7 +8,7 @@ use crate::tool_version::ToolVersion;
 pub struct Callable {
     pub tool_name: ToolName,
     pub version: ToolVersion,
-    /// Sealed; each call opens them.
+    /// Encrypted variables, decrypted for each call.
     pub(crate) variables: Vec<SealedVariable>,
 }
 

@@ -11,7 +11,7 @@ use pep440_rs::{Operator, VersionSpecifier};
 use crate::invalid_value::InvalidValue;
 use crate::version::Version;
 
-/// Bytes of a constraint. Longer texts are attacks on the parser.
+/// Bytes of a constraint. A longer text is refused before it is parsed.
 const CONSTRAINT_BYTES_MAX: usize = 256;
 /// Clauses between commas; each costs a comparison per version.
 const CLAUSES_MAX: usize = 16;

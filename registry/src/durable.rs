@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::random;
 
-/// Owner only.
+/// Mode of private directories: accessible to the owner only.
 const DIRECTORY_MODE: u32 = 0o700;
 
 /// Permission bits of the group and of all others.

@@ -4,7 +4,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::ids::{BuildId, ToolId};
 
-/// The error while a publication holds the tool.
+/// Error: another publication of the tool is running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a publication of this tool has been running since {since}; try again when it has ended")]
 pub struct Busy {

@@ -49,7 +49,7 @@ pub struct Granted {
 #[serde(default)]
 pub struct Used {
     /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
-    /// them it reads. Empty when the run ended before the call.
+    /// them it reads. The list is empty if the run ended before the call.
     pub envvars: Vec<String>,
     /// Secrets that the tool received, and secrets that the server inserted into its requests.
     pub secrets: Vec<String>,

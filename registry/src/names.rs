@@ -24,7 +24,7 @@ text_type! {
 }
 
 impl ToolName {
-    /// Length of a tool name. Models' function names, of which it becomes a part, are short.
+    /// Length of a tool name. It becomes part of a function name for models, which is limited to 64 characters.
     pub const BYTES_MAX: usize = 64;
 }
 

@@ -8,7 +8,7 @@ use crate::invalid_value::InvalidValue;
 
 macro_rules! permissions {
     ($($(#[doc = $doc:literal])* $name:ident = $wire:literal,)*) => {
-        /// A permission of a user within an organisation. Displays as its name in the API.
+        /// A permission of a user within an organisation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Permission {
             $($(#[doc = $doc])* #[serde(rename = $wire)] $name,)*

@@ -52,7 +52,7 @@ impl UnsealedTape {
 /// A body, stored once per organisation for all tapes that contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TapeBody {
-    /// SHA-256.
+    /// SHA-256 of the body.
     pub digest: [u8; 32],
     pub bytes: Vec<u8>,
 }

@@ -30,7 +30,7 @@ pub struct VersionSettings {
     /// Secrets that the server inserts into requests to these hosts. The tool never receives them.
     #[serde(default)]
     pub secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
-    /// Digest of the project's mocks for simulations, an artifact.
+    /// SHA-256 of the project's mocks.
     #[serde(default)]
     pub mocks_digest: Option<Digest>,
     pub timeout_ms: u64,

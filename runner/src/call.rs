@@ -123,7 +123,7 @@ pub struct EventSender {
 }
 
 impl EventSender {
-    /// A sender without a listener.
+    /// Returns a sender whose events nobody receives.
     #[must_use]
     pub fn none() -> Self {
         Self::default()

@@ -13,7 +13,7 @@ use wasmparser::{BinaryReaderError, Data, DataKind, FunctionBody, MemoryType, Op
 pub const WASM_PAGE_BYTES: usize = 64 << 10;
 /// Largest initial memory of a language image: eight times that of the Python image.
 pub const PLATFORM_MEMORY_BYTES_MAX: u64 = 256 << 20;
-/// Largest initial memory of an author's component: a stack of a megabyte with a lot of data behind it. Without the bound, a
+/// Largest initial memory of an author's component: a stack of a megabyte followed by a lot of data. Without the bound, a
 /// single byte at the end of a large memory would make a large file.
 pub const AUTHOR_MEMORY_BYTES_MAX: u64 = 8 << 20;
 

@@ -2,7 +2,7 @@
 
 /// Header that every request of a tool carries and the invoke route reads.
 pub const DEPTH_HEADER: &str = "lathe-depth";
-/// Tool calls within each other. A deeper call is taken for a cycle.
+/// Maximum nesting of tool calls. A deeper call is refused as a cycle.
 const DEPTH_MAX: u8 = 3;
 
 /// The number of runs within which a call is made; zero for a call from outside.

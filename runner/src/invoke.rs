@@ -1,8 +1,8 @@
 //! Runs of tools that leave a record, and replays of such runs.
 //!
-//! A call passes: resolve, permit, validate, mode, policy, limits, record start, execute, check the output, record end,
-//! render. Only these modules of the crate use the store. `invoker` is the entry, and `run` has the steps of each
-//! input.
+//! A call resolves the version, takes a permit, validates its inputs, and selects the mode, egress policy and limits. Each
+//! input then records its start, executes, validates its output, records its end and returns a result. Only these
+//! modules of the crate use the store. `invoker` is the entry, and `run` has the steps of each input.
 
 mod invoker;
 mod record_retries;

@@ -2,7 +2,7 @@
 //!
 //! The engine's pool discards a whole memory when a run ends, clean pages included, and the next run finds them again with a
 //! page fault each. Here a run's memory is a **slot**: a private mapping of the image (the memory that the component begins
-//! with), straight from the sealed file in which the compiled code lies, with zeros behind it. When the run ends, the pages
+//! with), straight from the sealed file in which the compiled code lies, followed by zeros. When the run ends, the pages
 //! that it wrote are restored from the image, all others stay as they are, and memory that it grew by is discarded. The next
 //! run finds a memory that equals a new one, with its pages in place. `docs/explanation/performance.md` has the figures.
 //!
@@ -18,7 +18,7 @@
 //! # When to delete this module
 //!
 //! Wasmtime can ask the kernel for written pages itself, but its scan has two faults in the releases up to 49: it stops when
-//! its buffer of regions is full, and it leaves out pages in swap, which are not present and yet written to. Wasmtime 50 mends
+//! its buffer of regions is full, and it leaves out pages in swap, which are not present and yet written to. Wasmtime 50 fixes
 //! both, and asks for Rust 1.97. Then one commit deletes this module:
 //!
 //! - `compile.rs`: [`compile`] becomes `Engine::precompile_component`. [`SharedCode`] goes, so that each snapshot is compiled.
@@ -70,13 +70,13 @@ pub struct ImageEngine {
 }
 
 impl MemoryReuse {
-    /// Without a page map, whole memories are discarded after each run.
+    /// Creates the state of a process. Without a page map, whole memories are discarded after each run.
     pub fn new(capacity: EngineCapacity, pagemap: Option<Pagemap>) -> Self {
         let slots = SlotReuse { pagemap: pagemap.map(Arc::new), ..SlotReuse::default() };
         Self { capacity, slots, stacks: StackPool::default() }
     }
 
-    /// Makes the engine for code that lies beside an image; `None` for code that runs in the pool.
+    /// Makes an engine for a component with a memory image of its own. `None` for a component that uses the pooling allocator.
     ///
     /// # Errors
     /// `Internal` when the engine's settings do not fit the machine.

@@ -66,7 +66,7 @@ pub struct HttpError {
     pub message: String,
 }
 
-/// Longest message: a sentence with a host or a URL in it. A run may hold many unread errors.
+/// Maximum length of an error message: a sentence with a host or a URL. A run may hold many unread errors.
 const MESSAGE_BYTES_MAX: usize = 512;
 
 impl HttpError {

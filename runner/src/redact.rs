@@ -113,7 +113,7 @@ pub(crate) enum Redactor {
     #[default]
     Nothing,
     Forms(Arc<Forms>),
-    /// There are too many or too long secrets to search for. Texts are redacted as a whole.
+    /// There are too many secrets to search for, or too long ones. Every text is replaced as a whole.
     Everything,
 }
 

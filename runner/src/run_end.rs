@@ -1,4 +1,4 @@
-//! Names the end of a run from the error that stopped its guest.
+//! Maps the error that stopped a guest to the outcome of its run.
 
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 //! The state of an image is its code, tables, globals and memory. Between two calls only the memory differs from the initial
 //! state: the stack is empty, so that the stack pointer has its initial value; no code changes a table; and the other globals
 //! belong to WASI's adapter, which finds its state anew in each instance. So an image with the memory of a running instance
-//! continues where that instance was. Resources of the host would be missing; a capture refuses instances that hold any
-//! ([`crate::Interpreter::memory_capture`]).
+//! continues where that instance was. A snapshot has no resources of the host, so a capture refuses instances
+//! that hold any ([`crate::Interpreter::memory_capture`]).
 
 use wasm_encoder::{ConstExpr, DataCountSection, DataSection, Module, RawSection};
 use wasmparser::{BinaryReaderError, Parser, Payload};

@@ -1,5 +1,5 @@
-//! Decoders of objects with known fields. One function asks for every field; it reads an object, and the same function
-//! without an object makes the schema.
+//! Decoders of objects with known fields. A closure declares the fields of an object: with a JSON value it decodes the
+//! object, without one it builds the JSON Schema.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -12,7 +12,7 @@ pub(crate) struct Fields<'a> {
     schema: Map<String, Json>,
 }
 
-/// An object; the function asks for its fields.
+/// Decoder of an object whose fields the closure declares.
 pub(crate) struct Object<F>(pub(crate) F);
 
 impl<T, F: Fn(&mut Fields) -> Option<T>> Decoder for Object<F> {
@@ -122,7 +122,7 @@ impl Fields<'_> {
         result.map_or_else(note, Some)
     }
 
-    /// Refuses an object whose form is right and whose meaning is not.
+    /// Rejects a well-formed object that breaks a rule, with status 400.
     pub(crate) fn refuse<T>(&self, code: &'static str, detail: &str) -> Option<T> {
         self.node?.refuse(code, detail.to_owned())
     }

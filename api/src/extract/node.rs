@@ -134,7 +134,7 @@ impl<'a> Node<'a> {
         None
     }
 
-    /// Refuses a body by its meaning; the response is 400 when the form is right.
+    /// Rejects a body that breaks a rule. The response is 400 with this error if the body is well-formed, otherwise 422.
     pub(crate) fn refuse<T>(&self, code: &'static str, detail: String) -> Option<T> {
         self.problems.refusal.borrow_mut().get_or_insert(Error::Refused { code, detail });
         None

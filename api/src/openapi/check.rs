@@ -33,7 +33,7 @@ fn missing(route: &RouteDoc) -> String {
     )
 }
 
-/// A verb and the last word of the path.
+/// Suggests an operation id: a verb for the method, and the last fixed part of the path.
 fn suggested_id(route: &RouteDoc) -> String {
     let noun = route.path.split('/').rfind(|part| !part.is_empty() && !part.starts_with('{')).unwrap_or("thing");
     let verb = match route.method {

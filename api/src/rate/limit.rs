@@ -1,4 +1,4 @@
-//! The limit of one route, before its handler and behind its guard.
+//! The rate limit of one route, applied after its guard and before its handler.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -59,9 +59,9 @@ struct Counter {
 /// Whether a request is admitted, and the numbers that its response tells the client.
 struct Verdict {
     remaining: u32,
-    /// When all requests are there again.
+    /// Time until the quota is full again.
     restored_in: Duration,
-    /// When a refused request could succeed; `None` for an admitted request.
+    /// Time until a refused request could succeed; `None` for an admitted request.
     retry_after: Option<Duration>,
 }
 

@@ -51,7 +51,7 @@ impl Key {
 pub(super) struct Usage {
     entries_max: usize,
     clock: MonotonicClock,
-    /// The moments at which the users have all their requests again.
+    /// The moments at which the quotas of users are full again.
     restored_at: Arc<Mutex<HashMap<Key, Nanos>>>,
 }
 
@@ -62,7 +62,7 @@ impl Usage {
 }
 
 impl Usage {
-    /// The moment at which a user has all requests again; `None` for a user who is not in the table.
+    /// Returns the moment at which a user's quota is full again; `None` for a user who is not in the table.
     pub(super) fn restored_at(&self, key: &Key) -> Option<Nanos> {
         self.restored_at.lock().get(key).copied()
     }
@@ -71,8 +71,8 @@ impl Usage {
 impl StateStore for Usage {
     type Key = Key;
 
-    /// When the table is full, the requests of users who are not in it are not counted: the limits keep users from each
-    /// other's way and are no protection.
+    /// When the table is full, requests of users who are not in it are not counted: the limits share the server between
+    /// users; they do not protect it against attacks.
     fn measure_and_replace<T, F, E>(&self, key: &Key, measure: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,

@@ -115,7 +115,7 @@ fn create_repository(repositories: &Repositories, organization: &OrganizationId)
     Ok(())
 }
 
-/// The part of the path behind the repository. It is not decoded, so that encoded characters cannot change its meaning.
+/// The part of the path after the repository. It is not decoded, so that encoded characters cannot change its meaning.
 fn path_in_repository(uri: &Uri) -> Option<&str> {
     uri.path().split_once(REPOSITORY).map(|(_, path)| path)
 }

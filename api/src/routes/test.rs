@@ -19,7 +19,7 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{InvocationResults, results_example};
 use crate::work::{Events, FinalResponse, Reply};
 
-/// Variables of one kind: a tool has tens of them.
+/// Decoder of the variables of one kind, at most a hundred: a tool has tens of them.
 const VARIABLES: TextMap<Text<EnvvarName>, Text<String>> =
     TextMap { keys: ENVVAR_NAME, values: any_text(), entries_max: 100 };
 

@@ -77,7 +77,7 @@ impl Decoder for TagsDecoder {
         });
         json!({
             "type": "object", "propertyNames": text, "additionalProperties": or_null(text.clone()),
-            "maxProperties": Tags::COUNT_MAX, "description": "Words on the tool, each with a value or null.",
+            "maxProperties": Tags::COUNT_MAX, "description": "Tags of the tool: keys with a value or null.",
         })
     }
 

@@ -18,7 +18,7 @@ use crate::metrics::connection_cut;
 /// A pause after a failed accept (no descriptors left), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Accepts connections until `shutdown`. The connections that are left then end after the request that they are at.
+/// Accepts connections until `shutdown`. Each open connection then ends after its current request.
 pub(super) async fn accept_until(
     listener: TcpListener,
     context: ListenerContext,
@@ -35,7 +35,7 @@ pub(super) async fn accept_until(
     connections
 }
 
-/// The connections of a listener, and the signal of their end.
+/// Open connections and their shutdown token.
 struct OpenConnections<'a> {
     connections: &'a TaskTracker,
     stopping: &'a CancellationToken,

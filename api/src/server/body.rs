@@ -92,8 +92,8 @@ struct BodyProgress {
 }
 
 impl BodyProgress {
-    /// Returns the time until the first of three ends: of the silence, of the whole time, and of the time that the bytes
-    /// have earned. With many stalled connections of its address, the silence may be shorter.
+    /// Returns the time left: the minimum of the silence timeout, the total timeout and the time allowed by the minimum
+    /// rate. `stalled` connections of the address share the silence timeout.
     fn left(&self, stalled: usize) -> Duration {
         let BodyLimits { silence_max, time_max, bytes_per_second_min, grace } = self.limits;
         let earned_ms = self.bytes.saturating_mul(1_000) / u64::from(bytes_per_second_min.max(1));

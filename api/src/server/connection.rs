@@ -24,8 +24,8 @@ use crate::error::Error;
 use crate::metrics;
 use crate::request_id::RequestIds;
 
-/// For this time, and up to this number of bytes, the server reads a body that it has refused before it closes the
-/// socket: closing immediately would destroy the response on its way.
+/// Time and bytes for which the server reads a refused body before it closes the socket. Closing immediately would destroy
+/// the response on its way.
 const LINGER_TIME_MAX: Duration = Duration::from_secs(2);
 const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -126,7 +126,7 @@ fn end_when_idle(connection: &mut Connection) {
     Pin::new(connection).graceful_shutdown();
 }
 
-/// The last actions on a connection.
+/// How to close a connection.
 struct Closing {
     refusal: Option<Error>,
     /// The client is still sending a body.

@@ -64,7 +64,7 @@ pub(super) struct ConnectionPermit {
     ended: oneshot::Receiver<EndReason>,
 }
 
-/// Through this handle the parts of a connection report what they do. After an eviction the reports change nothing.
+/// Handle with which socket, body and service report events of their connection. After an eviction they have no effect.
 #[derive(Clone)]
 pub(super) struct Activity {
     limiter: Arc<Limiter>,

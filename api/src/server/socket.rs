@@ -19,7 +19,7 @@ pub(super) struct Socket {
     heads: Heads,
     /// The status with which bytes that are no request are refused.
     refused: Option<u16>,
-    /// Hyper had an occasion to write the responses before a refused head.
+    /// Whether hyper was polled after a head was refused, so that earlier responses are written.
     has_yielded: bool,
 }
 
@@ -46,7 +46,7 @@ impl Socket {
         }
     }
 
-    /// Keeps back bytes that are written while no request is answered, which are a refusal of hyper's own.
+    /// Withholds bytes that are written while no request is answered, which are a refusal of hyper's own.
     fn withholds(&mut self, bytes: &[u8]) -> bool {
         if self.refused.is_none()
             && self.activity.state().is_none_or(|state| matches!(state.phase, Phase::Responding | Phase::Flushing))

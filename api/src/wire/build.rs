@@ -21,7 +21,7 @@ pub struct Build {
     /// Null while the build runs.
     #[schemars(extend("format" = "date-time"))]
     pub finished_at: Option<String>,
-    /// At most 100 KiB; empty while the build runs.
+    /// Log of the build, at most 100 KiB. Empty while the build runs.
     pub log: String,
 }
 

@@ -30,7 +30,7 @@ pub struct BuildLog {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusEvent {
     pub invocation_id: String,
-    /// Counted from 0, in the order of the inputs.
+    /// Index of the input, from 0.
     pub input_index: usize,
     pub message: String,
     pub progress: Option<f64>,

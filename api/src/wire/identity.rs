@@ -30,7 +30,7 @@ pub struct Me {
 pub struct Token {
     /// Valid for twelve hours, in this organisation.
     pub id_token: SecretText,
-    /// RFC 3339.
+    /// Time of expiry (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub expires_at: String,
 }

@@ -32,7 +32,7 @@ pub struct ReplayDifference {
     pub replayed: Option<String>,
 }
 
-/// The subject of a difference, for the schema.
+/// The part of a run that differs.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 #[expect(dead_code, reason = "the schema alone is used")]

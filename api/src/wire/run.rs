@@ -17,7 +17,7 @@ const NO_VERSION: Version = Version::new(0, 0, 0);
 /// The response to an invocation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InvocationResults {
-    /// In the order of the inputs.
+    /// Results in the order of the inputs.
     pub invocation_results: Vec<InvocationResult>,
 }
 
@@ -77,7 +77,7 @@ pub struct ToolInvocation {
     #[schemars(with = "schemas::InvocationSource")]
     pub invocation_source: RecordedSource,
     pub duration_ms: u64,
-    /// Zeros for a branch test.
+    /// Id of the tool; 24 zeros for a branch test.
     pub tool_id: String,
     #[schemars(with = "schemas::Version")]
     pub tool_version: Version,
@@ -86,7 +86,7 @@ pub struct ToolInvocation {
     #[schemars(with = "schemas::InvocationMode")]
     pub invocation_mode: String,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
-    /// With `[redacted]` for every value.
+    /// Names of the sensitive variables; every value is `[redacted]`.
     pub sensitive_user_variables: BTreeMap<String, String>,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,

@@ -21,7 +21,7 @@ pub(crate) use source::{InvocationMode, InvocationSource};
 #[schemars(inline, extend("pattern" = "^[a-f0-9]{24}$"))]
 pub(crate) struct Id(String);
 
-/// The version of a tool. Orders by precedence; displays as `major.minor.patch`.
+/// The version of a tool.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::Version")]
 pub(crate) struct Version {
@@ -30,7 +30,7 @@ pub(crate) struct Version {
     patch: u64,
 }
 
-/// A permission of a user within an organisation. Displays as its name in the API.
+/// A permission of a user within an organisation.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::Permission")]
 pub(crate) enum Permission {

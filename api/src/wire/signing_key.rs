@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SigningKeys {
-    /// Oldest first.
+    /// The keys, oldest first.
     pub keys: Vec<SigningKey>,
 }
 

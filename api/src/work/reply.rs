@@ -85,8 +85,8 @@ impl Reply {
     }
 }
 
-/// The response of work that may panic. The work is boxed, since a future that is an argument of another one has its
-/// size twice.
+/// Returns the response of work that may panic. The future is boxed: an async function that takes a future by value
+/// stores it twice.
 pub(super) async fn to_its_end(
     work: BoxFuture<'static, Result<FinalResponse, Error>>,
     request: &RequestId,

@@ -16,7 +16,8 @@ pub struct LazySandbox {
 }
 
 impl LazySandbox {
-    /// `program` is bubblewrap, if it is installed; `private` is a path that no job may see.
+    /// Creates a sandbox that was not probed yet. `program` is bubblewrap, if it is installed; `private` is a path that no job
+    /// may see.
     #[must_use]
     pub fn new(program: Option<PathBuf>, private: PathBuf) -> Self {
         Self { program, private, found: Arc::default() }

@@ -1,4 +1,4 @@
-//! Inspects pushed trees: the rules of `tree_rules`, and bounds of sizes and counts.
+//! Checks pushed trees against the rules of `tree_rules` and against bounds of sizes and counts.
 //!
 //! A tree object of a few bytes can expand to billions of files. An [`Inspector`] therefore measures each distinct tree
 //! once and adds up the results, without expanding trees; the work is linear in the number of objects. Sizes come from

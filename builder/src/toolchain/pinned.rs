@@ -18,7 +18,7 @@ const PROGRAM: &str = "generic";
 
 #[derive(Debug, Default)]
 pub struct PinnedPackages {
-    /// For each package, in the order of the lock file, one value for each hash that is allowed.
+    /// Packages in the order of the lock file, each with one value for each allowed hash.
     packages: Vec<Vec<Package>>,
     /// The name of the program that builds the language's tools.
     program: Option<&'static str>,

@@ -21,12 +21,13 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The times that a job waits.
 #[derive(Debug)]
 pub struct PoolTimeouts {
-    /// For the first worker. A worker that is being restarted connects within this time; otherwise an operator must act.
+    /// Time to wait for the first worker. A worker that is being restarted connects within this time; otherwise an
+    /// operator must act.
     pub no_worker: Duration,
-    /// For a free worker: the time that a build may wait.
+    /// Time that a build waits for a free worker.
     pub all_busy: Duration,
-    /// For a worker's first message, which it sends before the first step. A stopped or hanging worker would otherwise use up
-    /// the build's time.
+    /// Time to wait for a worker's first message, which it sends before the first step. A stopped or hanging worker would
+    /// otherwise use up the build's time.
     pub start: Duration,
 }
 

@@ -46,7 +46,7 @@ impl From<ProtocolViolation> for SessionEnd {
 }
 
 impl SessionEnd {
-    /// The outcome of the job that the worker had.
+    /// Returns the outcome of the job that the worker was building.
     fn outcome(&self) -> JobOutcome {
         match self {
             Self::Left => JobOutcome::Declined,
@@ -64,7 +64,7 @@ impl SessionEnd {
     }
 }
 
-/// The outcome of a job, and for a result the channel for its rejection.
+/// The outcome of a job. For a job with a result, also the channel through which the verification rejects the result.
 type Exchanged = (JobOutcome, Option<oneshot::Receiver<ProtocolViolation>>);
 
 /// A connected worker.
@@ -166,7 +166,7 @@ impl Session<'_> {
     }
 }
 
-/// A worker without a job may leave, and may send nothing else.
+/// Returns the end of a session without a job. A worker without a job may leave, and may send nothing else.
 fn end_without_job(received: Result<Option<Vec<u8>>, FrameError>) -> SessionEnd {
     match received.map(|frame| frame.as_deref().map(FromWorker::read)) {
         Ok(None | Some(Ok(FromWorker::Leaves))) => SessionEnd::Left,

@@ -1,4 +1,4 @@
-//! Verifies what a worker has built, since a build that has taken over its worker could send anything.
+//! Verifies what a worker has built, since a build that has compromised its worker could send anything.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@
 
 use crate::secrets::{KeyRing, associated_data, keyed_hash};
 
-/// Half the number of bits of each range of positions, the small range first.
+/// Bits of one half in the Feistel network, for the range of the first billion positions and for the range of later ones.
 const HALF_BITS: [u32; 2] = [15, 26];
 const ROUNDS: u8 = 4;
 

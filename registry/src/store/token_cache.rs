@@ -17,9 +17,9 @@ const TOKENS_MAX: usize = 4096;
 const ROLES_MAX: usize = 64;
 
 pub(super) struct TokenCache {
-    /// By the hash of the token.
+    /// Checked tokens by hash.
     pub checked: TtlCache<[u8; 32], Checked>,
-    /// By their stored text.
+    /// Parsed grants by their stored text.
     grants: Mutex<HashMap<String, Grants>>,
 }
 

@@ -10,13 +10,13 @@ pub enum QueueFull {
 /// Bounds of concurrent work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Running, in the process.
+    /// Concurrent runs of the process.
     pub parallel_max: usize,
-    /// Waiting for a permit, in the process.
+    /// Runs of the process that wait for a permit.
     pub queued_max: usize,
-    /// Running, of one organisation.
+    /// Concurrent runs of one organisation.
     pub organization_parallel_max: usize,
-    /// Waiting for a permit, of one organisation.
+    /// Runs of one organisation that wait for a permit.
     pub organization_queued_max: usize,
 }
 

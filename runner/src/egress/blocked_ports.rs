@@ -1,5 +1,5 @@
-//! Ports of other protocols than HTTP, whose servers may take a request for a message of theirs: the list of the Fetch
-//! standard, and common databases.
+//! Ports of other protocols than HTTP, whose servers could interpret an HTTP request as a command: the list of
+//! the Fetch standard, and common databases.
 
 const BLOCKED: [u16; 92] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,

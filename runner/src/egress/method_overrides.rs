@@ -55,7 +55,7 @@ fn parameter_of(path_and_query: &[u8]) -> Option<&[u8]> {
     parameters.find(|(name, value)| is_override_of_parameter(name, value)).map(|(name, _)| name)
 }
 
-/// The bytes before and behind the first separator.
+/// Returns the bytes before and after the first separator.
 fn split_once(bytes: &[u8], separator: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|byte| *byte == separator) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),

@@ -12,7 +12,7 @@ pub const REFUSED_HEADERS: [&str; 6] =
 pub const METHODS: [Method; 7] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
-/// Whether tools may send the method.
+/// Returns whether tools may use an HTTP method.
 pub fn is_allowed_method(method: &str) -> bool {
     METHODS.iter().any(|allowed| allowed.as_str() == method)
 }

@@ -5,9 +5,9 @@ use crate::tape::{LenientReplay, StrictReplay, TapeMode};
 
 pub enum Environment {
     Live(LiveClock),
-    /// The tape of the same code.
+    /// A replay of the code that recorded the tape.
     Strict(StrictReplay),
-    /// The tape of other code.
+    /// A replay of other code.
     Lenient(LenientReplay),
 }
 

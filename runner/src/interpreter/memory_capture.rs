@@ -31,26 +31,27 @@ impl Interpreter {
     }
 
     /// Captures the memory of an instance that has loaded these bundles in order. The first bundle is the platform's own, with
-    /// which the interpreter finishes its initialisation. `counts_looks` tells whether a reading of the clock refuses the
-    /// capture; some engines read it themselves. `Ok(Err(_))` tells why the memory cannot be captured.
+    /// which the interpreter finishes its initialisation. `counts_clock_reads` tells whether a reading of the clock
+    /// refuses the capture; some engines read it themselves. `Ok(Err(_))` tells why the memory cannot be captured.
     ///
     /// # Errors
     /// When the system has no thread for the ticker, or the component is not an image.
     pub async fn memory_capture(
         &self,
         bundles: &[Vec<u8>],
-        counts_looks: bool,
+        counts_clock_reads: bool,
         limits: Limits,
     ) -> Result<Result<Vec<u8>, CompileFailure>, Error> {
         let memories = self.memories.as_ref().ok_or_else(|| Error::internal("the component is not an image"))?;
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
         let mut store = self.store(limits, same_every_time());
-        let loaded = match tokio::time::timeout(limits.wall(), self.load_all(&mut store, bundles, counts_looks)).await {
-            Ok(Ok(loaded)) => loaded,
-            Ok(Err(error)) => Err(stopped(&error)),
-            Err(_) => Err(too_long(limits.wall())),
-        };
+        let loaded =
+            match tokio::time::timeout(limits.wall(), self.load_all(&mut store, bundles, counts_clock_reads)).await {
+                Ok(Ok(loaded)) => loaded,
+                Ok(Err(error)) => Err(stopped(&error)),
+                Err(_) => Err(too_long(limits.wall())),
+            };
         if let Err(failure) = loaded {
             return Ok(Err(failure));
         }
@@ -63,7 +64,7 @@ impl Interpreter {
         &self,
         store: &mut Store<Host>,
         bundles: &[Vec<u8>],
-        counts_looks: bool,
+        counts_clock_reads: bool,
     ) -> wasmtime::Result<Result<(), CompileFailure>> {
         let image = Image::instantiate_async(&mut *store, &self.component, &self.linker).await?;
         let mut before = None;
@@ -74,7 +75,8 @@ impl Interpreter {
             before = before.or(Some(store.data().usage()));
         }
         let seen = store.data().usage();
-        let problem = before.and_then(|before| store.data().leftovers().or_else(|| seen.since(before, counts_looks)));
+        let problem =
+            before.and_then(|before| store.data().leftovers().or_else(|| seen.since(before, counts_clock_reads)));
         Ok(problem.map_or(Ok(()), |problem| Err(failure(CHECK, format!("it {problem} when it is imported")))))
     }
 }

@@ -1,4 +1,4 @@
-//! Format of a file of compiled code: the code, the initial memory behind it, and the lengths of both.
+//! Format of a file of compiled code: the code, the initial memory after it, and the lengths of both.
 //!
 //! One keyed digest covers both parts, and one sealed descriptor carries both to the processes that run them.
 

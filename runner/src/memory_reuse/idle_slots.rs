@@ -10,7 +10,7 @@ use super::slot::{Slot, SlotLayout};
 
 /// Idle slots of one image. Each retains the pages that runs have written: about a megabyte for Python, four at most.
 const OF_IMAGE_MAX: usize = 8;
-/// Idle slots of all images: enough for a burst over a runner's tools, without spending memory on tools of yesterday.
+/// Idle slots of all images: enough for a burst over a runner's tools, without spending memory on tools that no longer run.
 const MAX: usize = 64;
 
 /// Idle slots of all images of a process, least recently used first. Clones share the slots.

@@ -123,8 +123,8 @@ impl Pagemap {
         self.written(&Scan { within: here..here + 0x1_0000, zeros_from: here, bytes_max: usize::MAX }, |_| ()).is_ok()
     }
 
-    /// Calls `each` for every written range, in order. Returns `false` when they have more than `bytes_max` in total; `each` may
-    /// have seen some of them by then.
+    /// Calls `each` for every written range, in order. Returns `false` when the ranges have more than `bytes_max` bytes in
+    /// total; `each` may have been called for some of them.
     ///
     /// # Errors
     /// When the kernel does not answer. Then nothing is known.

@@ -1,4 +1,4 @@
-//! One reusable linear memory: an image, zeros behind it, and reserved addresses to grow into.
+//! One reusable linear memory: an image, zeros after it, and reserved addresses to grow into.
 
 use std::io;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub struct SlotLayout {
     pub minimum: usize,
     /// Addresses that compiled code may reach without a check.
     pub reserved: usize,
-    /// Addresses before and behind the reserved ones, never accessible.
+    /// Addresses before and after the reserved ones, never accessible.
     pub guard: usize,
 }
 
@@ -134,7 +134,7 @@ impl Slot {
         unsafe { self.reservation.contents(self.within(0..self.accessible)) }
     }
 
-    /// The part of the minimal memory behind the image.
+    /// The part of the minimal memory after the image.
     fn zeros(&self) -> Range<usize> {
         self.image.bytes().len()..self.layout.minimum
     }
@@ -206,7 +206,7 @@ mod tests {
         for (page, (found, expected)) in bytes.chunks(PAGE).zip(slot.image.bytes().chunks(PAGE)).enumerate() {
             assert!(found == expected, "page {page} of the image");
         }
-        assert!(bytes[IMAGE..].iter().all(|byte| *byte == 0), "behind the image");
+        assert!(bytes[IMAGE..].iter().all(|byte| *byte == 0), "after the image");
         for offset in [LAYOUT.minimum, LAYOUT.minimum + PAGE, GROWN, LAYOUT.reserved - 1, LAYOUT.reserved] {
             assert!(!can_be_read(slot.start().wrapping_add(offset)), "{offset} can be read");
         }

@@ -1,4 +1,4 @@
-//! Stacks of runs, kept for later runs as the engine's pool keeps its own.
+//! Pool of fiber stacks. Wasmtime's pooling allocator keeps stacks in the same way, for its own instances.
 
 use std::io;
 use std::ops::Range;

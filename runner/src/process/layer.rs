@@ -16,9 +16,9 @@ pub struct Confinement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layer {
     Whole,
-    /// In force without this part.
+    /// Active, except for this part.
     Part(String),
-    /// Not in force on this kernel, for this reason.
+    /// Not available on this kernel, with the reason.
     Absent(String),
 }
 

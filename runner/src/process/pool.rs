@@ -51,7 +51,7 @@ impl RunnerPool {
         Ok(Self(Arc::new(Shared { runners, runs: AtomicU64::new(0), alive: is_alive })))
     }
 
-    /// Returns the number of living runners, now and later.
+    /// Returns a channel that always has the current number of living runners.
     #[must_use]
     pub fn alive(&self) -> watch::Receiver<usize> {
         self.0.alive.clone()

@@ -14,7 +14,7 @@ use seccompiler::{
 use super::layer::Layer;
 use crate::memory_reuse::{PAGEMAP_SCAN, Pagemap};
 
-/// Allowed with any arguments.
+/// System calls that are allowed with any arguments.
 const ALLOWED: &[i64] = &[
     // Open descriptors.
     libc::SYS_read,

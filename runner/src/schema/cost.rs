@@ -122,7 +122,7 @@ struct Measured {
     values: u64,
     bytes: u64,
     squares: u64,
-    /// Sum over all values of the size of the value with everything below it.
+    /// Sum of the sizes of all values. The size of a value includes the values that it contains.
     sizes: u64,
     depth: u64,
 }

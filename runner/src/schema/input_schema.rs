@@ -28,8 +28,9 @@ pub struct InputSchema {
 }
 
 impl InputSchema {
-    /// Prices a schema, and compiles it when that is cheap. [`SchemaMatcher::compile_expensive`](super::SchemaMatcher::compile_expensive)
-    /// checks whether an expensive schema compiles.
+    /// Prices a schema, and compiles it when that is cheap.
+    /// [`SchemaMatcher::compile_expensive`](super::SchemaMatcher::compile_expensive) checks whether an expensive schema
+    /// compiles.
     ///
     /// # Errors
     /// The reason why the document is not a JSON Schema, or costs too much, with a JSON pointer to the place.

@@ -38,7 +38,7 @@ pub enum Effect {
 }
 
 impl Counts {
-    /// The counts since `earlier`.
+    /// Returns what was counted after the earlier reading.
     pub(crate) const fn since(self, earlier: Self) -> Self {
         Self {
             wall_reads: self.wall_reads.saturating_sub(earlier.wall_reads),

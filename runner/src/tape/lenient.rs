@@ -28,7 +28,7 @@ pub(crate) struct LenientReplay {
 }
 
 impl LenientReplay {
-    /// `started_at` is used for a tape without a reading of the wall clock.
+    /// Starts a replay. If the tape has no reading of the wall clock, the clock shows `started_at`.
     pub(crate) fn new(tape: Tape, started_at: u64) -> Self {
         let answer = |answer: Option<&_>| answer.and_then(|answer| tape.bodies.answer(answer));
         let offered = tape.exchanges().into_iter().map(|(request, taken)| (request.clone(), answer(taken))).collect();
@@ -89,7 +89,7 @@ impl LenientReplay {
         Ok(ready.map(|(_, position)| position).collect())
     }
 
-    /// Answers a request with the answer to the first equal request on the tape, or refuses it.
+    /// Answers a request with the recorded response to the first equal request on the tape, or refuses it.
     pub(crate) fn request(&mut self, exchange: u32, request: &TapedRequest) {
         let found = self.offered.iter().position(|(offered, _)| offered == request);
         let answer = found.and_then(|position| self.offered.remove(position).1);

@@ -7,17 +7,17 @@ use super::contents::Tape;
 /// The source of the answers that a run receives, and whether the run is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TapeMode {
-    /// The live environment answers; no tape is made.
+    /// Host calls reach the live environment; no tape is made.
     #[default]
     Off,
-    /// The live environment answers, except that the wall clock starts at `clock_ms` milliseconds since 1970; no tape
+    /// Host calls reach the live environment, except that the wall clock starts at `clock_ms` milliseconds since 1970; no tape
     /// is made.
     SetClock { clock_ms: u64 },
-    /// The live environment answers, and a tape is made.
+    /// Host calls reach the live environment, and a tape is made.
     Record,
-    /// A tape answers the code that recorded it. The first difference ends the run.
+    /// Replays the code that recorded the tape: host calls return what the tape has. The first difference ends the run.
     ReplayStrict(Box<Tape>),
-    /// A tape answers other code, as far as it can.
+    /// Replays other code: host calls return what the tape has for equal calls.
     ReplayLenient {
         tape: Box<Tape>,
         /// Milliseconds since 1970, for a tape without a reading of the wall clock.

@@ -48,7 +48,7 @@ impl Decoder for GrantsDecoder {
     }
 }
 
-/// Only a permission whose operations name a tool takes conditions.
+/// Decoder of a grant. Only permissions whose operations name a tool take conditions.
 struct GrantDecoder;
 
 impl Decoder for GrantDecoder {
@@ -71,7 +71,7 @@ impl Decoder for GrantDecoder {
     }
 }
 
-/// Without `conditions` the list is empty.
+/// Reads the fields of a grant. A missing `conditions` means an empty list.
 fn grant(fields: &mut Fields, conditions_max: usize) -> Option<Grant> {
     let permission = fields.required(
         "permission",

@@ -27,7 +27,7 @@ pub(crate) struct Response {
     component_digest: String,
     #[schemars(with = "schemas::VersionSettings")]
     settings: VersionSettings,
-    /// At most 100 KiB.
+    /// Log of the build, at most 100 KiB.
     build_log: Option<String>,
 }
 

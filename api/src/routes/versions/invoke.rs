@@ -22,7 +22,7 @@ const PERSISTENCES: OneOf<ResultPersistence> = OneOf(&[
     ("persisted", ResultPersistence::Persisted),
 ]);
 
-/// The contract has `inputs` alone.
+/// Fields besides `inputs` are not in the contract.
 pub(crate) struct Request {
     inputs: Vec<Input>,
     result_persistence: ResultPersistence,

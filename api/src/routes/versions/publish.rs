@@ -16,7 +16,7 @@ use crate::routes::text_types::{BRANCH_NAME, PROJECT_PATH};
 use crate::wire::PublishedVersion;
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
-/// The contract does not have `auto`.
+/// Values of `bump_type`. `auto` is not in the contract.
 const BUMPS: OneOf<Option<BumpKind>> = OneOf(&[
     ("major", Some(BumpKind::Major)),
     ("minor", Some(BumpKind::Minor)),
@@ -97,7 +97,7 @@ impl FromBody for Request {
         json!({"project_path": "tools/shout", "bump_type": "minor", "commit_branch": "releases/acme"})
     }
 
-    /// The contract does not have `commit_branch`.
+    /// Reads the request. `commit_branch` is not in the contract.
     fn read(fields: &mut Fields) -> Option<Self> {
         let project_path = fields.required("project_path", PROJECT_PATH);
         let bump = fields.required(

@@ -40,7 +40,7 @@ pub(crate) struct Granted {
 #[serde(remote = "registry::Used", default = "registry::Used::default")]
 pub(crate) struct Used {
     /// Variables that the tool received. All variables are passed when the tool is called, and the server cannot see which of
-    /// them it reads. Empty when the run ended before the call.
+    /// them it reads. The list is empty if the run ended before the call.
     envvars: Vec<String>,
     /// Secrets that the tool received, and secrets that the server inserted into its requests.
     secrets: Vec<String>,

@@ -32,7 +32,7 @@ pub(crate) struct VersionSettings {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     secret_hosts: BTreeMap<EnvvarName, Vec<String>>,
-    /// Digest of the project's mocks for simulations, an artifact.
+    /// SHA-256 of the project's mocks.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     mocks_digest: Option<Digest>,
@@ -44,7 +44,7 @@ pub(crate) struct VersionSettings {
     /// Whether tapes of its runs are stored, so that the runs can be replayed.
     #[serde(default = "yes")]
     tape: bool,
-    /// Whether the answers to the requests of its runs are stored, and given to simulations.
+    /// Whether responses to the requests of its runs are stored and used in simulations.
     #[serde(default)]
     recorded_answers: bool,
     /// The WIT world that it was built against. Null for versions of earlier releases.

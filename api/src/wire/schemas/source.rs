@@ -27,7 +27,7 @@ pub(crate) enum InvocationSource {
     BranchTest { user_id: String, commit_branch: String, commit: String },
 }
 
-/// The state of the agent's state machine at the call.
+/// State of the agent when it called the tool.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::InvocationMetadata", tag = "type", rename_all = "kebab-case")]
 pub(crate) enum InvocationMetadata {

@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const GROUP_POLL: Duration = Duration::from_millis(10);
 /// Bytes of error output for the log; git's fatal messages have a line or two.
 const ERROR_OUTPUT_BYTES_MAX: u64 = 4 * 1024;
-/// Bytes of one read of git's answer.
+/// Buffer for one read of git's response, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A running `git http-backend`.
@@ -42,7 +42,7 @@ pub(super) struct Backend {
     output: BufReader<ChildStdout>,
     /// Dropping it stops git.
     client: oneshot::Sender<()>,
-    /// Stops git because of the request's body.
+    /// Channel that stops git when the request's body is invalid.
     overrun: oneshot::Sender<()>,
     stopped: Arc<AtomicBool>,
 }

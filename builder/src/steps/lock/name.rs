@@ -3,7 +3,7 @@
 /// Bytes of a name; the longest on the public index have about a hundred.
 const NAME_BYTES_MAX: usize = 200;
 
-/// The name at the start of a requirement, normalised, and the text behind it.
+/// The name at the start of a requirement, normalised, and the text after it.
 ///
 /// The grammar is that of PEP 508: letters, digits, `-`, `_` and `.`, with a letter or digit at both ends.
 pub fn leading(text: &str) -> Option<(String, &str)> {

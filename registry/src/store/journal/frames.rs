@@ -6,7 +6,7 @@
 //! | frame | length of the contents (4), CRC-32 of the previous checksum, the length and the contents (4), the contents |
 //!
 //! Numbers are little-endian. Each checksum covers the previous one, back to that of the header, which covers the nonce.
-//! Frames behind the last one therefore do not match, whether an earlier segment or a failed write left them.
+//! Frames after the last one therefore do not match, whether an earlier segment or a failed write left them.
 
 use crate::random;
 

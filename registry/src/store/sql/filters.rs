@@ -54,7 +54,7 @@ macro_rules! filtered {
 }
 pub(super) use filtered;
 
-/// Tool, major, minor, patch.
+/// A selected tool with its version: id, major, minor, patch.
 type SelectedTool = (String, Option<i64>, Option<i64>, Option<i64>);
 
 /// A filter as JSON arrays and flags, ready to bind.

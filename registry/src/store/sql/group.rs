@@ -84,7 +84,7 @@ fn with_savepoint(recorder: &Recorder, write: impl FnOnce() -> Result<bool>) -> 
 }
 
 /// Inserts an event that is durable in the journal. An event that violates a constraint of the database is dropped,
-/// because it would block all events behind it. Any other failure may succeed later and is returned.
+/// because it would block all later events. Any other failure may succeed later and is returned.
 fn insert_pending(recorder: &Recorder, event: &RecordEvent) -> Result<()> {
     with_savepoint(recorder, || match event.insert(recorder) {
         Err(error) if breaks_a_rule(&error) => {

@@ -24,11 +24,11 @@ const INSERT_START: &str =
 
 const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot) VALUES ($1, $2, $3)";
 
-/// Affects no row when the run ended before, or never started.
+/// Deletes nothing if the run has already ended or never started.
 const CLOSE: &str = "DELETE FROM inv_open WHERE organization = $1 AND invocation = $2";
 
-/// Has no `SELECT` and no `RETURNING`: with them SQLite makes the statement revertible on its own, for which the full-text
-/// index writes its pages at every run and not once for a whole group.
+/// Inserts the end of a run. The statement has no `SELECT` and no `RETURNING`: with them SQLite makes the statement
+/// revertible on its own, for which the full-text index writes its pages at every run and not once for a whole group.
 const INSERT_END: &str =
     "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)

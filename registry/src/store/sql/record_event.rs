@@ -32,7 +32,7 @@ pub(crate) struct StartRow {
     pub id: InvocationId,
     pub organization: OrganizationId,
     pub tool: Option<ToolId>,
-    /// Major, minor, patch.
+    /// Version: major, minor, patch.
     pub version: Option<[i64; 3]>,
     pub source_kind: String,
     pub source: String,
@@ -59,7 +59,7 @@ pub(crate) struct EndRow {
     pub status_events: String,
     pub logs: String,
     pub ledger: Option<String>,
-    /// Kind and name.
+    /// Effects: kind and name.
     pub effects: Vec<(String, String)>,
     pub tape: Option<NewTape>,
     pub answers: Option<NewAnswers>,

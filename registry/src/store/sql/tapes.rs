@@ -41,7 +41,7 @@ const EXPIRED: &str = concat!(
 
 const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1";
 
-/// Also deletes the tape's uses of bodies, by a foreign key.
+/// Deletes a tape. A foreign key deletes its references to bodies.
 const DELETE: &str = "DELETE FROM tapes WHERE invocation = $1";
 
 const DELETE_BODY: &str = "DELETE FROM tape_bodies WHERE organization = $1 AND digest = $2 AND NOT EXISTS
