@@ -40,9 +40,18 @@ fn row(argument: &Arg) -> String {
     let written = [names, value].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let environment = argument.get_env().map(|name| format!("`{}`", name.display())).unwrap_or_default();
+    let (help, named) = split_default(&help);
     let default = argument.get_default_values().iter().map(|value| format!("`{}`", value.display()));
     let default = default.filter(|_| argument.get_action().takes_values()).collect::<Vec<_>>().join(", ");
-    format!("| `{written}` | {} | {environment} | {default} |\n", cell(&sentence(&help)))
+    let default = if default.is_empty() { named } else { &default };
+    format!("| `{written}` | {} | {environment} | {} |\n", cell(&sentence(help)), cell(default))
+}
+
+/// Splits a help text at the default that it names. Most settings have their default in the help text, since clap does not
+/// know it: a flag that is not given may be in the settings file.
+fn split_default(help: &str) -> (&str, &str) {
+    let named = help.trim().strip_suffix(']').and_then(|help| help.rsplit_once(" [default: "));
+    named.unwrap_or((help, ""))
 }
 
 fn cell(text: &str) -> String {
