@@ -16,8 +16,11 @@ const USER_VARIABLES_MAX: usize = 20;
 const MODES: OneOf<InvocationMode> =
     OneOf(&[("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)]);
 
+/// The contract's pattern of names, for the schema and the message; [`user_variable_name`] has it as code.
+const USER_VARIABLE_PATTERN: &str = "^[a-z_][a-z0-9_]+$";
+
 const USER_VARIABLE_NAME: Text<String> = Text::new(
-    || json!({"type": "string", "minLength": 1, "pattern": "^[a-z_][a-z0-9_]+$", "x-stripped": true}),
+    || json!({"type": "string", "minLength": 1, "pattern": USER_VARIABLE_PATTERN, "x-stripped": true}),
     user_variable_name,
 );
 
@@ -66,7 +69,7 @@ fn user_variable_name(text: &str) -> Result<String, String> {
     let starts_right = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     let continues_right = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
     let is_right = starts_right && continues_right && name.len() > 1;
-    is_right.then(|| name.to_owned()).ok_or_else(|| "user variable name must match ^[a-z_][a-z0-9_]+$".to_owned())
+    is_right.then(|| name.to_owned()).ok_or_else(|| format!("user variable name must match {USER_VARIABLE_PATTERN}"))
 }
 
 #[cfg(test)]

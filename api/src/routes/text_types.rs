@@ -1,6 +1,8 @@
 //! Decoders of the texts that more than one operation reads, and the path parameters.
 //!
-//! The contract removes white space around names before it checks them; so do the decoders of those names.
+//! The contract removes white space around names before it checks them; so do the decoders of those names. Each pattern
+//! describes the parser of its type to clients; `document_and_reader_agree_on_every_body` in
+//! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
     ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
@@ -60,8 +62,8 @@ pub(crate) const CONSTRAINT: Text<Constraint> = Text::of_type(|| json!({"type": 
 
 /// The id of an object of another service, which has the form of the ids of this one.
 pub(crate) const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text| {
-    let is_hexadecimal = text.len() == 24 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_hexadecimal.then(|| text.to_owned()).ok_or_else(|| "should be 24 lower-case hexadecimal characters".to_owned())
+    let id = InvocationId::parse(text).map(String::from);
+    id.map_err(|_| "should be 24 lower-case hexadecimal characters".to_owned())
 });
 
 /// Tags: an object from names to texts or null.
