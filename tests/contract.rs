@@ -7,6 +7,7 @@
 //! | `client` | an independent client that calls every operation and parses strictly |
 //! | `framing` | requests with ambiguous framing |
 //! | `lists` | tags, orders, and pages during writes |
+//! | `records` | origins, users, times, states and words of records |
 //! | `table` | coverage of every operation, parameter and status |
 //! | `versions` | constraints, refused publications, variables in use, deprecation |
 
@@ -17,6 +18,7 @@ mod closed;
 mod framing;
 mod held_index;
 mod lists;
+mod records;
 mod refusals;
 mod successes;
 mod table;

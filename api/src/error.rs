@@ -56,6 +56,8 @@ pub enum Error {
     StillRunning { operation: OperationId },
     #[error("{}", interrupted(.runs))]
     Interrupted { operation: OperationId, runs: Vec<InvocationId> },
+    #[error("The run is not in progress.")]
+    RunEnded,
     #[error("The server is shutting down.")]
     ShuttingDown,
     #[error("Not ready: {part}: {reason}")]

@@ -100,6 +100,7 @@ pub fn routes() -> Vec<Route> {
         get("/v1/{organization}/tool/{tool_id}/version/{version}", Some(GetTool), versions::detail::handle).described(versions::detail::operation),
         delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(DeleteTool), versions::deprecate::handle).described(versions::deprecate::operation),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation),
+        post("/v1/{organization}/tool/by-name/{tool_name}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle_by_name).described(versions::invoke::operation_by_name),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/provenance", Some(GetTool), versions::attestation::provenance::handle).described(versions::attestation::provenance::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/sbom", Some(GetTool), versions::attestation::sbom::handle).described(versions::attestation::sbom::operation),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/verify", Some(ModifyTool), versions::verify::handle).described(versions::verify::operation),
@@ -112,6 +113,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/{organization}/tool/invocation/rollback", Some(InvokeTool), invocations::rollback::handle).described(invocations::rollback::operation),
         get("/v1/{organization}/tool/invocation/{invocation_id}", Some(GetInvocation), invocations::show::handle).described(invocations::show::operation),
         post("/v1/{organization}/tool/invocation/{invocation_id}/replay", Some(GetInvocation), invocations::replay::handle).described(invocations::replay::operation),
+        post("/v1/{organization}/tool/invocation/{invocation_id}/cancel", Some(InvokeTool), invocations::cancel::handle).described(invocations::cancel::operation),
 
         get("/v1/{organization}/operation/{operation_id}", Some(OwnAccount), operations::show::handle).described(operations::show::operation),
 

@@ -23,7 +23,8 @@ pub use identity::{Me, Token, User};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
 pub use role::{Condition, Grant, Role};
 pub use run::{
-    AccountedToolInvocation, InvocationResult, InvocationResults, RecordedSource, RunOutcome, ToolInvocation,
+    AccountedToolInvocation, InvocationResult, InvocationResults, RecordedOrigin, RecordedSource, RunOutcome,
+    TestedBranch, ToolInvocation,
 };
 pub use secret_text::SecretText;
 pub use signing_key::{SigningKey, SigningKeys};

@@ -21,7 +21,7 @@ mod versions;
 
 pub use decoded_response::read_all;
 pub use identity::KeyOwner;
-pub use invocations::{HistoryFilter, ReplayRequest, SearchField};
+pub use invocations::{HistoryFilter, Invocations, ReplayRequest, Search, SearchField};
 pub use request::Client;
 pub use runs::{Bump, Input, InvokeRequest, Mode, PublishRequest, ReplayGate, TestRequest};
 pub use session::{Credentials, TokenCache};

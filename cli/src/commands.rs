@@ -14,6 +14,7 @@ pub mod org;
 mod prompt;
 pub mod replay;
 pub mod role;
+mod times;
 pub mod tool;
 pub mod user;
 pub mod version;

@@ -43,6 +43,7 @@ pub const SQLITE: &[Migration] = &[
     migration!(12, "0012_tapes"),
     migration!(13, "0013_recorded_answers"),
     migration!(14, "0014_attestations"),
+    migration!(17, "0017_search"),
 ];
 
 #[cfg(test)]

@@ -1,24 +1,30 @@
 //! Filters and searches of the history of runs.
 
+use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::effect::Effect;
 use crate::ids::ToolId;
 use crate::invalid_value::InvalidValue;
-use crate::invocation_source::InvocationSourceKind;
+use crate::invocation_source::{Origin, SourceType};
 use crate::page::Direction;
 
 /// Words of a search. Each word costs a scan of an index.
 pub const SEARCH_TERMS_MAX: usize = 32;
 /// Characters of a search. Longer texts are pasted by accident.
 pub const SEARCH_CHARACTERS_MAX: usize = 256;
-/// Maximum number of records that a search returns.
-pub const SEARCH_RESULTS_MAX: u32 = 100;
-
 /// The filter and order of a list of records. An empty list means any. The default lists all finished runs, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct InvocationFilter {
     pub tools: Vec<ToolSelection>,
-    pub source_kinds: Vec<InvocationSourceKind>,
+    pub source_types: Vec<SourceType>,
+    pub origins: Vec<Origin>,
+    /// Users of conversations, and callers outside of conversations.
+    pub user_ids: Vec<String>,
+    /// The start of the run, inclusive.
+    pub created_after: Option<Timestamp>,
+    /// The start of the run, exclusive.
+    pub created_before: Option<Timestamp>,
+    pub states: RunStates,
     pub conversation_ids: Vec<String>,
     pub simulation_unit_test_set_run_ids: Vec<String>,
     pub succeeded: Option<bool>,
@@ -36,40 +42,73 @@ pub struct ToolSelection {
     pub versions: Option<Constraint>,
 }
 
-/// Sort keys of records.
+/// The states of the listed runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunStates {
+    #[default]
+    Finished,
+    Running,
+    All,
+}
+
+/// Sort keys of records. A branch test has no tool and no version; it sorts as tool 0 and version 0.0.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvocationSort {
     CreatedAt,
     DurationMs,
     Succeeded,
+    ToolId,
+    Major,
+    Minor,
+    Patch,
+    SourceType,
 }
 
 /// A search. A record matches when the fields contain all words.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
     pub text: SearchText,
-    /// Empty means all fields.
+    /// Empty means all fields of the result.
     pub fields: Vec<SearchField>,
+    /// The default finds runs that have ended, whatever their order.
+    pub filter: InvocationFilter,
 }
 
 /// The text of a search. A text without words finds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchText(Vec<String>);
+pub struct SearchText(Vec<SearchTerm>);
+
+/// A word of a search, or with `is_prefix` the beginning of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchTerm {
+    pub text: String,
+    pub is_prefix: bool,
+}
 
 impl SearchText {
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.chars().count() > SEARCH_CHARACTERS_MAX {
             return Err(InvalidValue::new("search", "must have at most 256 characters"));
         }
-        let words: Vec<String> = text.split_whitespace().filter(|word| has_word(word)).map(str::to_owned).collect();
-        if words.len() > SEARCH_TERMS_MAX {
+        let words = text.split_whitespace().filter(|word| has_word(word));
+        let terms: Vec<SearchTerm> = words.map(SearchTerm::parse).collect();
+        if terms.len() > SEARCH_TERMS_MAX {
             return Err(InvalidValue::new("search", "must have at most 32 words"));
         }
-        Ok(Self(words))
+        Ok(Self(terms))
     }
 
-    pub(crate) fn words(&self) -> &[String] {
+    pub(crate) fn terms(&self) -> &[SearchTerm] {
         &self.0
+    }
+}
+
+impl SearchTerm {
+    fn parse(word: &str) -> Self {
+        match word.strip_suffix('*') {
+            Some(beginning) => Self { text: beginning.to_owned(), is_prefix: true },
+            None => Self { text: word.to_owned(), is_prefix: false },
+        }
     }
 }
 
@@ -86,4 +125,5 @@ pub enum SearchField {
     ExceptionMessage,
     ExceptionType,
     ExceptionStackTrace,
+    Inputs,
 }

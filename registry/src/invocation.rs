@@ -9,6 +9,7 @@ use crate::account::OrganizationId;
 use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
 use crate::ids::{InvocationId, ToolId};
+use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
 use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
@@ -20,23 +21,6 @@ pub const REDACTED: &str = "[redacted]";
 
 /// The `exception_type` of runs during which the server stopped.
 pub const ORPHANED: &str = "orphaned";
-
-/// The mode of a run. A simulation has no effects outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InvocationMode {
-    Regular,
-    ConversationSimulation,
-}
-
-impl InvocationMode {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::ConversationSimulation => "conversation-simulation",
-        }
-    }
-}
 
 /// The input of a run, as it is recorded: sensitive values are redacted. The parameters are an object, which is read back
 /// as unparsed JSON.

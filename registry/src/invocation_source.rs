@@ -1,8 +1,10 @@
-//! The origin of a run: a conversation, a simulation, a direct call, or the test of a branch.
+//! The source of a run: a conversation, a simulation, a direct call, or the test of a branch.
 
 use serde::{Deserialize, Serialize};
 
-/// The origin of a run.
+use crate::invocation_mode::InvocationMode;
+
+/// The source of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum InvocationSource {
@@ -58,6 +60,38 @@ impl InvocationSource {
         }
     }
 
+    /// Returns the user of the conversation, or the caller. The source of a simulation has no user.
+    pub fn user_id(&self) -> Option<&str> {
+        match self {
+            Self::RegularConversation { user_id, .. } | Self::Direct { user_id } | Self::BranchTest { user_id, .. } => {
+                Some(user_id)
+            }
+            Self::SimulationConversation { .. } => None,
+        }
+    }
+
+    /// Returns the source in one of the two forms that clients of the contract know. A run outside of a conversation has
+    /// the form of a conversation without ids.
+    #[must_use]
+    pub fn in_contract(self, mode: InvocationMode) -> Self {
+        let user_id = match self {
+            Self::Direct { user_id } | Self::BranchTest { user_id, .. } => user_id,
+            conversation => return conversation,
+        };
+        let invocation_metadata = InvocationMetadata::outside_of_a_conversation();
+        match mode {
+            InvocationMode::Regular => {
+                Self::RegularConversation { user_id, conversation_id: None, interaction_id: None, invocation_metadata }
+            }
+            InvocationMode::ConversationSimulation => Self::SimulationConversation {
+                simulation_unit_test_set_run_id: None,
+                unit_test_id: None,
+                run_index: None,
+                invocation_metadata,
+            },
+        }
+    }
+
     /// Returns the source without the ids of its conversation, for a conversation that was rolled back.
     #[must_use]
     pub fn unlinked(mut self) -> Self {
@@ -87,7 +121,69 @@ pub enum InvocationSourceKind {
     BranchTest,
 }
 
+/// The types of a source on the wire: the `type` of [`InvocationSource::in_contract`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceType {
+    RegularConversation,
+    SimulationConversation,
+}
+
+/// The origin of a run, which the types of the contract do not tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A conversation or a simulation that the caller names.
+    Conversation,
+    /// A call without a conversation.
+    Direct,
+    /// The test of an unpublished branch.
+    BranchTest,
+}
+
+impl SourceType {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RegularConversation => "regular-conversation",
+            Self::SimulationConversation => "simulation-conversation",
+        }
+    }
+}
+
+impl Origin {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Direct => "direct",
+            Self::BranchTest => "branch-test",
+        }
+    }
+}
+
 impl InvocationSourceKind {
+    pub(crate) const ALL: [Self; 4] =
+        [Self::RegularConversation, Self::SimulationConversation, Self::Direct, Self::BranchTest];
+
+    pub const fn origin(self) -> Origin {
+        match self {
+            Self::RegularConversation | Self::SimulationConversation => Origin::Conversation,
+            Self::Direct => Origin::Direct,
+            Self::BranchTest => Origin::BranchTest,
+        }
+    }
+
+    /// Returns the type on the wire of a run in this mode.
+    pub const fn source_type(self, mode: InvocationMode) -> SourceType {
+        match (self, mode) {
+            (Self::RegularConversation, _) | (Self::Direct | Self::BranchTest, InvocationMode::Regular) => {
+                SourceType::RegularConversation
+            }
+            (Self::SimulationConversation, _)
+            | (Self::Direct | Self::BranchTest, InvocationMode::ConversationSimulation) => {
+                SourceType::SimulationConversation
+            }
+        }
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RegularConversation => "regular-conversation",
@@ -116,4 +212,11 @@ pub enum InvocationMetadata {
         current_state_machine_and_version: (String, i64),
         state_name: String,
     },
+}
+
+impl InvocationMetadata {
+    /// The metadata of a run outside of a conversation: no state machine, in its version 0.
+    fn outside_of_a_conversation() -> Self {
+        Self::EngageUser { current_state_machine_and_version: (String::new(), 0), tool_call_round_index: 0 }
+    }
 }

@@ -27,6 +27,7 @@ mod host_pattern;
 mod ids;
 mod invalid_value;
 mod invocation;
+mod invocation_mode;
 mod invocation_source;
 mod language;
 mod lease;
@@ -73,16 +74,17 @@ pub use effect::{Effect, EffectKind};
 pub use error::{Error, ErrorKind, Result};
 pub use grant::{CONDITIONS_MAX, GRANTS_MAX, Grant, Grants};
 pub use history::{
-    InvocationFilter, InvocationSort, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, ToolSelection,
+    InvocationFilter, InvocationSort, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText,
+    ToolSelection,
 };
 pub use host_pattern::HostPattern;
 pub use ids::{BuildId, InvocationId, OperationId, ToolId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation::{
-    Finished, Invocation, InvocationFinished, InvocationMode, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED,
-    RecordedInput,
+    Finished, Invocation, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED, RecordedInput,
 };
-pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind};
+pub use invocation_mode::InvocationMode;
+pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};
 pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};

@@ -28,12 +28,12 @@ pub struct Slice<T> {
 }
 
 impl<T> Slice<T> {
-    /// Cuts a list that was read with one item more than the page's limit. A page with limit 0 is followed by itself.
+    /// Cuts a list that was read with one item more than the page's limit. No page follows one with limit 0.
     pub(crate) fn cut(mut items: Vec<T>, page: Page, token: impl FnOnce(&T) -> u64) -> Self {
         let limit = page.limit as usize;
         let more = items.len() > limit;
         items.truncate(limit);
-        let next = more.then(|| items.last().map_or(page.token, token));
+        let next = if more { items.last().map(token) } else { None };
         Self { items, next }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::Digest;
+use registry::{Digest, Timestamp, UserId, Version};
 
 use crate::admission::QueueFull;
 
@@ -48,11 +48,36 @@ fn file(artifact: &Digest) -> String {
     format!("artifacts/{}/{name}", &name[..2])
 }
 
+/// A version that nobody can call any more, and the versions that are live.
+#[derive(Debug)]
+pub struct DeprecatedVersion {
+    pub tool_name: String,
+    pub version: Version,
+    pub at: Timestamp,
+    pub by: UserId,
+    /// Highest first.
+    pub live: Vec<Version>,
+}
+
+/// Live versions that a message lists: the newest ones, which callers want.
+const LIVE_LISTED_MAX: usize = 5;
+
+fn deprecated(found: &DeprecatedVersion) -> String {
+    let DeprecatedVersion { tool_name, version, at, by, live } = found;
+    let listed: Vec<_> = live.iter().take(LIVE_LISTED_MAX).map(ToString::to_string).collect();
+    let more = if live.len() > listed.len() { ", …" } else { "" };
+    let live =
+        if listed.is_empty() { "no version is live".to_owned() } else { format!("live: {}{more}", listed.join(", ")) };
+    format!("{tool_name} {version} was deprecated on {at} by {by}; {live}")
+}
+
 /// A refusal of a call, or a fault of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("this tool has no live version that matches {constraint}")]
     VersionNotFound { constraint: String },
+    #[error("{}", deprecated(.0))]
+    VersionDeprecated(Box<DeprecatedVersion>),
     #[error("{}", violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     InvalidInput { violations: Vec<SchemaViolation> },
     #[error("a call has between 1 and 10 inputs, not {count}")]
@@ -126,7 +151,7 @@ impl Error {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::VersionNotFound { .. } => ErrorKind::NotFound,
+            Self::VersionNotFound { .. } | Self::VersionDeprecated(_) => ErrorKind::NotFound,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
@@ -147,6 +172,7 @@ impl Error {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::VersionNotFound { .. } => "version_not_found",
+            Self::VersionDeprecated(_) => "version_deprecated",
             Self::InvalidInput { .. } => "input_schema",
             Self::InputCount { .. } => "input_count",
             Self::VariableMissing { .. } => "variable_missing",

@@ -4,6 +4,7 @@
 //! input then records its start, executes, validates its output, records its end and returns a result. Only these
 //! modules of the crate use the store. `invoker` is the entry, and `run` has the steps of each input.
 
+mod cancellation;
 mod invoker;
 mod record_retries;
 mod recorded_responses;

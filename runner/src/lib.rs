@@ -59,7 +59,7 @@ pub use compile::{COMPONENT_BYTES_MAX, Compiler, Maker, child_check_main, child_
 pub use config::{Config, Runners, schema_worker};
 pub use depth::{DEPTH_HEADER, Depth};
 pub use egress::{CompiledMocks, EgressBudget, EgressConfig, MOCKS_MAX, Mock, Mocks};
-pub use error::{Error, ErrorKind, SchemaViolation};
+pub use error::{DeprecatedVersion, Error, ErrorKind, SchemaViolation};
 pub use executed::{Executed, Printed};
 pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};

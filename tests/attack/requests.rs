@@ -19,7 +19,7 @@ pub fn proper(team: &Team, other: &Team, tool: &str) -> Vec<Message> {
         get("/tool?limit=10&deprecated=false&tag=team:*&sort_by=%2Bname&sort_by=-deprecated"),
         get(&tool("/version?versions=%3E%3D1&limit=5&sort_by=-version.major")),
         get(&tool("/version/1.0.0")),
-        get("/tool/invocation?succeeded=true&limit=5&invocation_source_type=direct&sort_by=-created_at"),
+        get("/tool/invocation?succeeded=true&limit=5&origin=direct&sort_by=-created_at"),
         get("/tool/invocation/search?query=hello%20OR%20%22world%22&query_against=invocation_status.output"),
         get("/tool/git/tools.git/info/refs?service=git-upload-pack"),
         get("/tool/amigo_tool_scaffold.tar.gz"),

@@ -1,7 +1,7 @@
 //! The resource that a path names and that conditions of grants are about.
 
 use axum::http::request::Parts;
-use registry::{InvocationId, Principal, Store, Tool, ToolId};
+use registry::{InvocationId, Principal, Store, Tool, ToolId, ToolName};
 
 use crate::extract::{self, PathParameter};
 
@@ -9,6 +9,8 @@ use crate::extract::{self, PathParameter};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceKind {
     Tool,
+    /// A live tool, by its name.
+    ToolName,
     /// A run, and through it the tool that ran.
     Invocation,
     /// Lists, creation, git and the scaffold, which need a grant without conditions.
@@ -18,6 +20,7 @@ pub(crate) enum ResourceKind {
 /// The resource that the path of a request names.
 pub(super) enum ResourceRef {
     Tool(ToolId),
+    ToolName(ToolName),
     Invocation(InvocationId),
     /// No resource, or an invalid id.
     None,
@@ -28,6 +31,8 @@ impl ResourceKind {
         let names = |parameter: &str| path.split('/').any(|segment| segment == format!("{{{parameter}}}"));
         if names(ToolId::NAME) {
             Self::Tool
+        } else if names(ToolName::NAME) {
+            Self::ToolName
         } else if names(InvocationId::NAME) {
             Self::Invocation
         } else {
@@ -40,6 +45,7 @@ impl ResourceRef {
     pub(super) async fn read(parts: &mut Parts, kind: ResourceKind) -> Self {
         let read = match kind {
             ResourceKind::Tool => parameter(parts).await.map(Self::Tool),
+            ResourceKind::ToolName => parameter(parts).await.map(Self::ToolName),
             ResourceKind::Invocation => parameter(parts).await.map(Self::Invocation),
             ResourceKind::None => None,
         };
@@ -51,6 +57,7 @@ impl ResourceRef {
         let organization = &principal.organization;
         match self {
             Self::Tool(tool) => store.get_tool(organization, tool).await,
+            Self::ToolName(name) => store.find_live_tool(organization, name).await,
             Self::Invocation(invocation) => store.get_tool_of(organization, invocation).await,
             Self::None => Ok(None),
         }
@@ -73,6 +80,8 @@ mod tests {
     fn paths_name_tools_and_runs() {
         let tool = ResourceKind::of("/v1/{organization}/tool/{tool_id}/version/{version}");
         assert_eq!(tool, ResourceKind::Tool);
+        let named = ResourceKind::of("/v1/{organization}/tool/by-name/{tool_name}/version/{version}/invoke");
+        assert_eq!(named, ResourceKind::ToolName);
         let invocation = ResourceKind::of("/v1/{organization}/tool/invocation/{invocation_id}");
         assert_eq!(invocation, ResourceKind::Invocation);
         assert_eq!(ResourceKind::of("/v1/{organization}/tool"), ResourceKind::None);

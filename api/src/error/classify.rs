@@ -20,7 +20,7 @@ impl Error {
             Self::Invalid { .. } => Kind::Invalid,
             Self::Refused { .. } | Self::CutOff | Self::Malformed => Kind::BadRequest,
             Self::TooLarge { .. } => Kind::TooLarge,
-            Self::StillRunning { .. } | Self::Interrupted { .. } => Kind::Conflict,
+            Self::StillRunning { .. } | Self::Interrupted { .. } | Self::RunEnded => Kind::Conflict,
             Self::TooSlow | Self::HeadersTooSlow => Kind::Timeout,
             Self::UriTooLong { .. } => Kind::UriTooLong,
             Self::HeadersTooLarge { .. } => Kind::HeadersTooLarge,
@@ -54,10 +54,11 @@ impl Error {
             Self::TooManyConnections => "too_many_connections",
             Self::StillRunning { .. } => "request_in_progress",
             Self::Interrupted { .. } => "operation_interrupted",
+            Self::RunEnded => "run_ended",
             Self::ShuttingDown => "shutting_down",
             Self::NotReady { .. } => "not_ready",
             Self::Internal { .. } => "internal",
-            _ if self.kind() == Kind::NotFound => "not_found",
+            _ if self.kind() == Kind::NotFound && !self.names_what_is_missing() => "not_found",
             Self::NotFound => "not_found",
             Self::Registry(error) => error.code(),
             Self::Runner(error) => error.code(),
@@ -70,6 +71,11 @@ impl Error {
     /// Whether the text is meant for callers. Texts of the registry may name paths of the machine.
     pub(super) const fn is_presentable(&self) -> bool {
         !matches!(self, Self::Registry(_))
+    }
+
+    /// Whether a response with 404 tells what is missing: a part of an object that the caller may see.
+    pub(super) const fn names_what_is_missing(&self) -> bool {
+        matches!(self, Self::Runner(runner::Error::VersionDeprecated(_)))
     }
 
     /// The time after which a client may try again.

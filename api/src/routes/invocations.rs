@@ -1,5 +1,6 @@
 //! Operations on the history of runs.
 
+pub(crate) mod cancel;
 mod filter;
 pub(crate) mod list;
 mod page;

@@ -6,7 +6,7 @@
 
 use registry::{
     ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
-    RoleName, Tags, ToolId, ToolName, UserId,
+    RoleName, Tags, Timestamp, ToolId, ToolName, UserId,
 };
 use serde_json::{Value, json};
 
@@ -16,6 +16,11 @@ use crate::openapi::schemas;
 pub(crate) fn tool_name_schema() -> Value {
     let bytes_max = ToolName::BYTES_MAX;
     json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[a-z0-9_]+$", "x-stripped": true})
+}
+
+/// A path has no white space to remove.
+fn tool_name_in_path() -> Value {
+    json!({"type": "string", "maxLength": ToolName::BYTES_MAX, "pattern": "^[a-z0-9_]+$"})
 }
 
 pub(crate) const DESCRIPTION: Text<Description> = Text::trimmed(|| {
@@ -66,6 +71,15 @@ pub(crate) const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text|
     id.map_err(|_| "should be 24 lower-case hexadecimal characters".to_owned())
 });
 
+/// A time with an offset. A time without an offset is ambiguous.
+pub(crate) const TIME: Text<Timestamp> = Text::new(
+    || json!({"type": "string", "format": "date-time"}),
+    |text| {
+        let time = text.parse().map_err(|_| "should be a time such as 2030-01-31T12:00:00Z".to_owned());
+        time.map(|time: jiff::Timestamp| Timestamp::from_milliseconds(time.as_millisecond()))
+    },
+);
+
 /// Tags: an object from names to texts or null.
 pub(crate) struct TagsDecoder;
 
@@ -109,6 +123,7 @@ macro_rules! path_parameters {
 
 path_parameters! {
     ToolId = "tool_id", "The tool's id.", Text::of_type(schemas::object_id);
+    ToolName = "tool_name", "The name of a live tool.", Text::of_type(tool_name_in_path);
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
     InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Finished, Invocation, InvocationOutcome, InvocationSource, Ledger, RawJson, Version};
+use registry::{Finished, Invocation, InvocationOutcome, InvocationSource, Ledger, Origin, RawJson, Version};
 use runner::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,21 @@ pub enum RecordedSource {
     Other(Value),
 }
 
+/// The origin of a run. Readers keep an origin that a later release added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RecordedOrigin {
+    Known(Origin),
+    Other(String),
+}
+
+/// The branch of a branch test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TestedBranch {
+    pub commit_branch: String,
+    pub commit: String,
+}
+
 /// The record of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ToolInvocation {
@@ -72,10 +87,16 @@ pub struct ToolInvocation {
     /// The time at which the run ended.
     #[schemars(extend("format" = "date-time"))]
     pub updated_at: String,
-    /// Null while the run goes on. Lists do not show such runs.
+    /// Null while the run goes on. Lists show such runs only if `state` asks for them.
     pub invocation_status: Option<RunOutcome>,
     #[schemars(with = "schemas::InvocationSource")]
     pub invocation_source: RecordedSource,
+    #[schemars(with = "schemas::Origin")]
+    pub origin: RecordedOrigin,
+    /// The user of the conversation, or the caller of a run outside of one. Null for a simulated conversation.
+    pub user_id: Option<String>,
+    /// The branch and the commit of a branch test.
+    pub tested_branch: Option<TestedBranch>,
     pub duration_ms: u64,
     /// Id of the tool; 24 zeros for a branch test.
     pub tool_id: String,
@@ -129,7 +150,13 @@ pub(crate) fn run_example() -> Value {
         "id": "691f3b2a5c1e4d7f8a9b0c1d", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z",
         "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9,
         "invocation_status": {"succeeded": true, "output": "HELLO"},
-        "invocation_source": {"type": "direct", "user_id": "ada"},
+        "invocation_source": {
+            "type": "regular-conversation", "user_id": "ada", "conversation_id": null, "interaction_id": null,
+            "invocation_metadata": {
+                "type": "engage-user", "current_state_machine_and_version": ["", 0], "tool_call_round_index": 0,
+            },
+        },
+        "origin": "direct", "user_id": "ada", "tested_branch": null,
         "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "tool_version": {"major": 1, "minor": 0, "patch": 0},
         "inputs": {"text": "hello"}, "invocation_mode": "regular",
         "nonsensitive_user_variables": {"first_name": "Ada"}, "sensitive_user_variables": {"pin": "[redacted]"},
@@ -143,12 +170,22 @@ impl RunOutcome {
     }
 }
 
-impl RecordedSource {
-    /// The `type` of the source.
-    pub fn kind(&self) -> &str {
+impl RecordedOrigin {
+    pub fn as_str(&self) -> &str {
         match self {
-            Self::Known(source) => source.kind().as_str(),
-            Self::Other(source) => source["type"].as_str().unwrap_or_default(),
+            Self::Known(origin) => origin.as_str(),
+            Self::Other(origin) => origin,
+        }
+    }
+}
+
+impl TestedBranch {
+    fn of(source: &InvocationSource) -> Option<Self> {
+        match source {
+            InvocationSource::BranchTest { commit_branch, commit, .. } => {
+                Some(Self { commit_branch: commit_branch.clone(), commit: commit.clone() })
+            }
+            _ => None,
         }
     }
 }
@@ -203,7 +240,10 @@ impl From<Invocation> for ToolInvocation {
             updated_at: created_at.clone(),
             created_at,
             invocation_status: None,
-            invocation_source: RecordedSource::Known(run.source),
+            origin: RecordedOrigin::Known(run.source.kind().origin()),
+            user_id: run.source.user_id().map(str::to_owned),
+            tested_branch: TestedBranch::of(&run.source),
+            invocation_source: RecordedSource::Known(run.source.in_contract(run.mode)),
             duration_ms: 0,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
             tool_version: run.tool_version.unwrap_or(NO_VERSION),

@@ -39,12 +39,30 @@ async fn filters_and_pages_narrow_the_list() {
         (format!("conversation_id={conversation}&succeeded=true"), vec![&good]),
         (format!("conversation_id={}", "d".repeat(24)), vec![]),
         ("invocation_source_type=regular-conversation&succeeded=false".to_owned(), vec![&bad]),
-        ("invocation_source_type=simulation-conversation&invocation_source_type=direct".to_owned(), vec![]),
+        ("invocation_source_type=simulation-conversation".to_owned(), vec![]),
+        ("origin=conversation&succeeded=true".to_owned(), vec![&good]),
+        ("origin=direct&origin=branch-test".to_owned(), vec![]),
+        ("state=running".to_owned(), vec![]),
+        ("state=finished&state=running&succeeded=false".to_owned(), vec![&bad]),
+        ("created_before=2000-01-01T00:00:00Z".to_owned(), vec![]),
+        ("created_after=2000-01-01T00:00:00%2B01:00&succeeded=false".to_owned(), vec![&bad]),
+        (
+            "sort_by=%2Bversion.major&sort_by=-version.minor&sort_by=-version.patch&succeeded=true".to_owned(),
+            vec![&good],
+        ),
+        ("sort_by=-tool_id&sort_by=invocation_source.type&succeeded=true".to_owned(), vec![&good]),
         ("persisted=false".to_owned(), vec![]),
     ] {
         let list = app.get(&format!("/tool/invocation?{query}")).await.shaped(LIST);
         assert_eq!(ids(&list), expected, "{query}");
     }
+    for query in ["invocation_source_type=direct", "origin=regular", "created_after=2026-01-01T00:00:00", "state=lost"]
+    {
+        let refused = app.get(&format!("/tool/invocation?{query}")).await;
+        assert_eq!(refused.refusal(), (422, "request_invalid".into()), "{query}");
+    }
+    let none = app.get("/tool/invocation?limit=0").await.shaped(LIST);
+    assert_eq!((&none["has_more"], &none["continuation_token"]), (&json!(false), &Value::Null));
     let first = app.get("/tool/invocation?limit=1").await.shaped(LIST);
     assert_eq!(first["has_more"], true);
     let token = &first["continuation_token"];

@@ -17,6 +17,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{build_id}", &"f".repeat(24))
         .replace("{operation_id}", &"f".repeat(24))
+        .replace("{tool_name}", "nothing")
         .replace("{version}", "1.0.0")
         .replace("{user_id}", "nobody")
         .replace("{role_name}", "nothing")

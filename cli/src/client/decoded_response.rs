@@ -56,13 +56,13 @@ mod tests {
         let record: ToolInvocation = read(&json!({
             "id": "a", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z", "later": [1],
             "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9, "invocation_status": null,
-            "invocation_source": {"type": "later", "field": 1}, "tool_id": "b",
+            "invocation_source": {"type": "later", "field": 1}, "origin": "later", "tool_id": "b",
             "tool_version": {"major": 0, "minor": 0, "patch": 0}, "inputs": {"text": "hello"},
             "invocation_mode": "later", "nonsensitive_user_variables": {}, "sensitive_user_variables": {},
             "persisted": false, "status_events": [{"message": "half"}], "logs": "",
         }))
         .expect("readable");
         assert!(matches!(&record.invocation_source, RecordedSource::Other(_)) && record.published_version().is_none());
-        assert_eq!((record.invocation_source.kind(), record.inputs.as_str()), ("later", r#"{"text":"hello"}"#));
+        assert_eq!((record.origin.as_str(), record.inputs.as_str()), ("later", r#"{"text":"hello"}"#));
     }
 }

@@ -6,22 +6,37 @@ use api::wire::{Replayed, ToolInvocation};
 use registry::Ledger;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::decoded_response::{DecodedResponse, read};
 use super::request::{Call, Client};
 use super::stream::Event;
+
+/// Records of a page, at most, as the contract has it.
+const PAGE_LIMIT_MAX: usize = 100;
 
 /// A filter on records, with the names of the API contract.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryFilter {
     pub tool_id: Option<String>,
     pub version: Option<String>,
-    pub source_types: Vec<String>,
+    pub origins: Vec<String>,
+    pub user_ids: Vec<String>,
+    pub created_after: Option<String>,
+    pub created_before: Option<String>,
+    pub states: Vec<String>,
     pub conversation_ids: Vec<String>,
     pub succeeded: Option<bool>,
     pub hosts: Vec<String>,
     pub secrets: Vec<String>,
     pub refusals: Vec<String>,
+}
+
+/// A search of records.
+pub struct Search<'a> {
+    pub text: &'a str,
+    pub fields: &'a [SearchField],
+    pub filter: HistoryFilter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -30,10 +45,12 @@ pub enum SearchField {
     Message,
     Type,
     StackTrace,
+    Inputs,
 }
 
 impl SearchField {
-    pub const ALL: [Self; 4] = [Self::Output, Self::Message, Self::Type, Self::StackTrace];
+    /// The fields of results, which are searched by default.
+    pub const RESULT: [Self; 4] = [Self::Output, Self::Message, Self::Type, Self::StackTrace];
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -41,6 +58,7 @@ impl SearchField {
             Self::Message => "invocation_status.exception_message",
             Self::Type => "invocation_status.exception_type",
             Self::StackTrace => "invocation_status.exception_stack_trace",
+            Self::Inputs => "inputs",
         }
     }
 }
@@ -59,32 +77,56 @@ pub struct ReplayRequest {
 #[derive(Debug, Deserialize)]
 pub struct Invocations {
     pub tool_invocations: Vec<ToolInvocation>,
+    pub has_more: bool,
 }
 
 impl Client {
-    /// Lists records, newest first, at most `limit` (the contract allows 100).
+    /// Lists records, newest first, at most `limit`; all of them without a limit.
     pub async fn list_invocations(
         &self,
         filter: &HistoryFilter,
-        limit: u32,
+        limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<Invocations>> {
         let call = filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
             .query_all("version", &filter.version)
-            .query("sort_by", "-created_at")
-            .query("limit", limit);
-        self.get(call).await
+            .query_all("state", &filter.states)
+            .query("sort_by", "-created_at");
+        self.invocations(call, limit).await
     }
 
+    /// Searches records, latest end first, at most `limit`; all of them without a limit.
     pub async fn search_invocations(
         &self,
-        text: &str,
-        fields: &[SearchField],
-        filter: &HistoryFilter,
+        search: &Search<'_>,
+        limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<Invocations>> {
+        let Search { text, fields, filter } = search;
         let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
-            .query("query", text)
+            .query("query", *text)
             .query_all("query_against", fields.iter().map(|field| field.wire_name()));
-        self.get(call).await
+        self.invocations(call, limit).await
+    }
+
+    /// Reads pages of records up to a limit. The document is that of one page with all of them.
+    async fn invocations(&self, call: Call<'_>, limit: Option<u32>) -> anyhow::Result<DecodedResponse<Invocations>> {
+        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let (mut records, mut token) = (Vec::new(), Some(0));
+        while let Some(next) = token.filter(|_| records.len() < limit) {
+            let page_limit = PAGE_LIMIT_MAX.min(limit - records.len());
+            let call = call.clone().query("limit", page_limit).query("continuation_token", next);
+            let page: DecodedResponse<Value> = self.get(call).await?;
+            records.extend(read::<Vec<Value>>(&page.body["tool_invocations"])?);
+            token = page.body["continuation_token"].as_u64();
+        }
+        let document = json!({
+            "tool_invocations": records, "has_more": token.is_some(), "continuation_token": token,
+        });
+        Ok(DecodedResponse { body: read(&document)?, document })
+    }
+
+    /// Cancels a run that is in progress.
+    pub async fn cancel_invocation(&self, id: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["tool", "invocation", id, "cancel"])).await
     }
 
     /// Returns a record and its ledger. Serde cannot flatten the record, because it contains unparsed JSON.
@@ -109,7 +151,10 @@ impl Client {
 
 fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
     call.query_all("tool_id", &filter.tool_id)
-        .query_all("invocation_source_type", &filter.source_types)
+        .query_all("origin", &filter.origins)
+        .query_all("user_id", &filter.user_ids)
+        .query_all("created_after", &filter.created_after)
+        .query_all("created_before", &filter.created_before)
         .query_all("conversation_id", &filter.conversation_ids)
         .query_all("succeeded", filter.succeeded)
         .query_all("host", &filter.hosts)

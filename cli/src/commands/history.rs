@@ -1,4 +1,4 @@
-//! `lathe history`: lists, searches and shows records of runs.
+//! `lathe history`: lists, searches and shows records of runs, and cancels runs.
 
 mod ledger;
 
@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use api::wire::{RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use registry::Ledger;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::client::{Client, HistoryFilter, SearchField};
+use super::times::past;
+use crate::client::{Client, HistoryFilter, Invocations, Search, SearchField};
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
@@ -25,10 +27,12 @@ const EMPTY: &str = "-";
 pub enum HistoryCommand {
     /// List records, newest first
     List(ListArguments),
-    /// Search outputs, exceptions and stack traces
+    /// Search outputs, exceptions and stack traces, and inputs with `--in inputs`
     Search(SearchArguments),
     /// Show one record with all its details
     Show(ShowArguments),
+    /// Cancel a run that is in progress
+    Cancel(CancelArguments),
 }
 
 #[derive(Debug, Args)]
@@ -36,9 +40,18 @@ pub struct FilterArguments {
     /// Only runs of this tool (name or id)
     #[arg(long)]
     tool: Option<String>,
-    /// Only runs from this source: regular-conversation, simulation-conversation, direct or branch-test; repeatable
-    #[arg(long = "source", value_name = "TYPE")]
-    sources: Vec<String>,
+    /// Only runs of this origin: conversation, direct or branch-test; repeatable
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Only runs of this user: the conversation's, or the caller outside of one; repeatable
+    #[arg(long = "user", value_name = "USER")]
+    users: Vec<String>,
+    /// Only runs since this time: a duration such as 2h or 7d, a date, or a time
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    since: Option<Timestamp>,
+    /// Only runs before this time
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    before: Option<Timestamp>,
     /// Only runs of this conversation; repeatable
     #[arg(long = "conversation", value_name = "ID")]
     conversations: Vec<String>,
@@ -66,20 +79,40 @@ pub struct ListArguments {
     /// Only versions that match this constraint, such as '>=1.2,<2'; requires --tool
     #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
     version: Option<String>,
-    /// Maximum number of records, 1 to 100
-    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Only runs in this state: finished or running; repeatable [default: finished]
+    #[arg(long = "state", value_name = "STATE")]
+    states: Vec<String>,
+    #[command(flatten)]
+    amount: AmountArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct AmountArguments {
+    /// Maximum number of records
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// All records
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// Words that a record must contain, all of them; there is no query syntax
+    /// Words that a record must contain, all of them; `brav*` finds words that begin with brav
     query: String,
-    /// Field to search; repeatable [default: all fields]
+    /// Field to search; repeatable [default: all fields of the result]
     #[arg(long = "in", value_enum, value_name = "FIELD")]
     fields: Vec<SearchField>,
     #[command(flatten)]
     filter: FilterArguments,
+    #[command(flatten)]
+    amount: AmountArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct CancelArguments {
+    /// The run's id
+    invocation: String,
 }
 
 #[derive(Debug, Args)]
@@ -94,27 +127,40 @@ pub async fn run(command: HistoryCommand, screen: Screen) -> anyhow::Result<Outc
         HistoryCommand::List(arguments) => list(&client, arguments, screen).await,
         HistoryCommand::Search(arguments) => search(&client, arguments, screen).await,
         HistoryCommand::Show(arguments) => show(&client, &arguments, screen).await,
+        HistoryCommand::Cancel(arguments) => cancel(&client, &arguments.invocation, screen).await,
     }
 }
 
 async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let mut filter = read_filter(client, arguments.filter).await?;
-    filter.version = arguments.version;
-    let answer = client.list_invocations(&filter, arguments.limit).await?;
+    (filter.version, filter.states) = (arguments.version, arguments.states);
+    let answer = client.list_invocations(&filter, arguments.amount.limit()).await?;
     if screen.is_json() {
         return screen.document(&answer.document);
     }
-    show_table(client, &answer.body.tool_invocations, screen).await
+    show_table(client, &answer.body, screen).await
 }
 
 async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let filter = read_filter(client, arguments.filter).await?;
-    let fields = if arguments.fields.is_empty() { &SearchField::ALL[..] } else { &arguments.fields };
-    let answer = client.search_invocations(&arguments.query, fields, &filter).await?;
+    let fields = if arguments.fields.is_empty() { &SearchField::RESULT[..] } else { &arguments.fields };
+    let search = Search { text: &arguments.query, fields, filter };
+    let answer = client.search_invocations(&search, arguments.amount.limit()).await?;
     if screen.is_json() {
         return screen.document(&answer.document);
     }
-    show_table(client, &answer.body.tool_invocations, screen).await
+    show_table(client, &answer.body, screen).await
+}
+
+async fn cancel(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    client.cancel_invocation(id).await.with_context(|| format!("cancelling {id}"))?;
+    screen.answer(&json!({ "invocation_id": id }), || format!("cancelled {id}"))
+}
+
+impl AmountArguments {
+    fn limit(&self) -> Option<u32> {
+        (!self.all).then_some(self.limit)
+    }
 }
 
 async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Result<HistoryFilter> {
@@ -125,7 +171,11 @@ async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Res
     Ok(HistoryFilter {
         tool_id,
         version: None,
-        source_types: arguments.sources,
+        origins: arguments.origins,
+        user_ids: arguments.users,
+        created_after: arguments.since.map(|time| time.to_string()),
+        created_before: arguments.before.map(|time| time.to_string()),
+        states: Vec::new(),
         conversation_ids: arguments.conversations,
         hosts: arguments.hosts,
         secrets: arguments.secrets,
@@ -137,14 +187,18 @@ async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Res
     })
 }
 
-async fn show_table(client: &Client, invocations: &[ToolInvocation], screen: Screen) -> anyhow::Result<Outcome> {
+async fn show_table(client: &Client, page: &Invocations, screen: Screen) -> anyhow::Result<Outcome> {
+    let invocations = &page.tool_invocations;
     if invocations.is_empty() {
         screen.note("no records");
         return Ok(Outcome::Done);
     }
     let names = client.tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
     let row = |invocation: &ToolInvocation| row(invocation, &names);
-    screen.line(table(["id", "when", "tool", "version", "source", "ms", "result"], invocations.iter().map(row)))?;
+    screen.line(table(["id", "when", "tool", "version", "origin", "ms", "result"], invocations.iter().map(row)))?;
+    if page.has_more {
+        screen.note("there are more records: --limit COUNT or --all shows them");
+    }
     Ok(Outcome::Done)
 }
 
@@ -154,7 +208,7 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
         to_the_second(&invocation.created_at),
         names.get(&invocation.tool_id).cloned().unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
-        invocation.invocation_source.kind().to_owned(),
+        invocation.origin.as_str().to_owned(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
@@ -182,6 +236,7 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
         format!("id        {}", invocation.id),
         format!("when      {}", invocation.created_at),
         format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
+        format!("origin    {}", invocation.origin.as_str()),
         format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),

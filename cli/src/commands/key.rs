@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use api::wire::ApiKey;
 use clap::{Args, Subcommand};
-use jiff::{Span, SpanRelativeTo};
 use serde_json::{Value, json};
 
 use super::not_found;
+use super::times::duration;
 use crate::client::{Client, KeyOwner, read_all};
 use crate::failure::{Failure, Outcome};
 use crate::home::Home;
@@ -133,27 +133,4 @@ async fn revoke(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Out
         screen.note("your login used this key; run `lathe login` with another one");
     }
     screen.answer(&json!({ "api_key_id": id }), || format!("revoked {id}"))
-}
-
-/// Reads a lifetime such as `90d`. Keys expire after whole seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let span: Result<Span, _> = text.parse();
-    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours())).ok();
-    let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
-    duration.ok_or_else(|| "give a number with s, m, h, d or w, such as 90d".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_a_unit() {
-        for (text, seconds) in [("1s", 1), ("2m", 120), ("3h", 10_800), ("90d", 7_776_000), ("1w", 604_800)] {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "d", "90", "-1d", "1month", "1é", "99999999999999999999w"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use registry::{
     BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationMetadata, InvocationOutcome,
-    InvocationSort, InvocationSource, InvocationSourceKind, ORPHANED, Page, Principal, REDACTED, RecordedInput,
-    SearchQuery, SearchText, ToolSelection, Version,
+    InvocationSort, InvocationSource, ORPHANED, Origin, Page, Principal, REDACTED, RecordedInput, RunStates,
+    SearchQuery, SearchText, SourceType, ToolSelection, Version,
 };
 
 use crate::fixtures::{World, finished, started, succeeded};
@@ -149,7 +149,7 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
     let none = Page::first(0);
     let slice = world.store.list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
     assert!(slice.items.is_empty());
-    assert_eq!(slice.next, Some(0), "nothing was shown, so the next page is the same one");
+    assert_eq!(slice.next, None, "a page without items has no next one");
 }
 
 #[tokio::test]
@@ -181,9 +181,17 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4], "a page has 8 MiB");
         assert_eq!(pages.concat(), ids);
     }
-    let query = SearchQuery { text: SearchText::parse("large").unwrap(), fields: Vec::new() };
-    let found = world.store.search_invocations(&acme.organization, &query, &InvocationFilter::default()).await.unwrap();
-    assert_eq!(found.into_iter().map(|record| record.id).collect::<Vec<_>>(), ids[..8]);
+    let query = SearchQuery {
+        text: SearchText::parse("large").unwrap(),
+        fields: Vec::new(),
+        filter: InvocationFilter::default(),
+    };
+    let page = Page::first(100);
+    let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+    assert_eq!(found.items.into_iter().map(|record| record.id).collect::<Vec<_>>(), ids[..8]);
+    let page = Page { token: found.next.unwrap(), ..page };
+    let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+    assert_eq!(found.items.into_iter().map(|record| record.id).collect::<Vec<_>>(), ids[8..]);
 }
 
 #[tokio::test]
@@ -208,7 +216,13 @@ async fn lists_are_filtered_and_sorted() {
     check(InvocationFilter { persisted: Some(false), ..all() }, &[&talk.id]).await;
     check(InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..all() }, &[&talk.id]).await;
     check(InvocationFilter { conversation_ids: vec!["c2".to_owned()], ..all() }, &[]).await;
-    check(InvocationFilter { source_kinds: vec![InvocationSourceKind::Direct], ..all() }, &[&direct, &failed]).await;
+    check(InvocationFilter { origins: vec![Origin::Direct], ..all() }, &[&direct, &failed]).await;
+    check(InvocationFilter { origins: vec![Origin::Conversation], ..all() }, &[&talk.id]).await;
+    let regular = vec![SourceType::RegularConversation];
+    check(InvocationFilter { source_types: regular.clone(), ..all() }, &[&direct, &failed, &talk.id]).await;
+    check(InvocationFilter { source_types: vec![SourceType::SimulationConversation], ..all() }, &[]).await;
+    let origins = vec![Origin::Direct, Origin::BranchTest];
+    check(InvocationFilter { source_types: regular, origins, ..all() }, &[&direct, &failed]).await;
     let sort =
         vec![(InvocationSort::DurationMs, Direction::Descending), (InvocationSort::CreatedAt, Direction::Ascending)];
     check(InvocationFilter { sort, ..all() }, &[&talk.id, &failed, &direct]).await;
@@ -223,6 +237,41 @@ async fn lists_are_filtered_and_sorted() {
         (InvocationSort::CreatedAt, Direction::Ascending),
     ];
     check(InvocationFilter { sort, ..all() }, &[&direct, &again, &talk.id, &failed]).await;
+}
+
+#[tokio::test]
+async fn lists_are_filtered_by_user_time_and_state() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let first = world.answered(&acme, "first").await;
+    let between = world.clock.now();
+    let mut other = started(&world.clock, &acme);
+    other.source = InvocationSource::Direct { user_id: "bob".to_owned() };
+    world.clock.advance(Duration::from_secs(1));
+    other.started_at = world.clock.now();
+    world.store.start_invocations(None, vec![other.clone()]).await.unwrap();
+    let running = world.started(&acme).await;
+
+    let all = || InvocationFilter { states: RunStates::All, ..InvocationFilter::default() };
+    let check = async |filter: InvocationFilter, expected: &[&InvocationId]| {
+        let ids = listed(&world, &acme, &filter).await;
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{filter:?}");
+    };
+    check(InvocationFilter::default(), &[&first]).await;
+    check(all(), &[&running.id, &other.id, &first]).await;
+    check(InvocationFilter { states: RunStates::Running, ..all() }, &[&running.id, &other.id]).await;
+    let sort = vec![(InvocationSort::CreatedAt, Direction::Ascending)];
+    check(InvocationFilter { states: RunStates::Running, sort: sort.clone(), ..all() }, &[&other.id, &running.id])
+        .await;
+    check(InvocationFilter { sort, ..all() }, &[&first, &other.id, &running.id]).await;
+    check(InvocationFilter { user_ids: vec!["bob".to_owned()], ..all() }, &[&other.id]).await;
+    check(InvocationFilter { user_ids: vec!["nobody".to_owned()], ..all() }, &[]).await;
+    check(InvocationFilter { created_before: Some(other.started_at), ..all() }, &[&first]).await;
+    check(InvocationFilter { created_after: Some(other.started_at), ..all() }, &[&running.id, &other.id]).await;
+    let window = InvocationFilter { created_after: Some(between), created_before: Some(other.started_at), ..all() };
+    check(window, &[&first]).await;
+    world.store.finish_invocations(vec![finished(&running, succeeded("done"))]).await.unwrap();
+    check(InvocationFilter { states: RunStates::Running, ..all() }, &[&other.id]).await;
 }
 
 #[tokio::test]

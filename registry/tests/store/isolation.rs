@@ -34,9 +34,14 @@ async fn a_stranger_reads_nothing() {
     assert!(store.get_invocation(eve, &run).await.unwrap().is_none());
     let all = InvocationFilter::default();
     assert!(store.list_invocations(eve, &all, Page::first(10)).await.unwrap().items.is_empty());
-    let query = SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new() };
-    assert!(store.search_invocations(eve, &query, &all).await.unwrap().is_empty());
-    assert_eq!(store.search_invocations(&acme.organization, &query, &all).await.unwrap().len(), 1);
+    let query = SearchQuery {
+        text: SearchText::parse("needle").unwrap(),
+        fields: Vec::new(),
+        filter: InvocationFilter::default(),
+    };
+    let page = Page::first(10);
+    assert!(store.search_invocations(eve, &query, page).await.unwrap().items.is_empty());
+    assert_eq!(store.search_invocations(&acme.organization, &query, page).await.unwrap().items.len(), 1);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use registry::{
     Clock, Config, DataDir, ErrorKind, Finished, Invocation, InvocationFilter, InvocationId, InvocationOutcome,
-    InvocationStarted, KeyRing, OrganizationId, Principal, SearchQuery, SearchText, Store, StoreOptions, UserId,
+    InvocationStarted, KeyRing, OrganizationId, Page, Principal, SearchQuery, SearchText, Store, StoreOptions, UserId,
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
@@ -90,9 +90,10 @@ async fn output(world: &World, principal: &Principal, run: &InvocationId) -> Opt
 }
 
 async fn found(world: &World, principal: &Principal, word: &str) -> usize {
-    let query = SearchQuery { text: SearchText::parse(word).unwrap(), fields: Vec::new() };
-    let filter = InvocationFilter::default();
-    world.store.search_invocations(&principal.organization, &query, &filter).await.unwrap().len()
+    let query =
+        SearchQuery { text: SearchText::parse(word).unwrap(), fields: Vec::new(), filter: InvocationFilter::default() };
+    let page = Page::first(100);
+    world.store.search_invocations(&principal.organization, &query, page).await.unwrap().items.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,6 +18,7 @@ mod isolation;
 mod journal;
 mod leases;
 mod operations;
+mod orders;
 mod pages;
 mod properties;
 mod roles;

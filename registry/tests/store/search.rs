@@ -1,16 +1,24 @@
 //! Full-text search of the history.
 
+use std::collections::BTreeMap;
+
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use registry::{InvocationFilter, InvocationId, Principal, SearchField, SearchQuery, SearchText};
+use registry::{InvocationFilter, InvocationId, Page, Principal, RecordedInput, SearchField, SearchQuery, SearchText};
 
-use crate::fixtures::World;
+use sqlx::ConnectOptions as _;
+
+use crate::fixtures::{World, finished, started, succeeded};
 
 async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
-    let query = SearchQuery { text: SearchText::parse(text).unwrap(), fields: fields.to_vec() };
-    let filter = InvocationFilter::default();
-    let records = world.store.search_invocations(&principal.organization, &query, &filter).await.unwrap();
-    records.into_iter().map(|record| record.id).collect()
+    let query = SearchQuery {
+        text: SearchText::parse(text).unwrap(),
+        fields: fields.to_vec(),
+        filter: InvocationFilter::default(),
+    };
+    let page = Page::first(100);
+    let records = world.store.search_invocations(&principal.organization, &query, page).await.unwrap();
+    records.items.into_iter().map(|record| record.id).collect()
 }
 
 #[tokio::test]
@@ -56,6 +64,119 @@ async fn terms_without_words_are_ignored() {
 }
 
 #[tokio::test]
+async fn prefixes_and_words_without_spaces_between_them_are_found() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let braver = world.answered(&acme, "a braver bird").await;
+    let tokyo = world.answered(&acme, "会議は東京都で行われます。").await;
+    let kyoto = world.answered(&acme, "京都の天気: 晴れ").await;
+    let beijing = world.answered(&acme, "我明天去北京开会").await;
+    for (text, expected) in [
+        ("brav*", vec![&braver]),
+        ("brav", vec![]),
+        ("BRAV* bi*", vec![&braver]),
+        ("brav* cat", vec![]),
+        ("東京", vec![&tokyo]),
+        ("京都", vec![&kyoto, &tokyo]),
+        ("都京", vec![]),
+        ("天気", vec![&kyoto]),
+        ("北京", vec![&beijing]),
+        ("北京 开会", vec![&beijing]),
+        ("行われ*", vec![&tokyo]),
+        ("*", vec![]),
+    ] {
+        assert_eq!(found(&world, &acme, text, &[]).await.iter().collect::<Vec<_>>(), expected, "{text}");
+    }
+}
+
+/// Records a run with an input.
+async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -> InvocationId {
+    let mut record = started(&world.clock, principal);
+    let serde_json::Value::Object(parameters) = input else { panic!("an object") };
+    record.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
+    world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
+    world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
+    record.id
+}
+
+#[tokio::test]
+async fn inputs_are_searched_when_asked() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let run = asked(&world, &acme, serde_json::json!({"city": "Zürich", "nights": [3]})).await;
+    use SearchField::{Inputs, Output};
+    for (text, fields, is_found) in [
+        ("zürich", &[Inputs][..], true),
+        ("city 3", &[Inputs], true),
+        ("zürich", &[], false),
+        ("zürich", &[Output], false),
+        ("zürich done", &[Inputs, Output], true),
+        ("zürich done", &[Inputs], false),
+    ] {
+        assert_eq!(found(&world, &acme, text, fields).await == [run.clone()], is_found, "{text} {fields:?}");
+    }
+}
+
+#[tokio::test]
+async fn searches_have_pages() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let mut runs = Vec::new();
+    for number in 0..5 {
+        runs.insert(0, world.answered(&acme, &format!("needle {number}")).await);
+        world.answered(&acme, "hay").await;
+    }
+    let query = SearchQuery {
+        text: SearchText::parse("needle").unwrap(),
+        fields: Vec::new(),
+        filter: InvocationFilter::default(),
+    };
+    let (mut seen, mut page) = (Vec::new(), Page::first(2));
+    loop {
+        let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
+        assert!(found.items.len() <= 2);
+        seen.extend(found.items.into_iter().map(|record| record.id));
+        let Some(token) = found.next else { break };
+        page.token = token;
+    }
+    assert_eq!(seen, runs);
+    let page = Page { limit: 1, token: u64::MAX };
+    let refused = world.store.search_invocations(&acme.organization, &query, page).await.unwrap_err();
+    assert_eq!(refused.code(), "page_token_unknown");
+}
+
+#[tokio::test]
+async fn an_index_that_lacks_records_is_completed_at_the_next_start() {
+    let mut world = World::new().await;
+    let acme = world.organization("acme").await;
+    let first = asked(&world, &acme, serde_json::json!({"city": "Zürich"})).await;
+    let failed = world.failed(&acme, "ValueError", "東京 is closed", &["main.py line 3"]).await;
+    assert_eq!(found(&world, &acme, "done", &[]).await, [first.clone()]);
+    world.store.close().await;
+    let mut connection = connection(&world).await;
+    sqlx::query("DROP TABLE inv_text").execute(&mut connection).await.unwrap();
+    let migration = migrations::SQLITE.iter().find(|migration| migration.name == "0017_search").unwrap();
+    let (_, create) = migration.up.split_once("DROP TABLE inv_text;").unwrap();
+    sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+    world.restart().await;
+    for (text, fields, run) in [
+        ("zürich", &[SearchField::Inputs][..], &first),
+        ("done", &[], &first),
+        ("東京", &[], &failed),
+        ("valueerror line", &[], &failed),
+    ] {
+        assert_eq!(found(&world, &acme, text, fields).await, [run.clone()], "{text}");
+    }
+    let last = world.answered(&acme, "done").await;
+    assert_eq!(found(&world, &acme, "done", &[]).await, [last, first]);
+}
+
+async fn connection(world: &World) -> sqlx::SqliteConnection {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
+    options.connect().await.unwrap()
+}
+
+#[tokio::test]
 async fn the_name_of_the_organization_is_not_a_word() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
@@ -69,10 +190,15 @@ async fn searches_apply_filters() {
     let acme = world.organization("acme").await;
     let answered = world.answered(&acme, "needle").await;
     world.failed(&acme, "needle", "needle", &[]).await;
-    let query = SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new() };
+    let query = SearchQuery {
+        text: SearchText::parse("needle").unwrap(),
+        fields: Vec::new(),
+        filter: InvocationFilter::default(),
+    };
     let filter = InvocationFilter { succeeded: Some(true), ..InvocationFilter::default() };
-    let records = world.store.search_invocations(&acme.organization, &query, &filter).await.unwrap();
-    assert_eq!(records.into_iter().map(|record| record.id).collect::<Vec<_>>(), [answered]);
+    let query = SearchQuery { filter, ..query };
+    let records = world.store.search_invocations(&acme.organization, &query, Page::first(10)).await.unwrap();
+    assert_eq!(records.items.into_iter().map(|record| record.id).collect::<Vec<_>>(), [answered]);
 }
 
 #[test]

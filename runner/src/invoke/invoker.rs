@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use registry::{Artifacts, Clock, Digest, OrganizationId, Principal, Store};
+use registry::{Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Store};
 use tokio::sync::watch;
 use tracing::Instrument;
 
+use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
 use super::resolve::{Resolved, Resolver};
 use super::run::{PendingRun, Run};
@@ -58,6 +59,7 @@ impl Invoker {
             admission: Admission::new("runs", config.runs),
             services: Services {
                 retries: RecordRetries::new(store.clone()),
+                cancellable: CancellableRuns::default(),
                 store,
                 executor,
                 schemas: SchemaMatcher::start(config)?,
@@ -132,6 +134,13 @@ impl Invoker {
             Box::pin(run.execute_and_record(PendingRun { index, id, documents }).instrument(span))
         });
         join_all(runs).await.into_iter().collect()
+    }
+
+    /// Cancels a run of the principal's organisation: it fails as `cancelled`. Returns `false` when no such run is in
+    /// progress on this server.
+    #[must_use]
+    pub fn cancel(&self, principal: &Principal, run: &InvocationId) -> bool {
+        self.services.cancellable.cancel(principal, run)
     }
 
     async fn validate(&self, of: &OrganizationId, schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {

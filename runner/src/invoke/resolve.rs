@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use registry::{
-    Artifacts, Digest, EnvvarName, Language, OrganizationId, Principal, Store, ToolId, ToolVersion, Variables, Version,
+    Artifacts, Constraint, Digest, EnvvarName, Language, OrganizationId, Principal, Store, ToolId, ToolVersion,
+    Variables, Version,
 };
 
 use crate::call::{Candidate, Subject, UNPUBLISHED};
 use crate::compile::{Compiler, Maker};
 use crate::egress::{CompiledMocks, EgressPolicy, Mocks};
-use crate::error::{DamagedArtifact, Error};
+use crate::error::{DamagedArtifact, DeprecatedVersion, Error};
 use crate::execution::{Code, CodeBundle};
 use crate::limits::Limits;
 use crate::output::OutputCheck;
@@ -57,13 +58,30 @@ impl Resolver {
             Subject::Candidate(candidate) => Box::pin(self.candidate(*candidate)).await,
             Subject::Version { tool, constraint } => {
                 let organization = &principal.organization;
-                let missing = || Error::VersionNotFound { constraint: constraint.to_string() };
-                let callable = self.store.callable(organization, &tool, &constraint).await?.ok_or_else(missing)?;
+                let Some(callable) = self.store.callable(organization, &tool, &constraint).await? else {
+                    return Err(self.missing(organization, &tool, &constraint).await?);
+                };
                 let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
                 let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
                 self.version(callable.tool_name.to_string(), version, variables).await
             }
         }
+    }
+
+    /// Returns the reason why no live version matches.
+    async fn missing(
+        &self,
+        organization: &OrganizationId,
+        tool: &ToolId,
+        constraint: &Constraint,
+    ) -> Result<Error, Error> {
+        let found = self.store.deprecated_match(organization, tool, constraint).await?;
+        let Some((ToolVersion { version, updated_at: at, updated_by: by, .. }, live)) = found else {
+            return Ok(Error::VersionNotFound { constraint: constraint.to_string() });
+        };
+        let tool_name = self.store.get_tool(organization, tool).await?.map(|tool| tool.name.to_string());
+        let tool_name = tool_name.unwrap_or_default();
+        Ok(Error::VersionDeprecated(Box::new(DeprecatedVersion { tool_name, version, at, by, live })))
     }
 
     pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {

@@ -1,14 +1,17 @@
 //! The steps of each input of a call: start of its record, execution, end of its record.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
     Finished, Granted, InvocationFinished, InvocationId, InvocationMode, InvocationSource, InvocationStarted, Ledger,
-    NewAnswers, NewTape, OperationId, Principal,
+    NewAnswers, NewTape, OperationId, Principal, UserId,
 };
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
+use super::cancellation::Cancellation;
 use super::recorded_responses::{ResponseStore, without_secrets};
 use super::resolve::Resolved;
 use super::services::Services;
@@ -109,7 +112,8 @@ impl Run<'_> {
     pub async fn execute_and_record(&self, pending: PendingRun) -> Result<RunResult, Error> {
         let (id, organization) = (pending.id.clone(), &self.principal.organization);
         let status_events = Arc::<Mutex<Vec<Value>>>::default();
-        let finished = self.execute(pending, status_events.clone()).await.unwrap_or_else(|error| {
+        let cancellation = self.services.cancellable.register(&id, organization);
+        let finished = self.execute(pending, status_events.clone(), cancellation).await.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
             FinishedRun::without_execution(host_fault(&error))
         });
@@ -149,8 +153,17 @@ impl Run<'_> {
         }
     }
 
-    async fn execute(&self, pending: PendingRun, kept: Arc<Mutex<Vec<Value>>>) -> Result<FinishedRun, Error> {
-        let _permit = self.admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
+    async fn execute(
+        &self,
+        pending: PendingRun,
+        kept: Arc<Mutex<Vec<Value>>>,
+        mut cancellation: Cancellation,
+    ) -> Result<FinishedRun, Error> {
+        let permit = tokio::select! {
+            permit = self.admitted.permit() => permit,
+            by = cancellation.requested() => return Ok(FinishedRun::without_execution(cancelled(&by, Duration::ZERO))),
+        };
+        let _permit = permit.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let PendingRun { index, id, documents } = pending;
         let sensitive = documents.sensitive.clone();
         let redactors = self.redaction.with(&sensitive);
@@ -160,7 +173,11 @@ impl Run<'_> {
         let ports = Ports { events: relay.sink(), http: session.sender() };
         let execution = self.execution(&id, documents)?;
         let frame = self.resolved.is_recorded.then(|| self.tape_frame(&execution));
-        let mut executed = self.services.executor.run(execution, ports).await?;
+        let began = Instant::now();
+        let mut executed = tokio::select! {
+            executed = self.services.executor.run(execution, ports) => executed?,
+            by = cancellation.requested() => cancelled(&by, began.elapsed()),
+        };
         let (mut requests, refused) = session.ledger();
         if !requests.is_empty() {
             // The tool chooses the host names, so they may contain secrets.
@@ -272,6 +289,11 @@ impl StatusRelay {
         let (invocation_id, input_index) = (self.id.clone(), self.index);
         self.listener.send(StatusEvent { invocation_id, input_index, message, progress, total, data });
     }
+}
+
+/// The result of a run that a user cancelled.
+fn cancelled(by: &UserId, duration: Duration) -> Executed {
+    Executed { duration, ..Executed::failed("cancelled", &format!("cancelled by {by}")) }
 }
 
 /// The result of a run that failed because of a fault of the host. The caller learns the cause only for damaged code.

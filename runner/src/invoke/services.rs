@@ -2,6 +2,7 @@
 
 use registry::{Clock, Store};
 
+use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
 use crate::egress::Egress;
 use crate::executor::Executor;
@@ -15,4 +16,5 @@ pub(super) struct Services {
     pub schemas: SchemaMatcher,
     pub egress: Egress,
     pub retries: RecordRetries,
+    pub cancellable: CancellableRuns,
 }

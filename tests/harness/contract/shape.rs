@@ -1,24 +1,12 @@
 //! Validates documents against the contract's schemas.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use jsonschema::{Draft, Validator};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::document::{SCHEMAS, SCHEMAS_AT};
-
-/// The contract's schemas, extended by our two additional kinds of source.
-static WITH_OURS: LazyLock<Value> = LazyLock::new(|| {
-    let mut schemas = SCHEMAS.clone();
-    for (kind, fields) in [("direct", vec!["user_id"]), ("branch-test", vec!["user_id", "commit_branch", "commit"])] {
-        let required: Vec<&str> = fields.iter().copied().chain(["type"]).collect();
-        let ours = json!({"type": "object", "properties": {"type": {"const": kind}}, "required": required});
-        schemas["InvocationSource"]["oneOf"].as_array_mut().expect("a list").push(ours);
-    }
-    schemas
-});
 
 static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
 
@@ -32,7 +20,7 @@ pub fn check(schema: &str, document: &Value) {
 fn validator(schema: &str) -> &'static Validator {
     let mut validators = VALIDATORS.lock();
     validators.entry(schema.to_owned()).or_insert_with(|| {
-        let document = json!({"$ref": format!("{SCHEMAS_AT}{schema}"), "components": {"schemas": WITH_OURS.clone()}});
+        let document = json!({"$ref": format!("{SCHEMAS_AT}{schema}"), "components": {"schemas": &*SCHEMAS}});
         let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
         Box::leak(Box::new(options.build(&document).expect("a schema")))
     })

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::extract::{Decoder as _, Fields, Text, WholeNumber};
+use crate::routes::text_types::TIME;
 use crate::wire::ApiKey;
 
 /// Maximum of `expires_in`: ten years and some days. The store checks the same bound for both fields.
@@ -21,8 +22,6 @@ const NAME: Text<ApiKeyName> = Text::of_type(|| {
         "x-bytes-max": bytes_max, "x-stripped": true,
     })
 });
-
-const TIME: Text<Timestamp> = Text::new(|| json!({"type": "string", "format": "date-time"}), time);
 
 /// A page of keys.
 #[derive(Serialize, JsonSchema)]
@@ -98,10 +97,4 @@ impl From<Slice<registry::ApiKey>> for ApiKeys {
         let api_keys = items.into_iter().map(ApiKey::from).collect();
         Self { api_keys, has_more: next.is_some(), continuation_token: next }
     }
-}
-
-/// RFC 3339 with an offset; a time without an offset is ambiguous.
-fn time(text: &str) -> Result<Timestamp, String> {
-    let time: jiff::Timestamp = text.parse().map_err(|_| "should be a time such as 2030-01-31T12:00:00Z".to_owned())?;
-    Ok(Timestamp::from_milliseconds(time.as_millisecond()))
 }

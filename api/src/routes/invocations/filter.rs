@@ -1,23 +1,35 @@
 //! The filters of the list and of the search of the history.
 
 use registry::{
-    Constraint, Effect, EffectKind, HostPattern, InvocationFilter, InvocationSourceKind, ToolId, ToolSelection,
+    Constraint, Effect, EffectKind, HostPattern, InvocationFilter, Origin, RunStates, SourceType, ToolId, ToolSelection,
 };
 use serde_json::json;
 
 use crate::error::Error;
 use crate::extract::{OneOf, PathParameter as _, QueryParameters, Text};
-use crate::routes::text_types::FOREIGN_ID;
+use crate::routes::text_types::{FOREIGN_ID, TIME};
 
-const SOURCE_KIND: OneOf<InvocationSourceKind> = OneOf(&[
-    (InvocationSourceKind::RegularConversation.as_str(), InvocationSourceKind::RegularConversation),
-    (InvocationSourceKind::SimulationConversation.as_str(), InvocationSourceKind::SimulationConversation),
-    (InvocationSourceKind::Direct.as_str(), InvocationSourceKind::Direct),
-    (InvocationSourceKind::BranchTest.as_str(), InvocationSourceKind::BranchTest),
+const SOURCE_TYPE: OneOf<SourceType> = OneOf(&[
+    (SourceType::RegularConversation.as_str(), SourceType::RegularConversation),
+    (SourceType::SimulationConversation.as_str(), SourceType::SimulationConversation),
 ]);
 
-const SOURCE_DESCRIPTION: &str = "Only runs of these sources: `direct` is a call without a conversation, `branch-test` the \
-    test of a branch.";
+const ORIGIN: OneOf<Origin> = OneOf(&[
+    (Origin::Conversation.as_str(), Origin::Conversation),
+    (Origin::Direct.as_str(), Origin::Direct),
+    (Origin::BranchTest.as_str(), Origin::BranchTest),
+]);
+
+const ORIGIN_DESCRIPTION: &str = "Only runs of these origins: `conversation` is a conversation that the caller named, \
+    `direct` a call without one, `branch-test` the test of a branch.";
+
+const STATE: OneOf<RunState> = OneOf(&[("finished", RunState::Finished), ("running", RunState::Running)]);
+
+const STATE_DESCRIPTION: &str = "Only runs in these states. Without it, only runs that have ended. A running run has no \
+    `invocation_status`.";
+
+const USER_DESCRIPTION: &str = "Only runs of these users: the user of the conversation, or the caller of a run outside of \
+    one.";
 
 const EFFECTS: [(&str, &str, EffectKind); 3] = [
     ("host", "Only runs that sent a request to one of these hosts.", EffectKind::Host),
@@ -29,18 +41,34 @@ const EFFECTS: [(&str, &str, EffectKind); 3] = [
     ),
 ];
 
+const USER: Text<String> =
+    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": USER_CHARACTERS_MAX}), user);
+
 const NAME: Text<String> =
     Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX}), name);
 
 /// Characters of a host name with its port, at most.
 const NAME_CHARACTERS_MAX: usize = 300;
 
+/// Characters of a user's id, at most. The id of a conversation's user is another service's.
+const USER_CHARACTERS_MAX: usize = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RunState {
+    Finished,
+    Running,
+}
+
 /// Reads all filters except versions, order and page.
 pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
     let tools = query.positional_set("tool_id", "Only runs of these tools.", &ToolId::decoder());
     InvocationFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
-        source_kinds: query.distinct("invocation_source_type", SOURCE_DESCRIPTION, &SOURCE_KIND),
+        source_types: query.distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
+        origins: query.distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
+        user_ids: query.distinct("user_id", USER_DESCRIPTION, &USER),
+        created_after: query.one("created_after", "Only runs that started at this time or later.", &TIME),
+        created_before: query.one("created_before", "Only runs that started before this time.", &TIME),
         conversation_ids: query.distinct("conversation_id", "Only runs of these conversations.", &FOREIGN_ID),
         simulation_unit_test_set_run_ids: query.distinct(
             "simulation_unit_test_set_run_id",
@@ -54,6 +82,15 @@ pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
         ),
         effects: effects(query),
         ..InvocationFilter::default()
+    }
+}
+
+/// Reads the states of a list. A search finds only runs that have ended.
+pub(super) fn states(query: &mut QueryParameters) -> RunStates {
+    match query.distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
+        [] | [RunState::Finished] => RunStates::Finished,
+        [RunState::Running] => RunStates::Running,
+        _ => RunStates::All,
     }
 }
 
@@ -87,7 +124,14 @@ fn as_recorded(effect: Effect) -> Effect {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    let length = text.chars().count();
-    let fits = (1..=NAME_CHARACTERS_MAX).contains(&length);
-    fits.then(|| text.to_owned()).ok_or_else(|| format!("should have 1 to {NAME_CHARACTERS_MAX} characters"))
+    within(text, NAME_CHARACTERS_MAX)
+}
+
+fn user(text: &str) -> Result<String, String> {
+    within(text, USER_CHARACTERS_MAX)
+}
+
+fn within(text: &str, characters_max: usize) -> Result<String, String> {
+    let fits = (1..=characters_max).contains(&text.chars().count());
+    fits.then(|| text.to_owned()).ok_or_else(|| format!("should have 1 to {characters_max} characters"))
 }

@@ -20,6 +20,11 @@ const SORT_BY: SortKey<InvocationSort> = SortKey(&[
     ("created_at", InvocationSort::CreatedAt),
     ("duration_ms", InvocationSort::DurationMs),
     ("invocation_status.succeeded", InvocationSort::Succeeded),
+    ("tool_id", InvocationSort::ToolId),
+    ("version.major", InvocationSort::Major),
+    ("version.minor", InvocationSort::Minor),
+    ("version.patch", InvocationSort::Patch),
+    ("invocation_source.type", InvocationSort::SourceType),
 ]);
 
 const SORT_DESCRIPTION: &str = "`-duration_ms`, `+created_at` and so on; the first key takes precedence.";
@@ -45,7 +50,7 @@ pub(crate) fn operation() -> OperationDoc {
     let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("get-tool-invocations", Tag::History, "List runs")
         .description(
-            "Lists runs that have ended, newest first unless `sort_by` gives another order. A page of large records ends \
+            "Lists runs, newest first unless `sort_by` gives another order. A page of large records ends \
             after 8 MiB, whatever the limit.",
         )
         .returns::<Response>(200, "One page of the list.", example)
@@ -68,6 +73,7 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let mut filter = filter::read(query);
+        filter.states = filter::states(query);
         filter.sort = query.many("sort_by", SORT_DESCRIPTION, &SORT_BY);
         Self {
             filter,

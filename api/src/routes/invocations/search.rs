@@ -1,7 +1,7 @@
 //! `GET /v1/{organization}/tool/invocation/search`: searches runs by the words of their results.
 
 use axum::extract::State;
-use registry::{InvocationFilter, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, Store};
+use registry::{Page, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, Slice, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -14,14 +14,19 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::wire::{ToolInvocation, run_example};
 use crate::work::FinalResponse;
 
+/// Records of a page, at most, and without `limit`.
+const LIMIT_MAX: u64 = 100;
+
 const FIELD: OneOf<SearchField> = OneOf(&[
     ("invocation_status.output", SearchField::Output),
     ("invocation_status.exception_message", SearchField::ExceptionMessage),
     ("invocation_status.exception_type", SearchField::ExceptionType),
     ("invocation_status.exception_stack_trace", SearchField::ExceptionStackTrace),
+    ("inputs", SearchField::Inputs),
 ]);
 
-const QUERY_DESCRIPTION: &str = "At most 32 words. A run must have all of them. There is no query syntax.";
+const QUERY_DESCRIPTION: &str = "At most 32 words. A run must have all of them. A word with `*` at its end finds \
+    the words that begin with it; there is no other syntax.";
 
 const QUERY: Text<SearchText> = Text::new(
     || json!({"type": "string", "maxLength": SEARCH_CHARACTERS_MAX, "x-parsed": "search"}),
@@ -30,38 +35,45 @@ const QUERY: Text<SearchText> = Text::new(
 
 pub(crate) struct Request {
     search: SearchQuery,
-    filter: InvocationFilter,
+    page: Page,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "InvocationSearch")]
 pub(crate) struct Response {
     tool_invocations: Vec<ToolInvocation>,
+    has_more: bool,
+    continuation_token: Option<u64>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"tool_invocations": [run_example()], "has_more": false, "continuation_token": null});
     OperationDoc::new("search-tool-invocations", Tag::History, "Search runs")
         .description(
-            "Searches the outputs and the exceptions of runs. The response has at most 100 runs, or about 8 MiB, latest \
-            end first.",
+            "Searches the outputs, the exceptions and the inputs of runs that have ended, latest end first. A page of large \
+            records ends after 8 MiB, whatever the limit.",
         )
-        .returns::<Response>(200, "The matching runs.", json!({"tool_invocations": [run_example()]}))
+        .returns::<Response>(200, "One page of the matching runs.", example)
         .errors(503, &["query_too_slow"])
 }
 
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
-    Query(Request { search, filter }): Query<Request>,
+    Query(Request { search, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
-    let found = store.search_invocations(&principal.organization, &search, &filter).await?;
-    page::answer(found, |tool_invocations| Response { tool_invocations }).await
+    let found = store.search_invocations(&principal.organization, &search, page);
+    let Slice { items, next } = found.await?;
+    let response =
+        move |tool_invocations| Response { tool_invocations, has_more: next.is_some(), continuation_token: next };
+    page::answer(items, response).await
 }
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let text = query.one_required("query", QUERY_DESCRIPTION, &QUERY).unwrap_or_default();
         let fields = query.distinct_required("query_against", "The fields to search, as one text.", &FIELD);
-        Self { search: SearchQuery { text, fields }, filter: filter::read(query) }
+        let filter = filter::read(query);
+        Self { search: SearchQuery { text, fields, filter }, page: query.page(1..=LIMIT_MAX, LIMIT_MAX) }
     }
 }

@@ -1,9 +1,10 @@
 //! `POST /v1/{organization}/tool/{tool_id}/version/{version}/invoke`: runs a version on one to ten inputs in parallel.
+//! `/tool/by-name/{tool_name}/version/{version}/invoke` does the same for a caller that knows only the tool's name.
 
 use axum::extract::State;
 use axum::response;
-use registry::{Constraint, InvocationSource, OperationKind, ToolId};
-use runner::{Call, Conversation, Input, Invoker, ResultPersistence, Subject};
+use registry::{Constraint, InvocationSource, OperationKind, Principal, Store, ToolId, ToolName};
+use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
@@ -30,7 +31,15 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    let operation = OperationDoc::new("invoke-tool-version", Tag::Runs, "Invoke a version")
+    described(OperationDoc::new("invoke-tool-version", Tag::Runs, "Invoke a version"))
+}
+
+pub(crate) fn operation_by_name() -> OperationDoc {
+    described(OperationDoc::new("invoke-tool-version-by-name", Tag::Runs, "Invoke a version by the tool's name"))
+}
+
+fn described(operation: OperationDoc) -> OperationDoc {
+    let operation = operation
         .description(
             "Runs the highest live version that the constraint admits, on one to ten inputs in parallel. The server checks \
             every input against the version's schema before the first run starts. Each run has a new instance. Its \
@@ -38,6 +47,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
+        .errors(404, &["version_deprecated"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["overloaded"])
         .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
@@ -51,20 +61,51 @@ pub(crate) async fn handle(
     InPath(constraint): InPath<Constraint>,
     CallDepth(depth): CallDepth,
     reply: Reply,
-    Idempotent { request, once }: Idempotent<Request>,
+    request: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
-    let Request { inputs, result_persistence, source } = request;
-    let conversation = source.as_ref().and_then(conversation);
-    let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
-    let operation =
-        OperationRequest { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
-    let subject = Subject::Version { tool, constraint };
-    let call = Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
-    let invoke = move |context: WorkContext| async move {
-        let call = Call { operation: context.operation, ..call };
-        run(&invoker, call, &context.events).await
-    };
-    reply.respond_as_operation(operation, invoke).await
+    Invocation { invoker, principal, tool, constraint, depth }.respond(reply, request).await
+}
+
+pub(crate) async fn handle_by_name(
+    State(invoker): State<Invoker>,
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(name): InPath<ToolName>,
+    InPath(constraint): InPath<Constraint>,
+    CallDepth(depth): CallDepth,
+    reply: Reply,
+    request: Idempotent<Request>,
+) -> Result<response::Response, Error> {
+    let tool = store.find_live_tool(&principal.organization, &name).await?.ok_or(Error::NotFound)?.id;
+    Invocation { invoker, principal, tool, constraint, depth }.respond(reply, request).await
+}
+
+/// A call of a version.
+struct Invocation {
+    invoker: Invoker,
+    principal: Principal,
+    tool: ToolId,
+    constraint: Constraint,
+    depth: Depth,
+}
+
+impl Invocation {
+    async fn respond(self, reply: Reply, request: Idempotent<Request>) -> Result<response::Response, Error> {
+        let Self { invoker, principal, tool, constraint, depth } = self;
+        let Idempotent { request: Request { inputs, result_persistence, source }, once } = request;
+        let conversation = source.as_ref().and_then(conversation);
+        let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
+        let operation =
+            OperationRequest { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
+        let subject = Subject::Version { tool, constraint };
+        let call =
+            Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
+        let invoke = move |context: WorkContext| async move {
+            let call = Call { operation: context.operation, ..call };
+            run(&invoker, call, &context.events).await
+        };
+        reply.respond_as_operation(operation, invoke).await
+    }
 }
 
 impl FromBody for Request {

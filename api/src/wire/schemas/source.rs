@@ -1,16 +1,18 @@
-//! The schemas of the origin and the mode of a run.
+//! The schemas of the source, the origin and the mode of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The origin of a run.
+/// The source of a run. A run outside of a conversation has null for all ids; `origin` tells what it was.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "registry::InvocationSource", tag = "type", rename_all = "kebab-case")]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub(crate) enum InvocationSource {
     RegularConversation {
+        /// The user of the conversation, or the caller of a run outside of one.
         user_id: String,
         conversation_id: Option<String>,
         interaction_id: Option<String>,
+        #[serde(with = "InvocationMetadata")]
         #[schemars(with = "InvocationMetadata")]
         invocation_metadata: registry::InvocationMetadata,
     },
@@ -18,13 +20,19 @@ pub(crate) enum InvocationSource {
         simulation_unit_test_set_run_id: Option<String>,
         unit_test_id: Option<String>,
         run_index: Option<i64>,
+        #[serde(with = "InvocationMetadata")]
         #[schemars(with = "InvocationMetadata")]
         invocation_metadata: registry::InvocationMetadata,
     },
-    /// A call without a conversation.
-    Direct { user_id: String },
-    /// The test of an unpublished branch.
-    BranchTest { user_id: String, commit_branch: String, commit: String },
+}
+
+/// The origin of a run: a conversation that the caller names, a call without one, or the test of an unpublished branch.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::Origin", rename_all = "kebab-case")]
+pub(crate) enum Origin {
+    Conversation,
+    Direct,
+    BranchTest,
 }
 
 /// State of the agent when it called the tool.

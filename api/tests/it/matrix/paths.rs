@@ -150,7 +150,9 @@ impl PathForm {
             "/role/{role_name}" => json!({"grants": grants}),
             "/tool" => json!({"name": "made_here", "description": "d", "tags": {}}),
             "/tool/{tool_id}/version" => project,
-            "/tool/{tool_id}/version/{version}/invoke" => json!({"inputs": [input()]}),
+            "/tool/{tool_id}/version/{version}/invoke" | "/tool/by-name/{tool_name}/version/{version}/invoke" => {
+                json!({"inputs": [input()]})
+            }
             "/tool/test" => json!({
                 "inputs": [input()], "project_path": "tools/x", "commit_branch": "releases/acme",
                 "required_envvars": {}, "required_secret_envvars": {}

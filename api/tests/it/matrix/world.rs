@@ -136,6 +136,7 @@ impl Objects {
             // A run would need a compiler.
             "tool_id" if template.ends_with("/invoke") => self.empty_tool.clone(),
             "tool_id" => self.tool.clone(),
+            "tool_name" => "empty".to_owned(),
             "build_id" => self.build.clone(),
             "invocation_id" => self.invocation.clone(),
             "operation_id" => self.operation.clone(),
@@ -159,6 +160,7 @@ fn unknown(parameter: &str) -> String {
     match parameter {
         "tool_id" | "build_id" | "invocation_id" | "operation_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
+        "tool_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),
         _ => "nobody-has-this".to_owned(),
     }

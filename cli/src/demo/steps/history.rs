@@ -4,7 +4,7 @@ use anyhow::bail;
 use api::wire::ToolInvocation;
 use serde_json::Value;
 
-use crate::client::{HistoryFilter, SearchField};
+use crate::client::{HistoryFilter, Search, SearchField};
 use crate::demo::environment::Environment;
 use crate::demo::report::StepResult;
 use crate::demo::steps::second_version;
@@ -22,7 +22,8 @@ pub async fn search_stack_traces(environment: &Environment) -> anyhow::Result<St
 }
 
 async fn search(environment: &Environment, word: &str, field: SearchField) -> anyhow::Result<StepResult<()>> {
-    let found = environment.client()?.search_invocations(word, &[field], &HistoryFilter::default()).await?;
+    let search = Search { text: word, fields: &[field], filter: HistoryFilter::default() };
+    let found = environment.client()?.search_invocations(&search, None).await?;
     match found.body.tool_invocations.as_slice() {
         [ToolInvocation { id, inputs, .. }] => {
             let inputs: Value = serde_json::from_str(inputs.as_str())?;

@@ -7,14 +7,17 @@ use super::listing::Listing;
 use super::row::{signed, to_list};
 use super::versions_list::version_numbers;
 use crate::account::OrganizationId;
+use crate::clock::Timestamp;
 use crate::constraint::Constraint;
 use crate::error::Result;
-use crate::history::{InvocationFilter, ToolSelection};
+use crate::history::{InvocationFilter, RunStates, ToolSelection};
 use crate::ids::ToolId;
+use crate::invocation_mode::InvocationMode;
+use crate::invocation_source::InvocationSourceKind;
 use crate::tool::ToolRef;
 
-/// The filters of lists and searches, `$2` to `$8`, for the organisation in `$of`. Null means any. Runs in progress are left
-/// out. No subquery depends on the record, so each is evaluated once.
+/// The filters of lists and searches, `$2` to `$12`, for the organisation in `$of`. Null means any, except for the times
+/// `$10` and `$11`. No subquery depends on the record, so each is evaluated once.
 macro_rules! filtered {
     ($of:literal) => {
         concat!(
@@ -26,9 +29,9 @@ macro_rules! filtered {
                     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ",
             rows_of!("$2"),
             " WHERE value ->> 1 IS NOT NULL))
-            AND ($3 IS NULL OR s.source_kind IN ",
-            members_of!("$3"),
-            ")
+            AND ($3 IS NULL OR (s.source_kind, s.mode) IN (SELECT value ->> 0, value ->> 1 FROM ",
+            rows_of!("$3"),
+            "))
             AND ($4 IS NULL OR (u.invocation IS NULL AND s.conversation_id IN ",
             members_of!("$4"),
             "))
@@ -48,7 +51,11 @@ macro_rules! filtered {
                     (SELECT count(DISTINCT value ->> 0) FROM ",
             rows_of!("$8"),
             ")))
-            AND f.sequence IS NOT NULL "
+            AND ($9 IS NULL OR s.source ->> 'user_id' IN ",
+            members_of!("$9"),
+            ")
+            AND s.started_at >= $10 AND s.started_at < $11
+            AND ($12 IS NULL OR (f.sequence IS NOT NULL) = $12) "
         )
     };
 }
@@ -60,12 +67,16 @@ type SelectedTool = (String, Option<i64>, Option<i64>, Option<i64>);
 /// A filter as JSON arrays and flags, ready to bind.
 pub(super) struct Filters {
     tools: Option<String>,
-    kinds: Option<String>,
+    sources: Option<String>,
     conversations: Option<String>,
     simulations: Option<String>,
     succeeded: Option<bool>,
     persisted: Option<bool>,
     effects: Option<String>,
+    users: Option<String>,
+    created_after: i64,
+    created_before: i64,
+    is_finished: Option<bool>,
 }
 
 impl Filters {
@@ -78,7 +89,7 @@ impl Filters {
         let tools: Vec<_> = selected(listing, organization, &filter.tools).await?.into_iter().collect();
         Ok(Self {
             tools: to_list(&tools)?,
-            kinds: to_list(&filter.source_kinds)?,
+            sources: to_list(&sources(filter))?,
             conversations: to_list(&filter.conversation_ids)?,
             simulations: to_list(&filter.simulation_unit_test_set_run_ids)?,
             succeeded: filter.succeeded,
@@ -86,14 +97,37 @@ impl Filters {
             effects: to_list(
                 &filter.effects.iter().map(|effect| (effect.kind.as_str(), &effect.name)).collect::<Vec<_>>(),
             )?,
+            users: to_list(&filter.user_ids)?,
+            created_after: filter.created_after.map_or(i64::MIN, Timestamp::as_milliseconds),
+            created_before: filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds),
+            is_finished: match filter.states {
+                RunStates::Finished => Some(true),
+                RunStates::Running => Some(false),
+                RunStates::All => None,
+            },
         })
     }
 
-    /// Binds `$1` to `$8`.
+    /// Binds `$1` to `$12`.
     pub(super) fn bound_to(self, statement: &'static str, first: String) -> Query {
-        let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.kinds).bind(self.conversations);
-        query.bind(self.simulations).bind(self.succeeded).bind(self.persisted).bind(self.effects)
+        let query = sqlx::query(statement).bind(first).bind(self.tools).bind(self.sources).bind(self.conversations);
+        let query = query.bind(self.simulations).bind(self.succeeded).bind(self.persisted).bind(self.effects);
+        query.bind(self.users).bind(self.created_after).bind(self.created_before).bind(self.is_finished)
     }
+}
+
+/// Returns the kinds and modes of the runs with the wanted types and origins. Empty means any.
+fn sources(filter: &InvocationFilter) -> Vec<(&'static str, &'static str)> {
+    let (types, origins) = (&filter.source_types, &filter.origins);
+    if types.is_empty() && origins.is_empty() {
+        return Vec::new();
+    }
+    let all = InvocationSourceKind::ALL.into_iter().flat_map(|kind| InvocationMode::ALL.map(|mode| (kind, mode)));
+    let wanted = all.filter(|(kind, mode)| {
+        let has_type = types.is_empty() || types.contains(&kind.source_type(*mode));
+        has_type && (origins.is_empty() || origins.contains(&kind.origin()))
+    });
+    wanted.map(|(kind, mode)| (kind.as_str(), mode.as_str())).collect()
 }
 
 /// Returns the distinct tools and versions of the selections. A tool without a matching version gets an impossible one.

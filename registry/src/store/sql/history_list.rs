@@ -1,10 +1,10 @@
 //! Listing the history of runs.
 
-use super::dialect::Query;
+use super::dialect::{Query, Row};
 use super::filters::Filters;
-use super::history_statements::statement;
+use super::history_statements::{LAST, statement};
 use super::listing::Listing;
-use super::record_pages::{Found, fitting, whole};
+use super::record_pages::{Found, fitting_page, whole};
 use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
@@ -13,23 +13,18 @@ use crate::invocation::Invocation;
 use crate::page::{Direction, Page, Slice};
 use crate::store::handle::Store;
 
-const LAST: &str = "SELECT s.invocation, s.started_at, f.duration_ms, f.succeeded FROM inv_finished f
-    JOIN inv_started s ON s.invocation = f.invocation
-    WHERE f.organization = $1 AND f.sequence = $2";
+/// Sort keys of a statement: as many as there are.
+const KEYS: usize = 8;
 
-/// Number of sort columns.
-const KEYS: usize = 3;
-
-/// The last record of the previous page.
+/// The last record of the previous page, as a row of [`LAST`].
 struct Last {
+    row: Row,
     started_at: i64,
     invocation: String,
-    duration_ms: i64,
-    succeeded: i64,
 }
 
 impl Store {
-    /// Lists records of ended runs, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
+    /// Lists records, by default of ended runs, newest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_invocations(
         &self,
         organization: &OrganizationId,
@@ -44,17 +39,14 @@ impl Store {
         let filters = Filters::of(&mut listing, organization, filter).await?;
         let query = filters.bound_to(statement, organization.as_str().to_owned());
         let query = query.bind(last.as_ref().map_or(i64::MAX, |last| last.started_at));
-        let mut query = query.bind(last.as_ref().map(|last| last.invocation.clone()).unwrap_or_default());
-        query = query.bind(i64::from(page.limit) + 1);
+        let query = query.bind(last.as_ref().map(|last| last.invocation.clone()).unwrap_or_default());
+        let mut query = query.bind(i64::from(page.limit) + 1);
         if has_keys {
-            query = orders.iter().fold(query, |query, (column, sign)| query.bind(column.map(name)).bind(*sign));
-            let keys = last.map_or([-i64::MAX; KEYS], |last| last.keys(&orders));
-            query = keys.into_iter().fold(query, Query::bind);
+            query = with_keys(query, &orders, last.as_ref())?;
         }
         let found = listing.rows(query).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
-        let fitting = u32::try_from(fitting(&found)).unwrap_or(u32::MAX);
-        let page = Page { limit: page.limit.min(fitting), ..page };
-        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.sequence);
+        let page = fitting_page(&found, page);
+        let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
     }
@@ -68,30 +60,45 @@ impl Store {
         if page.is_first() {
             return Ok(None);
         }
-        let sequence = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
-        let query = sqlx::query(LAST).bind(organization.as_str()).bind(signed(sequence));
+        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+        let query = sqlx::query(LAST).bind(organization.as_str()).bind(signed(position));
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
-        Ok(Some(Last {
-            started_at: get(&row, "started_at")?,
-            invocation: get(&row, "invocation")?,
-            duration_ms: get(&row, "duration_ms")?,
-            succeeded: get(&row, "succeeded")?,
-        }))
+        Ok(Some(Last { started_at: get(&row, "started_at")?, invocation: get(&row, "invocation")?, row }))
     }
 }
 
-impl Last {
-    fn keys(&self, orders: &Orders) -> [i64; KEYS] {
-        orders.map(|(column, sign)| column.map_or(0, |column| self.value(column)) * sign)
+/// Binds the sort keys, the values of the last record, and where an index of the first key begins.
+fn with_keys(query: Query, orders: &Orders, last: Option<&Last>) -> Result<Query> {
+    let mut query = orders.iter().fold(query, |query, (column, sign)| query.bind(column.map_or(0, key)).bind(*sign));
+    for (column, _) in orders {
+        query = match (last, column) {
+            (Some(last), Some(InvocationSort::ToolId)) => query.bind(get::<String>(&last.row, "tool")?),
+            (Some(last), Some(column)) => query.bind(number(last, *column)?),
+            _ => query.bind(0),
+        };
     }
-
-    const fn value(&self, column: InvocationSort) -> i64 {
-        match column {
-            InvocationSort::CreatedAt => self.started_at,
-            InvocationSort::DurationMs => self.duration_ms,
-            InvocationSort::Succeeded => self.succeeded,
+    Ok(query.bind(match (last, orders[0]) {
+        (Some(last), (Some(column @ (InvocationSort::CreatedAt | InvocationSort::DurationMs)), _)) => {
+            number(last, column)?
         }
-    }
+        (_, (_, 1)) => i64::MIN,
+        _ => i64::MAX,
+    }))
+}
+
+/// Returns the value of a record under a sort key that is a number.
+fn number(last: &Last, column: InvocationSort) -> Result<i64> {
+    let name = match column {
+        InvocationSort::CreatedAt => "started_at",
+        InvocationSort::DurationMs => "duration_ms",
+        InvocationSort::Succeeded => "succeeded",
+        InvocationSort::ToolId => "tool",
+        InvocationSort::Major => "major",
+        InvocationSort::Minor => "minor",
+        InvocationSort::Patch => "patch",
+        InvocationSort::SourceType => "is_simulation",
+    };
+    get(&last.row, name)
 }
 
 fn list_of(organization: &OrganizationId) -> [&str; 2] {
@@ -113,11 +120,17 @@ fn orders(sort: &[(InvocationSort, Direction)]) -> Orders {
     orders
 }
 
-const fn name(column: InvocationSort) -> &'static str {
+/// Returns the number of a sort key in the statements.
+const fn key(column: InvocationSort) -> i64 {
     match column {
-        InvocationSort::CreatedAt => "created_at",
-        InvocationSort::DurationMs => "duration_ms",
-        InvocationSort::Succeeded => "succeeded",
+        InvocationSort::CreatedAt => 1,
+        InvocationSort::DurationMs => 2,
+        InvocationSort::Succeeded => 3,
+        InvocationSort::ToolId => 4,
+        InvocationSort::Major => 5,
+        InvocationSort::Minor => 6,
+        InvocationSort::Patch => 7,
+        InvocationSort::SourceType => 8,
     }
 }
 

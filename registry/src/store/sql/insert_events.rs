@@ -7,7 +7,7 @@ use rusqlite::types::ToSql;
 use super::record_event::{EndRow, RecordEvent, StartRow};
 use super::recorder::Recorder;
 use super::row::to_json;
-use super::search::index;
+use super::search_index::index;
 use super::tapes::{self, TapedRun};
 use super::{answers, operations};
 use crate::account::OrganizationId;

@@ -7,6 +7,7 @@ use sqlx::{ConnectOptions, Connection as _, SqlitePool};
 
 use super::dialect::{Connection, VERSION_MIN, reader_options, writer_options};
 use super::migrate::migrate;
+use super::search_rebuild::index_missing;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
@@ -18,12 +19,13 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Opens the connection that writes. Creates the database, or applies missing migrations.
+    /// Opens the connection that writes. Creates the database, or applies missing migrations and completes the full-text index.
     pub async fn create(&self, clock: &Clock) -> Result<Connection> {
         let options = writer_options(&self.path, self.bytes_max).create_if_missing(true);
         let mut connection = options.connect().await?;
         require_version(&mut connection).await?;
         migrate(&mut connection, clock).await?;
+        index_missing(&mut connection).await?;
         self.path.parent().map_or(Ok(()), sync_folder)?;
         Ok(connection)
     }

@@ -8,6 +8,7 @@ use super::row::{get, to_json, unsigned};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::invocation::Invocation;
+use crate::page::Page;
 
 /// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
 /// and response, and several pages are at the same time.
@@ -15,11 +16,15 @@ pub(super) const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// The position of a record, and its size, which SQLite computes without reading the values.
 macro_rules! short_columns {
-    () => {
-        "f.sequence, s.invocation, octet_length(s.input) + octet_length(s.source) + octet_length(f.status_events)
-            + octet_length(f.logs) + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+    ($position:literal) => {
+        concat!(
+            $position,
+            " AS position, s.invocation, octet_length(s.input) + octet_length(s.source)
+            + coalesce(octet_length(f.status_events), 0) + coalesce(octet_length(f.logs), 0)
+            + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
             + coalesce(octet_length(f.exception_message), 0) + coalesce(octet_length(f.exception_stack_trace), 0)
             AS bytes"
+        )
     };
 }
 pub(super) use short_columns;
@@ -33,20 +38,27 @@ const WHOLE: &str = select_invocations!(
 /// A record that a list or a search found.
 #[derive(Clone)]
 pub(super) struct Found {
-    pub sequence: u64,
+    /// The position in the order of the list or of the search.
+    pub position: u64,
     invocation: String,
     bytes: u64,
 }
 
 impl Found {
     pub(super) fn read(row: &Row) -> Result<Self> {
-        let (sequence, bytes) = (unsigned(row, "sequence")?, unsigned(row, "bytes")?);
-        Ok(Self { sequence, invocation: get(row, "invocation")?, bytes })
+        let (position, bytes) = (unsigned(row, "position")?, unsigned(row, "bytes")?);
+        Ok(Self { position, invocation: get(row, "invocation")?, bytes })
     }
 }
 
+/// Returns the page with no more records than fit one.
+pub(super) fn fitting_page(found: &[Found], page: Page) -> Page {
+    let fitting = u32::try_from(fitting(found)).unwrap_or(u32::MAX);
+    Page { limit: page.limit.min(fitting), ..page }
+}
+
 /// Returns how many of the records fit a page: at least one.
-pub(super) fn fitting(found: &[Found]) -> usize {
+fn fitting(found: &[Found]) -> usize {
     let mut bytes = 0_u64;
     let reached = found.iter().position(|record| {
         bytes = bytes.saturating_add(record.bytes);
@@ -93,7 +105,7 @@ mod tests {
     #[test]
     fn a_page_ends_with_the_record_that_fills_it() {
         let found = |bytes: &[u64]| -> Vec<Found> {
-            let record = |bytes| Found { sequence: 1, invocation: String::new(), bytes };
+            let record = |bytes| Found { position: 1, invocation: String::new(), bytes };
             bytes.iter().copied().map(record).collect()
         };
         for (bytes, fit) in [

@@ -43,6 +43,12 @@ impl Recorder {
         Ok(statement.raw_query().next()?.map(|row| row.get(0)).transpose()?)
     }
 
+    /// Returns the text in the first column of the first row, if there is a row.
+    pub(super) fn text(&self, statement: &'static str, values: Values<'_>) -> Result<Option<String>> {
+        let mut statement = self.bound(statement, values)?;
+        Ok(statement.raw_query().next()?.map(|row| row.get(0)).transpose()?)
+    }
+
     fn bound(&self, statement: &'static str, values: Values<'_>) -> Result<CachedStatement<'_>> {
         let mut statement = self.connection.prepare_cached(statement)?;
         // SQLite reads `$7` as a name and numbers names by their first mention.

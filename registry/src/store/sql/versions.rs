@@ -25,6 +25,10 @@ const BY_ID: &str = "SELECT * FROM versions WHERE organization = $1 AND version_
 const LIVE: &str = "SELECT version_id, major, minor, patch FROM versions
     WHERE organization = $1 AND tool = $2 AND deprecated = 0 ORDER BY major DESC, minor DESC, patch DESC";
 
+const DEPRECATED: &str =
+    "SELECT version_id, major, minor, patch FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 1
+    ORDER BY major DESC, minor DESC, patch DESC";
+
 const LATEST_COMMIT: &str = "SELECT commit_id FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY ordinal DESC LIMIT 1";
 
@@ -65,6 +69,26 @@ impl Store {
     ) -> Result<Option<ToolVersion>> {
         let mut connection = self.readers().acquire().await?;
         resolve(&mut connection, ToolRef { organization, tool }, constraint).await
+    }
+
+    /// Finds the highest deprecated version that matches, and the live versions, highest first: the answer to a caller that
+    /// asks for a version without a live match. `None` when nothing ever matched.
+    pub async fn deprecated_match(
+        &self,
+        organization: &OrganizationId,
+        tool: &ToolId,
+        constraint: &Constraint,
+    ) -> Result<Option<(ToolVersion, Vec<Version>)>> {
+        let query = sqlx::query(DEPRECATED).bind(organization.as_str()).bind(tool.as_str());
+        let mut listing = self.listing(organization).await?;
+        let rows = listing.rows(query).await?;
+        let matching = rows.iter().find(|row| version(row).is_ok_and(|version| constraint.matches(&version)));
+        let Some(id) = matching.map(|row| get::<String>(row, "version_id")).transpose()? else { return Ok(None) };
+        let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id);
+        let Some(found) = listing.row(query).await?.as_ref().map(read).transpose()? else { return Ok(None) };
+        let mut connection = self.readers().acquire().await?;
+        let live = live(&mut connection, ToolRef { organization, tool }).await?;
+        Ok(Some((found, live.into_iter().map(|(_, version)| version).collect())))
     }
 
     /// Returns the commit of the version that was published last, deprecated or not.

@@ -56,10 +56,11 @@ fn sources_and_modes() {
         "type": "simulation-conversation", "simulation_unit_test_set_run_id": "set", "unit_test_id": "test",
         "run_index": 2, "invocation_metadata": metadata[0],
     });
-    let direct = json!({"type": "direct", "user_id": "ada"});
-    let branch = json!({"type": "branch-test", "user_id": "ada", "commit_branch": "main", "commit": "3c1f"});
-    for source in metadata.into_iter().map(of_conversation).chain([simulated, direct, branch]) {
+    for source in metadata.into_iter().map(of_conversation).chain([simulated]) {
         check::<registry::InvocationSource, super::InvocationSource>(source);
+    }
+    for origin in ["conversation", "direct", "branch-test"] {
+        check::<registry::Origin, super::Origin>(json!(origin));
     }
     for mode in ["regular", "conversation-simulation"] {
         check::<registry::InvocationMode, super::InvocationMode>(json!(mode));

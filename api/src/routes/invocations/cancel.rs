@@ -1,0 +1,34 @@
+//! `POST /v1/{organization}/tool/invocation/{invocation_id}/cancel`: cancels a run that is in progress.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{InvocationId, Store};
+use runner::Invoker;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("cancel-tool-invocation", Tag::History, "Cancel a run")
+        .description(
+            "Stops a run that is in progress. It fails with the type `cancelled`, and its message names the user who \
+            cancelled it. The other runs of the same call go on.",
+        )
+        .returns_nothing(204, "Cancelled.")
+        .errors(409, &["run_ended"])
+}
+
+pub(crate) async fn handle(
+    State(invoker): State<Invoker>,
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(run): InPath<InvocationId>,
+) -> Result<StatusCode, Error> {
+    if invoker.cancel(&principal, &run) {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    let found = store.get_invocation(&principal.organization, &run).await?;
+    Err(if found.is_some() { Error::RunEnded } else { Error::NotFound })
+}

@@ -1,0 +1,98 @@
+//! The orders of the history.
+
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use registry::{
+    Direction, Invocation, InvocationFilter, InvocationMode, InvocationSort, Page, Principal, RunStates, Version,
+};
+
+use crate::fixtures::{World, finished, started, succeeded};
+
+/// Every order, read in pages, is that of a sort by the same keys in memory.
+#[tokio::test]
+async fn any_order_is_read_in_pages_without_gaps() {
+    use InvocationSort::{
+        CreatedAt, DurationMs, Major, Minor, Patch, SourceType as ByType, Succeeded, ToolId as ByTool,
+    };
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tools = [world.tool(&acme, "one").await, world.tool(&acme, "two").await];
+    for number in 0..24_u64 {
+        let mut record = started(&world.clock, &acme);
+        record.tool = (number % 5 != 0).then(|| tools[usize::from(number % 2 == 0)].clone());
+        record.tool_version = record.tool.as_ref().map(|_| Version::new(number % 3, number % 2, number % 4));
+        if number % 7 == 0 {
+            record.mode = InvocationMode::ConversationSimulation;
+        }
+        world.clock.advance(Duration::from_millis(number % 2));
+        record.started_at = world.clock.now();
+        world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
+        if number % 6 == 5 {
+            continue;
+        }
+        let mut end = finished(&record, succeeded("x"));
+        end.finished.duration_ms = number % 4;
+        world.store.finish_invocations(vec![end]).await.unwrap();
+    }
+    let orders: [&[(InvocationSort, Direction)]; 7] = [
+        &[(ByTool, Direction::Descending), (DurationMs, Direction::Ascending)],
+        &[(ByType, Direction::Ascending), (Major, Direction::Descending), (Minor, Direction::Ascending)],
+        &[(Patch, Direction::Descending), (ByTool, Direction::Ascending), (CreatedAt, Direction::Ascending)],
+        &[(DurationMs, Direction::Descending), (Patch, Direction::Ascending)],
+        &[(CreatedAt, Direction::Ascending), (ByTool, Direction::Ascending)],
+        &[(CreatedAt, Direction::Descending), (Succeeded, Direction::Ascending)],
+        &[
+            (Succeeded, Direction::Descending),
+            (ByType, Direction::Descending),
+            (Minor, Direction::Descending),
+            (Major, Direction::Ascending),
+            (ByTool, Direction::Descending),
+            (Patch, Direction::Ascending),
+            (DurationMs, Direction::Descending),
+            (CreatedAt, Direction::Ascending),
+        ],
+    ];
+    for (sort, states) in orders.iter().flat_map(|sort| [(sort, RunStates::All), (sort, RunStates::Finished)]) {
+        let filter = InvocationFilter { sort: sort.to_vec(), states, ..InvocationFilter::default() };
+        let mut expected = in_pages(&world, &acme, &InvocationFilter { sort: Vec::new(), ..filter.clone() }, 100).await;
+        expected.sort_by(|one, other| compare(one, other, sort));
+        let expected: Vec<_> = expected.into_iter().map(|record| record.id).collect();
+        for limit in [1, 3, 100] {
+            let seen = in_pages(&world, &acme, &filter, limit).await;
+            assert_eq!(seen.into_iter().map(|record| record.id).collect::<Vec<_>>(), expected, "{sort:?} {limit}");
+        }
+    }
+}
+
+async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Invocation> {
+    let (mut seen, mut page) = (Vec::new(), Page::first(limit));
+    loop {
+        let slice = world.store.list_invocations(&principal.organization, filter, page).await.unwrap();
+        seen.extend(slice.items);
+        let Some(token) = slice.next else { return seen };
+        page.token = token;
+    }
+}
+
+/// Compares two records by sort keys. The records were sorted by age, which the stable sort keeps for equal keys.
+fn compare(one: &Invocation, other: &Invocation, sort: &[(InvocationSort, Direction)]) -> Ordering {
+    let key = |record: &Invocation, column: InvocationSort| {
+        let version = record.tool_version.unwrap_or(Version::new(0, 0, 0));
+        let finished = record.finished.as_ref();
+        match column {
+            InvocationSort::CreatedAt => record.started_at.as_milliseconds().to_string(),
+            InvocationSort::DurationMs => finished.map_or(0, |end| end.duration_ms).to_string(),
+            InvocationSort::Succeeded => finished.is_some().to_string(),
+            InvocationSort::ToolId => record.tool.as_ref().map(ToString::to_string).unwrap_or_default(),
+            InvocationSort::Major => version.major.to_string(),
+            InvocationSort::Minor => version.minor.to_string(),
+            InvocationSort::Patch => version.patch.to_string(),
+            InvocationSort::SourceType => record.source.kind().source_type(record.mode).as_str().to_owned(),
+        }
+    };
+    sort.iter().fold(Ordering::Equal, |so_far, (column, direction)| {
+        let by_key = key(one, *column).cmp(&key(other, *column));
+        so_far.then(if *direction == Direction::Ascending { by_key } else { by_key.reverse() })
+    })
+}
