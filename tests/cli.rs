@@ -2,6 +2,7 @@
 
 mod commands;
 mod demo;
+mod gc;
 mod git_credential;
 mod local;
 mod machine;

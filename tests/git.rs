@@ -6,7 +6,7 @@ mod quota;
 
 use serde_json::json;
 
-use crate::harness::{Bump, Repository, Team};
+use crate::harness::{Bump, Repository, Team, input};
 
 #[test]
 fn a_clone_has_the_scaffold_and_can_be_published_from() {
@@ -100,7 +100,37 @@ fn bad_credentials_are_refused() {
 }
 
 #[test]
-fn a_push_to_anything_but_a_release_is_refused_on_the_terminal() {
+fn any_branch_is_tested_and_only_a_release_is_published() {
+    let team = Team::new();
+    let tool = team.tool("draft").body("return 'a draft'");
+    team.repository.commit();
+    let push =
+        |branch: &str| team.repository.ok(&["push", "-q", &team.git_url(), &format!("HEAD:refs/heads/{branch}")]);
+    push("ada/draft");
+    let test = json!({
+        "inputs": [input(&json!({}))], "commit_branch": "ada/draft", "project_path": tool.path(),
+        "required_envvars": {}, "required_secret_envvars": {},
+    });
+    assert_eq!(tool.id().len(), 24, "a tool of the same name");
+    let tested = team.post("/tool/test", &test).expect(200);
+    assert_eq!(tested["invocation_results"][0]["output"], "a draft");
+    let record = &team.history()[0];
+    assert_eq!(record["tool_id"], "0".repeat(24), "a branch test belongs to no tool");
+    assert_eq!(team.get(&format!("/tool/invocation?tool_id={}", tool.id()))["tool_invocations"], json!([]));
+    let publish = |branch: &str| {
+        let body = json!({"project_path": tool.path(), "bump_type": "minor", "commit_branch": branch});
+        team.post(&format!("/tool/{}/version", tool.id()), &body)
+    };
+    for branch in ["ada/draft", "main", "releases"] {
+        let refused = publish(branch).expect(422).to_string();
+        assert!(refused.contains("published from branches below releases/"), "{branch}: {refused}");
+    }
+    push("releases/anything");
+    publish("releases/anything").expect(201);
+}
+
+#[test]
+fn a_push_to_main_or_to_no_branch_is_refused_on_the_terminal() {
     let team = Team::new();
     team.push();
     let instead = format!("git push origin HEAD:releases/{}", team.organization);
@@ -110,8 +140,8 @@ fn a_push_to_anything_but_a_release_is_refused_on_the_terminal() {
     };
     check("HEAD:main", &["main belongs to the service"]);
     check(":main", &["main belongs to the service"]);
-    check("HEAD:feature", &["refs/heads/feature is not a branch under releases/"]);
-    check("HEAD:refs/tags/v1", &["refs/tags/v1 is not a branch under releases/"]);
+    check("HEAD:refs/heads/releases", &["a branch named releases would prevent"]);
+    check("HEAD:refs/tags/v1", &["refs/tags/v1 is not a branch"]);
     check("HEAD:refs/lathe/versions/x", &["refs/lathe/versions/x"]);
     let refs = team.repository.ok(&["ls-remote", &team.git_url()]);
     let names: Vec<&str> = refs.lines().filter_map(|line| line.split('\t').nth(1)).collect();

@@ -2,5 +2,7 @@
 
 mod commands;
 mod foreign;
+mod key_passwords;
 mod keys;
+mod organization;
 mod roles;

@@ -5,4 +5,5 @@ mod crowds;
 mod lockout;
 mod logs;
 mod metrics;
+mod start;
 mod traces;

@@ -4,7 +4,8 @@
 //! is `{"detail", "code"}`; for 422, `detail` is a list of problems. A fault (500) is logged once and shows the caller
 //! only the request id.
 //!
-//! A missing object and an object of another organisation give the same bytes, whatever the inner error says.
+//! A missing object and an object of another organisation give the same bytes, whatever the inner error says. Only a branch, a
+//! commit or a directory that is missing in the caller's own repository is named.
 
 mod classify;
 mod pointers;

@@ -20,7 +20,7 @@ pub(crate) mod schemas;
 
 pub(crate) use check::problem;
 pub(crate) use document::document;
-pub(crate) use error_codes::{BUILD_CODES, STORE_CODES};
+pub(crate) use error_codes::{BUILD_CODES, MISSING_SOURCE_CODES, STORE_CODES};
 pub(crate) use inputs::{DocumentedInput, Inputs, RequestBody, Signature};
 pub(crate) use operation_doc::{OperationDoc, Tag};
 pub(crate) use parameter::Parameter;

@@ -21,8 +21,8 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    api_keys, builds, document, git, health, invocations, me, operations, reference, roles, scaffold, signin,
-    signing_keys, test, tools, users, versions,
+    api_keys, builds, document, git, health, invocations, me, operations, organization, reference, roles, root,
+    scaffold, signin, signing_keys, test, tools, users, versions,
 };
 
 pub use build::RouteRefused;
@@ -60,6 +60,7 @@ impl RateLimits {
 #[rustfmt::skip]
 pub fn routes() -> Vec<Route> {
     vec![
+        get("/", None, root::handle).described(root::operation),
         get("/health/live", None, health::live).described(health::live_operation),
         get("/health/ready", None, health::ready).described(health::ready_operation),
         get("/v1/openapi.json", None, || document::handle(openapi_document)).described(document::operation),
@@ -67,6 +68,8 @@ pub fn routes() -> Vec<Route> {
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle).described(signin::operation),
+
+        get("/v1/{organization}/organization", Some(OwnAccount), organization::handle).described(organization::operation),
 
         get("/v1/{organization}/user/me", Some(OwnAccount), me::show::handle).described(me::show::operation),
         get("/v1/{organization}/user/me/api_key", Some(OwnAccount), me::list_keys::handle).described(me::list_keys::operation),
@@ -98,7 +101,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/{organization}/tool/{tool_id}/version", Some(ModifyTool), versions::publish::handle).described(versions::publish::operation),
         get("/v1/{organization}/tool/{tool_id}/version", Some(GetTool), versions::list::handle).described(versions::list::operation),
         get("/v1/{organization}/tool/{tool_id}/version/{version}", Some(GetTool), versions::detail::handle).described(versions::detail::operation),
-        delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(DeleteTool), versions::deprecate::handle).described(versions::deprecate::operation),
+        delete("/v1/{organization}/tool/{tool_id}/version/{version}", Some(ModifyTool), versions::deprecate::handle).described(versions::deprecate::operation),
         post("/v1/{organization}/tool/{tool_id}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle).described(versions::invoke::operation),
         post("/v1/{organization}/tool/by-name/{tool_name}/version/{version}/invoke", Some(InvokeTool), versions::invoke::handle_by_name).described(versions::invoke::operation_by_name),
         get("/v1/{organization}/tool/{tool_id}/version/{version}/provenance", Some(GetTool), versions::attestation::provenance::handle).described(versions::attestation::provenance::operation),

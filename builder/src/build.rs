@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::blocking::blocking;
 use crate::built::Built;
+use crate::cache_bounds::CacheBounds;
 use crate::checks::CheckFiles;
 use crate::config::Config;
 use crate::error::Error;
@@ -28,6 +29,7 @@ pub struct Pipeline {
     workers: Option<Workers>,
     parser: Arc<[String]>,
     limits_max: Limits,
+    cache_bounds: CacheBounds,
 }
 
 impl Pipeline {
@@ -35,7 +37,8 @@ impl Pipeline {
     /// When the scratch directory, or the system's certificates, cannot be used.
     pub fn open(config: Config, images: Images) -> Result<Self, Error> {
         let (parser, limits_max) = (config.parser.as_slice().into(), config.limits_max);
-        Ok(Self { toolchains: Toolchains::open(config, images)?, workers: None, parser, limits_max })
+        let cache_bounds = CacheBounds::of(&config.cache_dir);
+        Ok(Self { toolchains: Toolchains::open(config, images)?, workers: None, parser, limits_max, cache_bounds })
     }
 
     /// The same pipeline with components built by workers.
@@ -72,6 +75,7 @@ impl Pipeline {
         let derive_schema = declarations.input_schema.is_none();
         let project = Project { manifest: &declarations.manifest, documents: &documents, files, derive_schema, caches };
         let made = self.make(project, progress).await?;
+        self.cache_bounds.count_build().await;
         let limits_max = self.limits_max;
         blocking(move || declarations.built(made, checks, &limits_max)).await?
     }

@@ -116,7 +116,7 @@ impl Error {
             Self::TooManyBuilds { .. } => ErrorKind::TooMany,
             Self::Source(error) => match error.kind() {
                 SourceErrorKind::BadRequest => ErrorKind::BadRequest,
-                SourceErrorKind::NotFound => ErrorKind::NotFound,
+                SourceErrorKind::Missing | SourceErrorKind::NotFound => ErrorKind::NotFound,
                 _ => ErrorKind::Internal,
             },
             Self::Store(_) => ErrorKind::Store,

@@ -67,6 +67,21 @@ impl Images {
         self.unpacked(self.lazy(language)?).await
     }
 
+    /// Stores the image of a language for a version that is about to be published, or renews its time.
+    ///
+    /// # Errors
+    /// When the image is damaged or cannot be stored, or the language has none.
+    pub async fn keep(&self, language: Language) -> Result<(), Error> {
+        let lazy = self.lazy(language)?;
+        let image = self.unpacked(lazy).await?;
+        if let Some(artifacts) = &self.artifacts
+            && !artifacts.renew(&image.digest).await?
+        {
+            artifacts.put(blocking(lazy.shipped.unpack).await?.map_err(Error::internal)?).await?;
+        }
+        Ok(())
+    }
+
     /// The image of a language and its code, which the first call on this node compiles within seconds.
     ///
     /// # Errors

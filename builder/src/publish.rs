@@ -1,5 +1,6 @@
 //! Publications: lease → checkout → build → save. Only the files of this folder use the store.
 
+mod audit;
 mod branch_test;
 mod builder;
 mod bump;
@@ -22,6 +23,7 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{CommitId, Repository};
+use branch_test::candidate;
 pub use branch_test::{ReplayedBranch, TestRequest};
 use builder::Commit;
 pub use builder::{Builder, BuilderServices};
@@ -85,8 +87,19 @@ impl Builder {
         }))
     }
 
-    /// Stores the artifacts of a build, before a version refers to them.
+    /// Stores the artifacts of a build, before a version refers to them. The server is not ready while the disk refuses them.
     async fn store_artifacts(&self, built: &Built) -> Result<(), Error> {
+        let stored = self.put_artifacts(built).await;
+        if let Err(Error::Store(error)) = &stored {
+            self.store.note_refused_artifact(error);
+        }
+        stored
+    }
+
+    async fn put_artifacts(&self, built: &Built) -> Result<(), Error> {
+        if built.artifact.language_image().is_some() {
+            self.keep_image(built.manifest.language).await?;
+        }
         if let Some(mocks) = built.mocks.artifact().map_err(Error::internal)? {
             self.artifacts.put(mocks).await?;
         }
@@ -116,7 +129,7 @@ impl PublishContext<'_> {
         builder.check(principal, &built, progress).await?;
         let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
         if let Some(gate) = request.gate {
-            let candidate = &builder.candidate(principal, &built, commit).await?;
+            let candidate = &candidate(&built, commit);
             let replayed = ReplayCandidate { principal, tool: &lease.tool, candidate, gate };
             progress.step(replay_gate::STAGE, builder.pass_replay_gate(replayed, progress)).await?;
         }
@@ -170,6 +183,6 @@ fn scaffold_commit(repository: &Repository) -> Result<String, Error> {
 }
 
 fn team_branch(principal: &Principal) -> Result<BranchName, Error> {
-    let name = format!("releases/{}", principal.organization);
+    let name = format!("{}{}", BranchName::RELEASES, principal.organization);
     BranchName::parse(&name).map_err(Error::internal)
 }

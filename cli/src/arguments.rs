@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions::CompletionsArguments, envvar::EnvvarCommand, git_credential::GitCredentialArguments,
+    completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments,
     history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
     replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand, version::VersionCommand,
 };
@@ -61,6 +61,8 @@ pub enum Command {
     GitCredential(GitCredentialArguments),
     /// Check this machine for what lathe needs
     Doctor(DataArguments),
+    /// Delete what nothing needs from a data directory: old failed builds and unused artifacts
+    Gc(GcArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
     /// Child processes of the server

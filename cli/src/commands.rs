@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod doctor;
 pub mod envvar;
+pub mod gc;
 pub mod git_credential;
 pub mod history;
 mod input;
@@ -55,7 +56,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 /// Whether a command writes to a data directory or a cache, and not to a project.
 fn writes_private_files(command: &Command) -> bool {
     match command {
-        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) | Command::Doctor(_) => true,
+        Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) => true,
+        Command::Doctor(_) | Command::Gc(_) => true,
         Command::Tool(command) => matches!(command, tool::ToolCommand::Test(_)),
         _ => false,
     }
@@ -77,6 +79,7 @@ async fn run_client(command: Command, screen: Screen) -> anyhow::Result<Outcome>
         Command::Replay(arguments) => replay::run(arguments, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, screen).await,
+        Command::Gc(arguments) => gc::run(&arguments, screen).await,
         Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Completions(_) | Command::Internal(_) => {
             Ok(Outcome::Done)
         }

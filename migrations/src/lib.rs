@@ -43,6 +43,8 @@ pub const SQLITE: &[Migration] = &[
     migration!(12, "0012_tapes"),
     migration!(13, "0013_recorded_answers"),
     migration!(14, "0014_attestations"),
+    migration!(15, "0015_simulations"),
+    migration!(16, "0016_failed_builds"),
     migration!(17, "0017_search"),
 ];
 

@@ -43,7 +43,7 @@ pub struct ApiKey {
     pub name: Option<ApiKeyName>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// The hour in which the last token was issued for the key.
+    /// The hour in which the key was last used: a token was issued for it, or a request had it as its password.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
 }
@@ -57,6 +57,12 @@ pub struct NewApiKey {
 }
 
 impl ApiKeyId {
+    /// Returns the id in a key, if the text has the format of a key and a right checksum.
+    pub fn of_key(key: &str) -> Option<Self> {
+        let id = key.split('_').nth(1).filter(|id| is_well_formed(key, id))?;
+        Self::parse(id).ok()
+    }
+
     /// Returns the beginning of the key, by which people can find it.
     pub fn prefix(&self) -> String {
         format!("{PREFIX}_{self}")
@@ -116,6 +122,7 @@ mod tests {
         assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 12, 43, 6]);
         assert!(is_well_formed(key.expose(), &id));
         assert_eq!(ApiKeyId::parse(&id).unwrap().prefix(), key.expose()[..15]);
+        assert_eq!(ApiKeyId::of_key(key.expose()), ApiKeyId::parse(&id).ok());
     }
 
     #[test]
@@ -135,7 +142,7 @@ mod tests {
         let old = &key.expose()[..59];
         assert!(is_well_formed(old, &id) && !is_well_formed(old, "another_id00"));
         for wrong in [&old[..58], &format!("{old}_"), &format!("{old}_000000_"), "", "lk__", "lk_wrong_key"] {
-            assert!(!is_well_formed(wrong, &id), "{wrong}");
+            assert!(!is_well_formed(wrong, &id) && ApiKeyId::of_key(wrong).is_none(), "{wrong}");
         }
     }
 

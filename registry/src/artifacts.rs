@@ -1,10 +1,16 @@
 //! Artifacts: images, bundles and whole components, stored by digest in `artifacts/ab/<sha256>`.
 //!
-//! A file gets its name only after its bytes are flushed, and bytes that are read are compared with the digest.
+//! A file gets its name only after its bytes are flushed, and bytes that are read are compared with the digest. The time of a
+//! file is that of its last publication ([`crate::unused_artifacts`]).
 
 use std::fs;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::{UtimensatFlags, utimensat};
+use nix::sys::time::TimeSpec;
 
 use crate::data_dir::DataDir;
 use crate::digest::Digest;
@@ -24,7 +30,11 @@ impl Artifacts {
         Ok(Self { root })
     }
 
-    /// Stores the bytes durably. Bytes that are stored already are only compared.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Stores the bytes durably. Bytes that are stored already are compared, and their time is renewed.
     pub async fn put(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Digest> {
         let root = self.root.clone();
         off_the_runtime(move || put(&root, bytes.as_ref())).await
@@ -36,18 +46,24 @@ impl Artifacts {
         off_the_runtime(move || get(&path, &digest)).await
     }
 
+    /// Renews the time of stored bytes. Returns whether they are stored.
+    pub async fn renew(&self, digest: &Digest) -> Result<bool> {
+        let path = path_of(&self.root, digest);
+        off_the_runtime(move || renew(&path)).await
+    }
+
     pub async fn contains(&self, digest: &Digest) -> Result<bool> {
         let path = path_of(&self.root, digest);
         off_the_runtime(move || at(&path, path.try_exists())).await
     }
 }
 
-async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub(crate) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let finished = tokio::task::spawn_blocking(work).await;
     finished.unwrap_or_else(|error| Err(Error::StorageFailing { detail: error.to_string() }))
 }
 
-fn path_of(root: &Path, digest: &Digest) -> PathBuf {
+pub(crate) fn path_of(root: &Path, digest: &Digest) -> PathBuf {
     let name = digest.to_hex();
     root.join(&name[..2]).join(name)
 }
@@ -56,7 +72,7 @@ fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     let digest = Digest::of(bytes);
     let path = path_of(root, &digest);
     // A damaged file is replaced.
-    if matches!(get(&path, &digest), Ok(Some(_))) {
+    if matches!(get(&path, &digest), Ok(Some(_))) && renew(&path)? {
         return Ok(digest);
     }
     let folder = path.parent().unwrap_or(root);
@@ -67,6 +83,16 @@ fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
     at(&path, fs::rename(&temporary, &path))?;
     sync_folder(folder)?;
     Ok(digest)
+}
+
+/// Renews the time of a file by its path, so that a file that was moved aside meanwhile is missing.
+fn renew(path: &Path) -> Result<bool> {
+    let (now, follow) = (TimeSpec::UTIME_NOW, UtimensatFlags::FollowSymlink);
+    match utimensat(AT_FDCWD, path, &now, &now, follow) {
+        Ok(()) => Ok(true),
+        Err(Errno::ENOENT) => Ok(false),
+        Err(error) => Err(failure(path, error.into())),
+    }
 }
 
 /// Renames a directory that has the name of an artifact: this program did not create it.

@@ -14,6 +14,13 @@ pub struct FailedBuild {
     pub log: String,
 }
 
+/// Failed builds, and the bytes of their logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OldBuilds {
+    pub count: u64,
+    pub bytes: u64,
+}
+
 /// The id of a build, or of the version that it made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildReference {

@@ -52,6 +52,7 @@ mod text_type;
 mod tool;
 mod tool_version;
 mod tool_world;
+mod unused_artifacts;
 mod user;
 mod variables;
 mod version;
@@ -60,8 +61,8 @@ pub use account::{OrganizationId, UserId};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::Artifacts;
-pub use attestation::{Attestation, SigningKeyInUse};
-pub use build::{Build, BuildReference, BuildState, FailedBuild};
+pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
+pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use callable::Callable;
 pub use clock::{Clock, Timestamp};
 pub use condition::Condition;
@@ -109,6 +110,7 @@ pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
 pub use tool_world::ToolWorld;
+pub use unused_artifacts::UnusedArtifact;
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

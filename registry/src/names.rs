@@ -18,8 +18,9 @@ text_type! {
 
 text_type! {
     /// The name of a variable of a tool.
-    EnvvarName = "variable name", "must be 1 to 128 characters of A-Z _", |text| {
-        made_of(text, EnvvarName::BYTES_MAX, |c| matches!(c, 'A'..='Z' | '_'))
+    EnvvarName = "variable name", "must be 1 to 128 characters of A-Z 0-9 _, the first no digit", |text| {
+        let allowed = |c| matches!(c, 'A'..='Z' | '0'..='9' | '_');
+        made_of(text, EnvvarName::BYTES_MAX, allowed).filter(|name| !name.starts_with(|c: char| c.is_ascii_digit()))
     };
 }
 

@@ -20,6 +20,13 @@ impl ProjectPath {
 impl BranchName {
     /// Length of a branch name. Git stores it as a file name, which may have 255 bytes.
     pub const BYTES_MAX: usize = 200;
+    /// The beginning of the branches that versions are published from.
+    pub const RELEASES: &str = "releases/";
+
+    /// Whether versions can be published from the branch.
+    pub fn is_release(&self) -> bool {
+        self.as_str().starts_with(Self::RELEASES)
+    }
 }
 
 fn project_path(text: &str) -> Option<String> {

@@ -52,8 +52,6 @@ pub enum Subject {
 /// A built tool that is not published.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The live tool of the same name, if any.
-    pub tool: Option<ToolId>,
     pub tool_name: String,
     pub code: Code,
     pub input_schema: InputSchema,

@@ -53,12 +53,18 @@ impl CodeCache {
         self.read(digest).map(|_| self.path(digest))
     }
 
-    /// Reads a component's code and its file, if the file exists and verifies. A file that does not verify is logged.
+    /// Reads a component's code and its file, if the file exists and verifies, and marks it as used now. A file that does not
+    /// verify is logged.
     pub(crate) fn read(&self, digest: &Digest) -> Option<(fs::File, Vec<u8>)> {
-        self.verified(digest).unwrap_or_else(|problem| {
+        let verified = self.verified(digest).unwrap_or_else(|problem| {
             tracing::warn!(%digest, %problem, "compiled code is damaged and is not used");
             None
-        })
+        });
+        let (file, code) = verified?;
+        if let Err(error) = futimens(&file, &TimeSpec::UTIME_NOW, &TimeSpec::UTIME_NOW) {
+            tracing::debug!(%digest, %error, "a cached file cannot be marked as used, and may be evicted early");
+        }
+        Some((file, code))
     }
 
     fn verified(&self, digest: &Digest) -> io::Result<Option<(fs::File, Vec<u8>)>> {
@@ -94,11 +100,7 @@ impl CodeCache {
     /// Reads a file, if it exists and verifies, and marks it as used now.
     #[must_use]
     pub fn get(&self, name: &Digest) -> Option<Vec<u8>> {
-        let (file, bytes) = self.read(name)?;
-        if let Err(error) = futimens(&file, &TimeSpec::UTIME_NOW, &TimeSpec::UTIME_NOW) {
-            tracing::debug!(%name, %error, "a cached file cannot be marked as used, and may be evicted early");
-        }
-        Some(bytes)
+        self.read(name).map(|(_, bytes)| bytes)
     }
 
     /// Returns the names of all files but the most recently used ones.

@@ -53,10 +53,15 @@ fn place(pointer: &str) -> &str {
 }
 
 /// Applies the output limit and the result persistence. Returns the outcome, and whether it belongs in the
-/// conversation's log.
+/// conversation's log: neither a long output nor a failure with a long message or trace does.
 pub fn apply_limits(outcome: Outcome, persistence: ResultPersistence, output_characters_max: usize) -> (Outcome, bool) {
-    let Outcome::Succeeded { output } = &outcome else {
-        return (outcome, persistence != ResultPersistence::Ephemeral);
+    let output = match &outcome {
+        Outcome::Succeeded { output } => output,
+        Outcome::Failed { exception_message, exception_stack_trace, .. } => {
+            let trace: usize = exception_stack_trace.iter().map(|line| line.chars().count()).sum();
+            let fits = exception_message.chars().count().max(trace) <= PERSISTED_CHARACTERS_MAX;
+            return (outcome, fits && persistence != ResultPersistence::Ephemeral);
+        }
     };
     let characters = output.chars().count();
     if characters > output_characters_max {
@@ -121,6 +126,21 @@ mod tests {
         }
         assert_eq!(checked(json!({"type": "integer"}), "5").await, "");
         assert_ne!(checked(json!({"type": "integer"}), "five").await, "");
+    }
+
+    #[test]
+    fn a_failure_with_a_long_message_or_trace_is_not_persisted() {
+        let persisted = |message: usize, trace: &[usize], persistence| {
+            let outcome = Outcome::Failed {
+                exception_type: "E".into(),
+                exception_message: "😀".repeat(message),
+                exception_stack_trace: trace.iter().map(|characters| "é".repeat(*characters)).collect(),
+            };
+            apply_limits(outcome, persistence, Limits::DEFAULT.output_characters).1
+        };
+        assert!(persisted(5_000, &[2_000, 3_000], PersistedPreferred) && persisted(5_000, &[], Persisted));
+        assert!(!persisted(5_001, &[], PersistedPreferred) && !persisted(1, &[2_000, 3_001], Persisted));
+        assert!(!persisted(1, &[], Ephemeral));
     }
 
     #[test]

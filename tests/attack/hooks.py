@@ -37,8 +37,6 @@ def prepared(schema):
     elif isinstance(schema, dict):
         if schema.get("x-parsed") in FORMATS:
             schema["format"] = FORMATS[schema["x-parsed"]]
-        # Duplicate values in a query count once.
-        schema.pop("uniqueItems", None)
         # White space around a text is removed, so a blank text is empty.
         if schema.get("x-stripped"):
             schema.setdefault("allOf", []).append({"pattern": r"\S"})

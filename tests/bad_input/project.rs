@@ -27,16 +27,16 @@ fn an_unknown_branch_is_named() {
     let tool = team.tool("lost");
     // Nothing has been pushed, so the request creates the repository.
     let answer = tool.publish(Bump::Minor);
-    answer.expect(400);
+    answer.expect(404);
     assert!(answer.detail().contains(&format!("`{}`", team.branch())), "{answer}");
     team.push();
     for answer in [
         publish_from(&team, &tool, "tools/lost", Some("releases/other")),
         test_from(&team, "tools/lost", "releases/other"),
     ] {
-        answer.expect(400);
+        answer.expect(404);
         assert_eq!(answer.code(), "unknown_branch");
-        assert!(answer.detail().contains("`releases/other`"), "{answer}");
+        assert!(answer.detail().contains("`releases/other`; push it first"), "{answer}");
     }
     mended(tool);
 }
@@ -48,14 +48,14 @@ fn a_missing_directory_is_refused_with_those_that_are_there() {
     team.tool("traffic");
     team.push();
     for answer in [publish_from(&team, &tool, "tools/wether", None), test_from(&team, "tools/wether", &team.branch())] {
-        answer.expect(400);
+        answer.expect(404);
         for word in ["`tools/wether`", "tools/weather", "tools/traffic"] {
             assert!(answer.detail().contains(word), "{word} is missing in: {answer}");
         }
     }
     // A file where a directory should be, and a directory above the project.
-    publish_from(&team, &tool, "tools/weather/pyproject", None).expect(400);
-    publish_from(&team, &tool, "tools", None).expect(400);
+    publish_from(&team, &tool, "tools/weather/pyproject", None).expect(404);
+    publish_from(&team, &tool, "tools", None).expect(404);
     mended(tool);
 }
 

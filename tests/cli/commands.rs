@@ -119,6 +119,9 @@ fn variables() {
     lathe.ok(&["envvar", "unset", "asking", "EXTRA"]);
     lathe.run(&["envvar", "unset", "asking", "EXTRA"]).refused(1, &["EXTRA"]);
     lathe.run(&["envvar", "set", "asking", "lower=x"]).refused(1, &["A-Z"]);
+    lathe.run(&["envvar", "set", "asking", "2ND=x"]).refused(1, &["the first no digit"]);
+    lathe.ok(&["envvar", "set", "asking", "S3_REGION_2=x"]);
+    lathe.ok(&["envvar", "unset", "asking", "S3_REGION_2"]);
     let listed = lathe.ok(&["tool", "list"]);
     assert!(listed.contains("TOKEN (secret)") && !listed.contains("s3cr3t"), "{listed}");
 }

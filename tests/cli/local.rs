@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -74,6 +74,20 @@ fn echo() -> Project {
 
 fn echoes(output: &Value) -> Value {
     json!({"input_parameters": {"a": 1}, "expected_output": output})
+}
+
+#[test]
+fn the_cache_is_bounded() {
+    let wheels = local_cache().join("lathe/cache/wheels");
+    fs::create_dir_all(&wheels).expect("a directory");
+    let (old, new) = (wheels.join("0".repeat(64)), wheels.join("1".repeat(64)));
+    for (path, bytes) in [(&old, 2 << 30), (&new, 1)] {
+        fs::File::create(path).and_then(|file| file.set_len(bytes)).expect("a file without contents");
+    }
+    let file = fs::File::options().write(true).open(&old).expect("a file");
+    file.set_modified(SystemTime::UNIX_EPOCH).expect("an old file");
+    echo().test(&[]).ok();
+    assert!(!old.exists() && new.exists(), "the least recently used files beyond the bound are deleted");
 }
 
 #[test]

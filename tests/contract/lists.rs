@@ -41,6 +41,21 @@ fn tags_are_matched_with_a_star_and_with_nothing() {
 }
 
 #[test]
+fn a_set_of_values_has_none_twice() {
+    let team = Team::new();
+    let id = "a".repeat(24);
+    for query in [
+        format!("/tool/?id={id}&id={id}"),
+        format!("/tool/{}/version?creator=acme,ada&creator=acme,ada", create(&team, "set", &json!({}))),
+        format!("/tool/invocation?conversation_id={id}&conversation_id={id}"),
+        "/tool/invocation/search?query=x&query_against=inputs&query_against=inputs".to_owned(),
+    ] {
+        let refused = team.request("GET", &query).send().expect(422).to_string();
+        assert!(refused.contains("unique items"), "{query}: {refused}");
+    }
+}
+
+#[test]
 fn several_keys_sort_one_after_the_other() {
     let team = Team::new();
     for name in ["b", "a", "d", "c"] {

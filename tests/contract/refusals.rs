@@ -82,7 +82,8 @@ fn cannot_succeed(team: &Team) {
     let tool = json!({"name": "x".repeat(65), "description": "Too long a name.", "tags": {}});
     team.post("/tool/", &tool).expect(400);
     let (_, _, test) = probes().remove(5);
-    assert_eq!(team.post("/tool/test", &test).code(), "unknown_branch");
+    let unknown = team.post("/tool/test", &test);
+    assert_eq!((unknown.status, unknown.code().as_str()), (404, "unknown_branch"));
     let counted = "
         from dataclasses import dataclass
 
@@ -104,7 +105,18 @@ fn cannot_succeed(team: &Team) {
     team.post("/tool/", &same).expect(409);
     team.request("GET", "/tool/invocation?version=1.0.0").send().expect(400);
     let nowhere = json!({"project_path": "tools/nowhere", "bump_type": "patch"});
-    assert_eq!(team.post(&format!("{path}/version"), &nowhere).code(), "missing_project_directory");
+    let missing = team.post(&format!("{path}/version"), &nowhere);
+    assert_eq!((missing.status, missing.code().as_str()), (404, "missing_project_directory"));
+    cannot_be_tested(team);
+}
+
+fn cannot_be_tested(team: &Team) {
+    let (_, _, mut test) = probes().remove(5);
+    test["required_envvars"] = json!({"PLACE_1": "north"});
+    test["required_secret_envvars"] = json!({"PLACE_1": "south"});
+    let twice = team.post("/tool/test", &test);
+    assert_eq!((twice.status, twice.code().as_str()), (400, "variable_twice"));
+    assert!(twice.detail().contains("PLACE_1"), "{twice}");
 }
 
 /// A user whose role has no permissions on tools.

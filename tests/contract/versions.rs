@@ -114,8 +114,8 @@ fn versions_go_with_tools_by_position() {
     assert_eq!(paired("1.0.0", "2.0.0"), ["one 1.0.0", "two 2.0.0"]);
     assert_eq!(paired(">=2", "<2"), ["one 2.0.0", "two 1.0.0"]);
     assert_eq!(paired(">=3", ">=0"), ["two 1.0.0", "two 2.0.0"]);
-    // A query may name a tool twice, each time with other versions.
-    assert_eq!(runs(&[tools[0], tools[0], ("version", "==1.*"), ("version", "==2.*")]), ["one 1.0.0", "one 2.0.0"]);
+    let twice = [tools[0], tools[0], ("version", "==1.*"), ("version", "==2.*")];
+    team.request("GET", "/tool/invocation").query(&twice).send().expect(422);
     for uneven in [vec![tools[0], tools[1], ("version", "1.0.0")], vec![tools[0], ("version", "1"), ("version", "2")]] {
         let answer = team.request("GET", "/tool/invocation").query(&uneven).send();
         assert_eq!((answer.status, answer.code().as_str()), (400, "version_without_tool"));
@@ -178,6 +178,33 @@ fn variables_change_together_or_not_at_all_and_stay_while_they_are_needed() {
     assert_eq!(tool.invoke(json!({})).json()[0], "there");
     team.delete(&format!("/tool/{}/version/1.*", tool.id())).expect(204);
     team.post(&path, &json!({"deletes": [{"name": "KEY"}, {"name": "URL"}]})).expect(204);
+}
+
+#[test]
+fn a_deprecation_without_a_match_changes_nothing() {
+    let team = Team::new();
+    let tool = team.tool("steady").body(VERSION).published();
+    let tools = team.get("/tool/");
+    for constraint in ["2.0.0", "%3E%3D3", "%3C1"] {
+        team.delete(&format!("/tool/{}/version/{constraint}", tool.id())).expect(404);
+    }
+    assert_eq!(team.get("/tool/"), tools);
+    team.delete(&format!("/tool/{}/version/1.0.0", tool.id())).expect(204);
+    assert_ne!(team.get("/tool/")["tools"][0]["updated_at"], tools["tools"][0]["updated_at"]);
+}
+
+#[test]
+fn versions_are_deprecated_with_the_permission_to_modify() {
+    let team = Team::new();
+    let tool = team.tool("aging").body(VERSION).published();
+    let with = |user: &str, permission: &str| {
+        team.post("/role", &json!({"name": user, "grants": [{"permission": permission}]})).expect(201);
+        team.joined_by(user, user).delete(&format!("/tool/{}/version/1.0.0", tool.id()))
+    };
+    let refused = with("deleter", "Tool:DeleteTool");
+    refused.expect(403);
+    assert!(refused.detail().contains("Tool:ModifyTool"), "{refused}");
+    with("modifier", "Tool:ModifyTool").expect(204);
 }
 
 /// Running calls finish and are recorded. Calls after the response to the deprecation find no version, even if they

@@ -6,6 +6,12 @@ pub const BROWSER: Need = Need { what: "a browser", command: "apt-get install ch
 
 pub const ESBUILD: Need = Need { what: "esbuild", command: "npm install --global esbuild, or LATHE_ESBUILD=FILE" };
 
+pub const INSTALLERS: Need = Need {
+    what: "pip and uv",
+    command: "python3 -m venv target/installers && target/installers/bin/pip install -r tests/installers/requirements.txt; \
+              LATHE_TEST_INSTALLERS=$PWD/target/installers/bin",
+};
+
 pub const NETWORK_OF_ITS_OWN: Need = Need {
     what: "strace, ip and the right to make user and network namespaces",
     command: "apt-get install strace iproute2; sysctl kernel.unprivileged_userns_clone=1",

@@ -43,6 +43,21 @@ fn every_request_leaves_one_line_without_secrets() {
     }
     assert!(line["duration_ms"].is_u64() && line.get("cut_off").is_none(), "{line:#}");
 
+    let tool = team.tool("traced").body("return 'here'").published();
+    let body = json!({"inputs": [crate::harness::input(&json!({})), crate::harness::input(&json!({}))]});
+    let ran = tool.invoke_request(&body).send();
+    let runs: Vec<_> = ran.expect(200)["invocation_results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|run| run["invocation_id"].as_str().expect("an id").to_owned())
+        .collect();
+    let line = self::line(&server, ran.headers["x-request-id"].to_str().expect("text"));
+    assert_eq!((&line["tool"], &line["runs"]), (&json!(tool.id()), &json!(runs.join(","))), "{line:#}");
+    let shown = team.request("GET", &format!("/tool/invocation/{}", runs[0])).send();
+    let line = self::line(&server, shown.headers["x-request-id"].to_str().expect("text"));
+    assert_eq!((line.get("tool"), &line["runs"]), (None, &json!(runs[0])), "{line:#}");
+
     let unsigned = server.request("GET", "/v1/nobody/tool").send();
     let id = unsigned.headers["x-request-id"].to_str().expect("text");
     let line = self::line(&server, id);

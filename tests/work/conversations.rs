@@ -18,11 +18,11 @@ fn source(conversation: &str, interaction: &str) -> Value {
     })
 }
 
-/// A tool that repeats `character`, and fails for a count of zero.
+/// A tool that repeats `character`, fails for a count of zero, and fails with a long message for a negative count.
 fn repeater(team: &Team) -> Tool<'_> {
     let body = "
-        if tool_input['times'] == 0:
-            raise ValueError('none')
+        if tool_input['times'] <= 0:
+            raise ValueError('none' * (1 - 2000 * tool_input['times']))
         return tool_input['character'] * tool_input['times']
     ";
     team.tool("repeats").body(body).published()
@@ -30,13 +30,13 @@ fn repeater(team: &Team) -> Tool<'_> {
 
 struct Turn {
     character: &'static str,
-    times: usize,
+    times: i32,
     persistence: &'static str,
     interaction: &'static str,
 }
 
 impl Turn {
-    fn of(character: &'static str, times: usize) -> Self {
+    fn of(character: &'static str, times: i32) -> Self {
         Self { character, times, persistence: "persisted-preferred", interaction: FIRST_TURN }
     }
 
@@ -82,6 +82,8 @@ fn the_log_has_the_kept_turns_in_order() {
         (Turn::of("語", 20_001), false),
         (Turn::of("x", 0), true),
         (Turn::of("x", 0).persistence("ephemeral"), false),
+        (Turn::of("x", -1), false),
+        (Turn::of("x", -1).persistence("persisted"), false),
         (Turn::of("x", 2).second(), true),
     ] {
         let run = turn.run(&tool);
@@ -128,6 +130,37 @@ fn turns_are_taken_back_and_stay_in_the_history() {
 }
 
 #[test]
+fn a_simulation_is_taken_back() {
+    let team = Team::new();
+    let tool = repeater(&team);
+    let simulated = |run_id: &str| {
+        let source = json!({
+            "type": "simulation-conversation", "simulation_unit_test_set_run_id": run_id,
+            "unit_test_id": "f".repeat(24), "run_index": 3,
+            "invocation_metadata": source(CONVERSATION, FIRST_TURN)["invocation_metadata"],
+        });
+        let body = json!({"inputs": [input(&json!({"character": "x", "times": 1}))], "invocation_source": source});
+        tool.invoke_inputs(&body).remove(0).id().to_owned()
+    };
+    let runs = |run_id: &str| {
+        let list = team.get(&format!("/tool/invocation?simulation_unit_test_set_run_id={run_id}"));
+        list["tool_invocations"].as_array().expect("a list").len()
+    };
+    let [one, other] = ["e1".repeat(12), "e2".repeat(12)];
+    let ids = [simulated(&one), simulated(&one)];
+    simulated(&other);
+    Turn::of("x", 1).run(&tool);
+    let whole = json!({"simulation_unit_test_set_run_id": one});
+    assert_eq!(roll_back(&team, &whole), json!({"rolled_back": 2}));
+    assert_eq!(roll_back(&team, &whole), json!({"rolled_back": 0}));
+    assert_eq!((runs(&one), runs(&other), log(&team, "true").len()), (0, 1, 1));
+    let unlinked = team.get(&format!("/tool/invocation/{}", ids[0]))["invocation_source"].clone();
+    for name in ["simulation_unit_test_set_run_id", "unit_test_id", "run_index"] {
+        assert!(unlinked[name].is_null(), "{unlinked}");
+    }
+}
+
+#[test]
 fn a_rollback_reaches_its_own_conversation_alone() {
     let team = Team::new();
     let tool = repeater(&team);
@@ -139,9 +172,15 @@ fn a_rollback_reaches_its_own_conversation_alone() {
     let stranger = Team::on(&team.server);
     assert_eq!(roll_back(&stranger, &json!({"conversation_id": CONVERSATION})), json!({"rolled_back": 0}));
     assert_eq!(log(&team, "true").len(), 1);
-    for bad in
-        [json!({}), json!({"conversation_id": "x"}), json!({"conversation_id": CONVERSATION, "interaction_id": 3})]
-    {
+    let simulation = "e1".repeat(12);
+    for bad in [
+        json!({}),
+        json!({"conversation_id": "x"}),
+        json!({"conversation_id": CONVERSATION, "interaction_id": 3}),
+        json!({"conversation_id": CONVERSATION, "simulation_unit_test_set_run_id": simulation}),
+        json!({"interaction_id": FIRST_TURN, "simulation_unit_test_set_run_id": simulation}),
+        json!({"interaction_id": FIRST_TURN}),
+    ] {
         team.post("/tool/invocation/rollback", &bad).expect(422);
     }
 }

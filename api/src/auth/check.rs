@@ -23,8 +23,7 @@ impl AccessCheck {
 
     async fn identify(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
-        let principal = self.store.authenticate(credentials.id_token()).await?;
-        let principal = principal.filter(|principal| credentials.may_be_of(principal)).ok_or(Error::Unauthenticated)?;
+        let principal = credentials.principal(&self.store).await?.ok_or(Error::Unauthenticated)?;
         let is_own = request.organization.as_deref() == Some(principal.organization.as_str());
         if is_own { Ok(principal) } else { Err(Error::NotFound) }
     }

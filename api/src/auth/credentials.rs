@@ -1,11 +1,11 @@
-//! The two forms of credentials: `Bearer <id_token>`, and Basic with `<organisation>_<user>` as name and the id token as
-//! password, which git and package installers use. `X-ORG-ID` may repeat the organisation.
+//! The forms of credentials: `Bearer <id_token>`, and Basic, which git and package installers use. The name of Basic is
+//! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. `X-ORG-ID` may repeat the organisation.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use registry::Principal;
+use registry::{ApiKeyId, Principal, Store};
 
 const ORGANIZATION: HeaderName = HeaderName::from_static("x-org-id");
 
@@ -15,7 +15,9 @@ const HEADER_BYTES_MAX: usize = 1024;
 /// The credentials of a request, not yet checked.
 pub(super) struct Credentials {
     name: Option<String>,
-    id_token: String,
+    secret: String,
+    /// The id of the API key that is the secret; `None` for an id token.
+    key: Option<ApiKeyId>,
 }
 
 impl Credentials {
@@ -26,7 +28,7 @@ impl Credentials {
         let text = value.to_str().ok().filter(|text| text.len() <= HEADER_BYTES_MAX)?;
         let (scheme, rest) = text.split_once(' ')?;
         match scheme.to_ascii_lowercase().as_str() {
-            "bearer" => Some(Self { name: None, id_token: rest.trim().to_owned() }),
+            "bearer" => Some(Self { name: None, secret: rest.trim().to_owned(), key: None }),
             "basic" => Self::basic(rest.trim()),
             _ => None,
         }
@@ -34,19 +36,34 @@ impl Credentials {
 
     fn basic(encoded: &str) -> Option<Self> {
         let decoded = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
-        let (name, id_token) = decoded.split_once(':')?;
-        Some(Self { name: Some(name.to_owned()), id_token: id_token.to_owned() })
+        let (name, secret) = decoded.split_once(':')?;
+        Some(Self { name: Some(name.to_owned()), secret: secret.to_owned(), key: ApiKeyId::of_key(secret) })
     }
 
-    pub(super) fn id_token(&self) -> &str {
-        &self.id_token
+    /// Returns the user whom the credentials belong to, if they are right.
+    pub(super) async fn principal(&self, store: &Store) -> registry::Result<Option<Principal>> {
+        let found = match &self.key {
+            Some(_) => store.authenticate_key(&self.secret).await?,
+            None => store.authenticate(&self.secret).await?,
+        };
+        Ok(found.filter(|principal| self.may_be_of(principal)))
+    }
+
+    /// The id of the API key, if the secret is one.
+    pub(super) fn key(&self) -> Option<&ApiKeyId> {
+        self.key.as_ref()
+    }
+
+    /// The user in the name, which may begin with the organisation.
+    pub(super) fn user(&self, organization: &str) -> &str {
+        let name = self.name.as_deref().unwrap_or_default();
+        name.strip_prefix(organization).and_then(|rest| rest.strip_prefix('_')).unwrap_or(name)
     }
 
     /// Whether the credentials have no name or the principal's name.
-    pub(super) fn may_be_of(&self, principal: &Principal) -> bool {
-        let Some(name) = &self.name else { return true };
-        let user = name.strip_prefix(principal.organization.as_str()).and_then(|rest| rest.strip_prefix('_'));
-        user == Some(principal.user.as_str())
+    fn may_be_of(&self, principal: &Principal) -> bool {
+        let user = principal.user.as_str();
+        self.name.as_deref().is_none_or(|name| name == user || self.user(principal.organization.as_str()) == user)
     }
 }
 
@@ -82,19 +99,29 @@ mod tests {
 
     #[test]
     fn bearer_carries_the_token() {
-        assert_eq!(read(&["bearer abc"]).unwrap().id_token(), "abc");
+        assert_eq!(read(&["bearer abc"]).unwrap().secret, "abc");
     }
 
     #[test]
     fn basic_carries_name_and_token() {
         let credentials = read(&[&format!("Basic {}", STANDARD.encode("acme_labs_eve_1:a:b"))]).unwrap();
-        assert_eq!(credentials.id_token(), "a:b");
-        assert!(credentials.may_be_of(&principal()));
+        assert_eq!(credentials.secret, "a:b");
+        assert!(credentials.may_be_of(&principal()) && credentials.key().is_none());
+        let short = read(&[&format!("Basic {}", STANDARD.encode("eve_1:t"))]).unwrap();
+        assert!(short.may_be_of(&principal()) && short.user("acme_labs") == credentials.user("acme_labs"));
+    }
+
+    #[test]
+    fn only_basic_carries_a_key() {
+        let key = format!("lk_{}_{}", "a".repeat(12), "b".repeat(43));
+        let basic = read(&[&format!("Basic {}", STANDARD.encode(format!("eve_1:{key}")))]).unwrap();
+        assert_eq!(basic.key().map(ToString::to_string), Some("a".repeat(12)));
+        assert!(read(&[&format!("Bearer {key}")]).unwrap().key().is_none());
     }
 
     #[test]
     fn the_name_of_another_user_is_not_accepted() {
-        for name in ["acme_labs_eve", "acme_labs", "acme_labs_eve_12", "", "eve_1", "_eve_1"] {
+        for name in ["acme_labs_eve", "acme_labs", "acme_labs_eve_12", "", "eve", "_eve_1"] {
             let credentials = read(&[&format!("Basic {}", STANDARD.encode(format!("{name}:t")))]).unwrap();
             assert!(!credentials.may_be_of(&principal()), "{name}");
         }

@@ -1,5 +1,7 @@
 //! The guard in front of a route that is not public.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequestParts, Request};
 use registry::{Permission, Store};
 
@@ -7,35 +9,58 @@ use super::auth_request::AuthRequest;
 use super::caller::Caller;
 use super::check::AccessCheck;
 use super::recheck::rechecked;
-use super::resource::ResourceKind;
+use super::resource::{ResourceKind, ResourceRef};
 use crate::error::Error;
 use crate::extract::QueryParameters;
+use crate::rate::{KeyCheck, KeyLimit};
 use crate::request_identity::RequestIdentity;
+use crate::server::Peer;
 
 /// Checks the requests of one route before its handler.
 pub(crate) struct Guard {
     access: AccessCheck,
     kind: ResourceKind,
+    /// `None` when signing in has no limit.
+    key_limit: Option<Arc<KeyLimit>>,
 }
 
 impl Guard {
     /// Creates the guard of the route with this path.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
-        Self { access: AccessCheck { store, permission }, kind: ResourceKind::of(path) }
+        Self { access: AccessCheck { store, permission }, kind: ResourceKind::of(path), key_limit: None }
+    }
+
+    /// Counts checks of API keys as sign-ins.
+    pub(crate) fn with_key_limit(self, key_limit: Option<Arc<KeyLimit>>) -> Self {
+        Self { key_limit, ..self }
     }
 
     /// Returns the request with its [`Caller`] if credentials, organisation and permission are right.
     pub(crate) async fn admit(&self, request: Request) -> Result<Request, Error> {
         let (mut parts, body) = request.into_parts();
         let asked = AuthRequest::read(&mut parts, self.kind).await;
-        let principal = self.access.check(&asked).await?;
+        let checked = self.access.check(&asked).await;
+        self.count_key(&asked, KeyCheck::new(Peer::of(&parts.extensions), &checked))?;
+        let principal = checked?;
         if let Some(identity) = parts.extensions.get::<RequestIdentity>() {
             identity.set(&principal);
+            match &asked.resource {
+                ResourceRef::Tool(tool) => identity.set_tool(tool),
+                ResourceRef::Invocation(run) => identity.set_runs([run.clone()]),
+                ResourceRef::ToolName(_) | ResourceRef::None => {}
+            }
         }
         // Bounds the query of every operation, also of one that reads nothing from it.
         QueryParameters::from_request_parts(&mut parts, &()).await?;
         let body = rechecked(self.access.clone(), asked, body);
         parts.extensions.insert(Caller(principal));
         Ok(Request::from_parts(parts, body))
+    }
+
+    fn count_key(&self, asked: &AuthRequest, check: KeyCheck) -> Result<(), Error> {
+        let (Some(limit), Some(credentials)) = (&self.key_limit, &asked.credentials) else { return Ok(()) };
+        let organization = asked.organization.as_deref().unwrap_or_default();
+        let Some(key) = credentials.key() else { return Ok(()) };
+        limit.count([organization, credentials.user(organization), key.as_str()], check)
     }
 }

@@ -35,7 +35,8 @@ impl Error {
         }
     }
 
-    /// A stable name. All missing resources share one code, so that the response does not tell the reason.
+    /// A stable name. All missing resources share one code, so that the response does not tell the reason, except those of the
+    /// caller's own repository.
     pub fn code(&self) -> &'static str {
         match self {
             Self::MethodNotAllowed => "method_not_allowed",
@@ -58,7 +59,7 @@ impl Error {
             Self::ShuttingDown => "shutting_down",
             Self::NotReady { .. } => "not_ready",
             Self::Internal { .. } => "internal",
-            _ if self.kind() == Kind::NotFound && !self.names_what_is_missing() => "not_found",
+            _ if self.is_anonymous() => "not_found",
             Self::NotFound => "not_found",
             Self::Registry(error) => error.code(),
             Self::Runner(error) => error.code(),
@@ -68,14 +69,22 @@ impl Error {
         }
     }
 
+    /// Whether all errors of this kind look the same: the resource may be another organisation's. A branch, commit or directory
+    /// is only searched in the caller's own repository, and a deprecated version only in a tool that the caller may invoke, so that
+    /// their names reveal nothing.
+    pub(super) fn is_anonymous(&self) -> bool {
+        let is_part_of_a_visible_object = match self {
+            Self::Source(error) => error.kind() == SourceErrorKind::Missing,
+            Self::InBuild { error, .. } => !error.is_anonymous(),
+            Self::Runner(runner::Error::VersionDeprecated(_)) => true,
+            _ => false,
+        };
+        self.kind() == Kind::NotFound && !is_part_of_a_visible_object
+    }
+
     /// Whether the text is meant for callers. Texts of the registry may name paths of the machine.
     pub(super) const fn is_presentable(&self) -> bool {
         !matches!(self, Self::Registry(_))
-    }
-
-    /// Whether a response with 404 tells what is missing: a part of an object that the caller may see.
-    pub(super) const fn names_what_is_missing(&self) -> bool {
-        matches!(self, Self::Runner(runner::Error::VersionDeprecated(_)))
     }
 
     /// The time after which a client may try again.
@@ -163,7 +172,7 @@ fn builder_kind(kind: builder::ErrorKind) -> Kind {
 fn source_kind(kind: SourceErrorKind) -> Kind {
     match kind {
         SourceErrorKind::BadRequest => Kind::BadRequest,
-        SourceErrorKind::NotFound => Kind::NotFound,
+        SourceErrorKind::Missing | SourceErrorKind::NotFound => Kind::NotFound,
         SourceErrorKind::Forbidden => Kind::Forbidden,
         SourceErrorKind::TooLarge => Kind::TooLarge,
         SourceErrorKind::UnknownForm => Kind::UnsupportedMediaType,

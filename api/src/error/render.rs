@@ -65,10 +65,13 @@ impl Error {
         let detail = match (error.kind(), error) {
             (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
-            (Kind::NotFound, error) if !error.names_what_is_missing() => json!(Self::NotFound.to_string()),
+            (_, error) if error.is_anonymous() => json!(Self::NotFound.to_string()),
             (Kind::Unavailable, error) if !error.is_presentable() => {
                 tracing::warn!(error = with_causes(&error), "request refused for now");
-                json!("The service cannot do this now; try again later.")
+                json!(match code {
+                    "storage_failing" => "The server's disk is full or failing; tell its operator.",
+                    _ => "The service cannot do this now; try again later.",
+                })
             }
             (_, error) => json!(error.to_string()),
         };

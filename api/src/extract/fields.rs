@@ -101,6 +101,20 @@ impl Fields<'_> {
         self.schema.insert("not".to_owned(), both);
     }
 
+    /// Requires that exactly one of two optional fields is present.
+    pub(crate) fn exactly_one_of(&mut self, [first, second]: [&str; 2]) {
+        let Some(node) = self.node else {
+            let given = |name: &str| json!({"required": [name], "properties": {name: {"not": {"type": "null"}}}});
+            self.schema.insert("oneOf".to_owned(), json!([given(first), given(second)]));
+            return;
+        };
+        match (node.optional(first), node.optional(second)) {
+            (Some(_), Some(other)) => other.note::<()>("value_error", &format!("cannot be combined with {first}")),
+            (None, None) => node.note("missing", &format!("{first} or {second} is required")),
+            _ => None,
+        };
+    }
+
     /// Marks the schema as necessary but not sufficient; the mark names the parser that decides.
     pub(crate) fn parsed_as(&mut self, mark: &str) {
         if self.node.is_none() {

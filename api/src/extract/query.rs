@@ -89,25 +89,15 @@ impl QueryParameters {
         self.values(name, decoder)
     }
 
-    /// The different values of a parameter, in the order of their first occurrence.
+    /// The values of a parameter, in order. A repeated value is a problem.
     pub(crate) fn distinct<D: TextDecoder<Value: PartialEq>>(
         &mut self,
         name: &'static str,
         text: &'static str,
         decoder: &D,
     ) -> Vec<D::Value> {
-        different(self.positional_set(name, text, decoder))
-    }
-
-    /// The values of a set, in order and with duplicates, so that another parameter can be paired by position.
-    pub(crate) fn positional_set<D: TextDecoder>(
-        &mut self,
-        name: &'static str,
-        text: &'static str,
-        decoder: &D,
-    ) -> Vec<D::Value> {
         self.describe(|| Parameter::query(name, text, optional_list(set_schema(decoder))));
-        self.values(name, decoder)
+        self.different_values(name, decoder)
     }
 
     /// Like [`Self::distinct`], for a parameter that must occur.
@@ -123,7 +113,7 @@ impl QueryParameters {
             Parameter::query(name, text, schema).required()
         });
         self.require(name);
-        different(self.values(name, decoder))
+        self.different_values(name, decoder)
     }
 
     /// The value of a parameter that may be absent.
@@ -227,6 +217,15 @@ impl QueryParameters {
         values
     }
 
+    fn different_values<D: TextDecoder<Value: PartialEq>>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
+        let values = self.values(name, decoder);
+        let repeats = |index: usize| values[..index].contains(&values[index]);
+        if (1..values.len()).any(repeats) {
+            self.note(name, "unique_items", "List should have unique items".into());
+        }
+        values
+    }
+
     fn value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
         match decoder.parse(self.last(name)?) {
             Ok(value) => Some(value),
@@ -250,7 +249,7 @@ fn list_schema(decoder: &impl TextDecoder) -> Value {
     json!({"type": "array", "items": decoder.schema(), "maxItems": PARAMETERS_MAX})
 }
 
-/// The schema of a list in which order and repetition mean nothing.
+/// The schema of a list without repetition.
 fn set_schema(decoder: &impl TextDecoder) -> Value {
     let mut schema = list_schema(decoder);
     schema["uniqueItems"] = json!(true);
@@ -260,14 +259,4 @@ fn set_schema(decoder: &impl TextDecoder) -> Value {
 fn optional_list(mut schema: Value) -> Value {
     schema["default"] = json!([]);
     schema
-}
-
-fn different<T: PartialEq>(values: Vec<T>) -> Vec<T> {
-    let mut kept = Vec::new();
-    for value in values {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
 }

@@ -1,5 +1,6 @@
 //! The rate limit of one route, applied after its guard and before its handler.
 
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ pub(crate) struct LimitFactory {
     clock: MonotonicClock,
     callers: Usage,
     sign_ins: Usage,
+    keys: Usage,
 }
 
 /// The limit of one operation.
@@ -49,7 +51,7 @@ pub(crate) struct Limit {
 }
 
 /// A limiter with its table.
-struct Counter {
+pub(super) struct Counter {
     limiter: Limiter,
     usage: Usage,
     /// The moment from which the table counts.
@@ -68,19 +70,20 @@ struct Verdict {
 impl LimitFactory {
     pub(crate) fn new(limits: RateLimits, system: registry::Clock) -> Self {
         let clock = MonotonicClock::new(system.clone());
-        let (callers, sign_ins) = (Usage::new(clock.clone()), Usage::new(clock.clone()));
-        Self { limits, system, clock, callers, sign_ins }
+        let [callers, sign_ins, keys] = [(); 3].map(|()| Usage::new(clock.clone()));
+        Self { limits, system, clock, callers, sign_ins, keys }
+    }
+
+    /// Returns a counter of the API keys that were right in the last minute. All share one table.
+    pub(super) fn right_keys(&self) -> Counter {
+        Counter::new(&self.keys, Quota::per_minute(NonZeroU32::MIN), self.clock.clone())
     }
 
     /// Returns the limit of an operation, if it has one.
     pub(crate) fn limit(&self, operation: &'static str) -> Option<Limit> {
         let per_minute = self.limits.of(operation)?.min(PER_MINUTE_MAX);
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
-        let counter = |usage: &Usage| Counter {
-            limiter: Limiter::new(quota, usage.clone(), self.clock.clone()),
-            usage: usage.clone(),
-            start: self.clock.now(),
-        };
+        let counter = |usage: &Usage| Counter::new(usage, quota, self.clock.clone());
         let (callers, sign_ins) = (counter(&self.callers), counter(&self.sign_ins));
         Some(Limit { operation, quota, system: self.system.clone(), callers, sign_ins })
     }
@@ -112,9 +115,16 @@ impl Limit {
             return self.count(&self.callers, &Key::of(self.operation, principal));
         }
         let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
-        let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-        let key = Key::named(self.operation, [&organization, named_user(&parts.headers)], peer);
-        self.count(&self.sign_ins, &key)
+        let peer = Peer::of(&parts.extensions);
+        self.count(&self.sign_ins, &Key::named(self.operation, [&organization, named_user(&parts.headers)], peer))
+    }
+
+    /// Counts a sign-in under names that are not checked yet. Refuses it beyond the limit.
+    pub(super) fn count_sign_in(&self, names: [&str; 2], peer: Option<IpAddr>) -> Result<(), Error> {
+        let verdict = self.count(&self.sign_ins, &Key::named(self.operation, names, peer));
+        let Some(retry_after) = verdict.retry_after else { return Ok(()) };
+        metrics::rate_limited(self.operation);
+        Err(Error::RateLimited { per_minute: self.per_minute(), retry_after })
     }
 
     fn count(&self, counter: &Counter, key: &Key) -> Verdict {
@@ -144,6 +154,21 @@ impl Limit {
 }
 
 impl Counter {
+    fn new(usage: &Usage, quota: Quota, clock: MonotonicClock) -> Self {
+        let start = clock.now();
+        Self { limiter: Limiter::new(quota, usage.clone(), clock), usage: usage.clone(), start }
+    }
+
+    /// Whether the last minute has an entry of the key, without adding one.
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.restored_in(key).is_some_and(|left| !left.is_zero())
+    }
+
+    pub(super) fn add(&self, key: &Key) {
+        // A key that is refused has an entry already.
+        let _ = self.limiter.check_key(key);
+    }
+
     fn restored_in(&self, key: &Key) -> Option<Duration> {
         let elapsed = self.limiter.clock().now().saturating_sub(self.start);
         Some(self.usage.restored_at(key)?.saturating_sub(elapsed).into())

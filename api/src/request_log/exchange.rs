@@ -46,7 +46,7 @@ impl Exchange {
         let span = tracing::info_span!("request", request_id, method, route, otel.kind = "server");
         let trace_id = trace_context::join(&span, request.headers(), || format!("{method} {route}"));
         let clients_id = clients_id(request.headers());
-        let peer = request.extensions().get::<Peer>().map(|Peer(address)| *address);
+        let peer = Peer::of(request.extensions());
         metrics::request_began();
         let (began, status, is_complete) = (Instant::now(), None, false);
         Self { id, clients_id, method, route, peer, identity, trace_id, span, began, status, is_complete }
@@ -75,6 +75,8 @@ impl Exchange {
             duration_ms,
             organization = organization.map(tracing::field::display),
             user = user.map(tracing::field::display),
+            tool = self.identity.tool().map(tracing::field::display),
+            runs = self.identity.runs(),
             peer = self.peer.map(tracing::field::display),
             cut_off = (!self.is_complete).then_some(true),
             "request"

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::auth::Guard;
 use crate::error::Error;
 use crate::openapi::{self, OperationDoc};
-use crate::rate::LimitFactory;
+use crate::rate::{KeyLimit, LimitFactory};
 use crate::request_log::log_request;
 
 /// Paths that begin with this belong to an organisation.
@@ -36,12 +36,14 @@ pub enum RouteRefused {
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
     let limits = LimitFactory::new(app.config().rate_limits.clone(), app.clock().clone());
+    let key_limit = KeyLimit::new(&limits).map(Arc::new);
     let mut router = Router::new();
     for route in table {
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
+        let guard = guard.map(|guard| guard.with_key_limit(key_limit.clone()));
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| limits.limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
-        if !route.path.contains("{*") {
+        if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }
         router = router.route(route.path, handler);

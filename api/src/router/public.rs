@@ -1,7 +1,8 @@
 //! The operations without a permission.
 
 /// Operations that every client may call.
-pub(super) const PUBLIC: [(&str, &str); 7] = [
+pub(super) const PUBLIC: [(&str, &str); 8] = [
+    ("GET", "/"),
     ("GET", "/docs"),
     ("GET", "/docs/errors"),
     ("GET", "/docs/{asset}"),

@@ -46,8 +46,8 @@ pub(crate) fn write_operation() -> OperationDoc {
     common(OperationDoc::new("post-git-interface", Tag::Source, "Fetch or push"))
         .description(
             "The second request of git's smart HTTP protocol: `tools.git/git-upload-pack` fetches and \
-            `tools.git/git-receive-pack` pushes. A push may change only branches below `releases/`, and is checked before a \
-            branch changes. Git's own response has the refusal of a push. A body may be compressed with gzip; its bound \
+            `tools.git/git-receive-pack` pushes. A push may change every branch but `main`, and is checked before a branch \
+            changes. Git's own response has the refusal of a push. A body may be compressed with gzip; its bound \
             also applies to the uncompressed bytes.",
         )
         .binary_body(&["application/x-git-upload-pack-request", "application/x-git-receive-pack-request"])

@@ -8,23 +8,28 @@ use registry::{OrganizationId, SignIn, SignInRefused, SignedIn, Store};
 use serde_json::json;
 
 use crate::error::Error;
-use crate::extract;
+use crate::extract::{self, Problem};
 use crate::openapi::{DocumentedInput, Inputs, OperationDoc, Parameter, STORE_CODES, Tag, schemas};
 use crate::wire::{SecretText, Token};
+
+/// The headers with the key's id, the key, and its user.
+const HEADERS: [&str; 3] = ["x-api-key-id", "x-api-key", "x-user-id"];
 
 /// The organisation in the path.
 pub(crate) struct Organization(String);
 
 pub(crate) fn operation() -> OperationDoc {
-    let key = |name, description| Parameter::header(name, description, schemas::text()).required();
+    let [key_id, key, user] = HEADERS;
+    let header = |name, description| Parameter::header(name, description, schemas::text()).required();
     OperationDoc::new("sign-in-with-api-key", Tag::SignIn, "Sign in with an API key")
         .description("Returns a token for an API key. The key is in the headers; the body is empty.")
-        .parameter(key("x-api-key-id", "The key's id."))
-        .parameter(key("x-api-key", "The key."))
-        .parameter(key("x-user-id", "The id of the key's user."))
+        .parameter(header(key_id, "The key's id."))
+        .parameter(header(key, "The key."))
+        .parameter(header(user, "The id of the key's user."))
         .returns::<Token>(200, "The token.", json!({"id_token": "lt_5f2b…", "expires_at": "2026-11-20T21:32:05.000Z"}))
         .errors(401, &["unauthenticated"])
         .errors(404, &["not_found"])
+        .errors(422, &["request_invalid"])
         .errors(429, &["rate_limited"])
         .errors(503, STORE_CODES)
 }
@@ -35,14 +40,9 @@ pub(crate) async fn handle(
     Organization(organization): Organization,
     headers: HeaderMap,
 ) -> Result<Json<Token>, Error> {
+    let [api_key_id, api_key, user] = texts(&headers)?;
     let organization = OrganizationId::parse(&organization).map_err(|_| Error::NotFound)?;
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let sign_in = SignIn {
-        organization: &organization,
-        api_key_id: header("x-api-key-id"),
-        api_key: header("x-api-key"),
-        user: header("x-user-id"),
-    };
+    let sign_in = SignIn { organization: &organization, api_key_id, api_key, user };
     match store.sign_in(sign_in).await? {
         SignedIn::Issued(token) => {
             let expires_at = token.expires_at.to_string();
@@ -51,6 +51,17 @@ pub(crate) async fn handle(
         SignedIn::Refused(SignInRefused::UnknownOrganization) => Err(Error::NotFound),
         SignedIn::Refused(SignInRefused::BadCredentials) => Err(Error::Unauthenticated),
     }
+}
+
+/// The values of [`HEADERS`], which must be present. A value that is not a text is wrong.
+fn texts(headers: &HeaderMap) -> Result<[&str; 3], Error> {
+    let missing = HEADERS.into_iter().filter(|name| !headers.contains_key(*name));
+    let problem = |name: &str| Problem::new(vec!["header".into(), name.into()], "missing", "Field required");
+    let problems: Vec<Problem> = missing.map(problem).collect();
+    if !problems.is_empty() {
+        return Err(Error::Invalid { problems });
+    }
+    Ok(HEADERS.map(|name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()))
 }
 
 /// The document describes the organisation once for all paths.

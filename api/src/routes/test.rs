@@ -43,6 +43,7 @@ pub(crate) fn operation() -> OperationDoc {
             runs have the source `branch-test`.",
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
+        .errors(400, &["variable_twice"])
         .builds_and_runs_a_branch()
 }
 
@@ -107,11 +108,16 @@ impl FromBody for Request {
         let envvars = fields.required("required_envvars", VARIABLES);
         let secrets = fields.required("required_secret_envvars", VARIABLES);
         let gate = fields.optional("gate", replay_gate());
-        let secrets = secrets?.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect();
+        let (envvars, secrets) = (envvars?, secrets?);
+        if let Some(name) = envvars.keys().find(|name| secrets.contains_key(name)) {
+            let detail = format!("{name} is in required_envvars and in required_secret_envvars; give it once");
+            return fields.refuse("variable_twice", &detail);
+        }
+        let secrets = secrets.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect();
         let test = TestRequest {
             project_path: project_path?,
             commit_branch: commit_branch?,
-            variables: SuppliedVariables { envvars: envvars?, secrets },
+            variables: SuppliedVariables { envvars, secrets },
             gate,
         };
         Some(Self { inputs: inputs?, test })

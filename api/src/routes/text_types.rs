@@ -33,7 +33,7 @@ pub(crate) const DESCRIPTION: Text<Description> = Text::trimmed(|| {
 
 pub(crate) const ENVVAR_NAME: Text<EnvvarName> = Text::trimmed(|| {
     let bytes_max = EnvvarName::BYTES_MAX;
-    json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[A-Z_]+$", "x-stripped": true})
+    json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[A-Z_][A-Z0-9_]*$", "x-stripped": true})
 });
 
 pub(crate) const PROJECT_PATH: Text<ProjectPath> = Text::of_type(|| {
@@ -43,18 +43,32 @@ pub(crate) const PROJECT_PATH: Text<ProjectPath> = Text::of_type(|| {
     })
 });
 
-/// The pattern has the rules of `git check-ref-format --branch`.
-pub(crate) const BRANCH_NAME: Text<BranchName> = Text::of_type(|| {
+pub(crate) const BRANCH_NAME: Text<BranchName> = Text::of_type(|| branch_schema(""));
+
+/// A branch that versions are published from.
+pub(crate) const RELEASE_BRANCH: Text<BranchName> = Text::new(
+    || branch_schema(BranchName::RELEASES),
+    |text| match BranchName::parse(text) {
+        Ok(branch) if !branch.is_release() => Err(format!(
+            "versions are published from branches below {}; push the commit there, or test this branch instead",
+            BranchName::RELEASES
+        )),
+        parsed => parsed.map_err(|error| error.to_string()),
+    },
+);
+
+/// A branch whose name begins with `prefix`. The pattern has the rules of `git check-ref-format --branch`.
+fn branch_schema(prefix: &str) -> Value {
     let refused = r"^(?!-|@$|HEAD$)(?!.*(\.\.|@\{|\.$|\.lock(/|$)))";
     let characters = r"\u0000-\u0020\u007f-\u009f~^:?*\[\\/";
     let part = format!("[^.{characters}][^{characters}]*");
     let bytes_max = BranchName::BYTES_MAX;
     json!({
         "type": "string", "maxLength": bytes_max, "x-bytes-max": bytes_max,
-        "pattern": format!("{refused}{part}(/{part})*$"),
+        "pattern": format!("{refused}{prefix}{part}(/{part})*$"),
         "description": "The branch without `refs/heads/`.",
     })
-});
+}
 
 pub(crate) const USER_ID: Text<UserId> =
     Text::of_type(|| json!({"type": "string", "maxLength": UserId::BYTES_MAX, "pattern": "^[A-Za-z0-9._@-]+$"}));

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use axum::http::Extensions;
+
 /// IPv6 addresses of one network of this many bits are one client.
 const IPV6_NETWORK_BITS: u32 = 64;
 
@@ -10,6 +12,11 @@ const IPV6_NETWORK_BITS: u32 = 64;
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 impl Peer {
+    /// The address of a request's client.
+    pub(crate) fn of(extensions: &Extensions) -> Option<IpAddr> {
+        extensions.get::<Self>().map(|Self(address)| *address)
+    }
+
     /// The part of the address that stands for one client.
     pub(super) fn client(self) -> IpAddr {
         match self.0.to_canonical() {

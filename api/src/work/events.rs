@@ -11,12 +11,14 @@ use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::poll_fn;
 use futures_util::{FutureExt, Stream, StreamExt};
+use registry::InvocationId;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::coop::unconstrained;
 
 use super::FinalResponse;
+use crate::request_identity::RequestIdentity;
 
 /// Events queued for a slow client. A burst of a build log fits.
 pub(super) const BUFFERED_MAX: usize = 512;
@@ -44,15 +46,27 @@ impl Event {
 pub(crate) struct Events {
     sender: Option<Sender<Event>>,
     dropped: Arc<AtomicU64>,
+    /// Receives the ids of the runs, for the request log.
+    request: RequestIdentity,
 }
 
 impl Events {
     pub(super) fn none() -> Self {
-        Self { sender: None, dropped: Arc::default() }
+        Self { sender: None, dropped: Arc::default(), request: RequestIdentity::default() }
     }
 
     pub(super) fn to(sender: Sender<Event>) -> Self {
-        Self { sender: Some(sender), dropped: Arc::default() }
+        Self { sender: Some(sender), ..Self::none() }
+    }
+
+    /// The events of a request.
+    pub(super) fn of(self, request: RequestIdentity) -> Self {
+        Self { request, ..self }
+    }
+
+    /// Notes the runs of the work.
+    pub(crate) fn note_runs(&self, runs: impl IntoIterator<Item = InvocationId>) {
+        self.request.set_runs(runs);
     }
 
     /// Whether the client reads the events.

@@ -16,12 +16,14 @@ use super::response_mode::ResponseMode;
 use crate::error::Error;
 use crate::openapi::{DocumentedInput, Inputs};
 use crate::request_id::RequestId;
+use crate::request_identity::RequestIdentity;
 use crate::tasks::Tasks;
 
 /// The response mode of a request, and the means to run its work.
 pub(crate) struct Reply {
     pub(super) mode: ResponseMode,
     pub(super) request: RequestId,
+    identity: RequestIdentity,
     pub(super) tasks: Tasks,
     pub(super) store: Store,
 }
@@ -43,8 +45,9 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let request = RequestId::from_request_parts(parts, state).await?;
+        let identity = parts.extensions.get::<RequestIdentity>().cloned().unwrap_or_default();
         let mode = ResponseMode::of(&parts.headers);
-        Ok(Self { mode, request, tasks: Tasks::from_ref(state), store: Store::from_ref(state) })
+        Ok(Self { mode, request, identity, tasks: Tasks::from_ref(state), store: Store::from_ref(state) })
     }
 }
 
@@ -78,10 +81,10 @@ impl Reply {
     /// A sender for the events of the work, and the receiver when the client asked for a stream.
     pub(super) fn events(&self) -> (Events, Option<Receiver<Event>>) {
         if self.mode != ResponseMode::Stream {
-            return (Events::none(), None);
+            return (Events::none().of(self.identity.clone()), None);
         }
         let (sender, receiver) = mpsc::channel(events::BUFFERED_MAX);
-        (Events::to(sender), Some(receiver))
+        (Events::to(sender).of(self.identity.clone()), Some(receiver))
     }
 }
 

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use api::{Config, RateLimits};
+use axum::http::StatusCode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use registry::{Clock, Timestamp};
 use serde_json::json;
 
@@ -80,6 +83,34 @@ async fn signing_in_is_counted_by_the_names_in_the_request() {
     }
     assert_eq!(sign_in("ada").await.refusal(), (429, "rate_limited".to_owned()));
     assert_eq!(sign_in("bob").await.status, 401);
+}
+
+/// Two sign-ins a minute.
+#[tokio::test]
+async fn a_key_in_a_request_counts_as_a_sign_in() {
+    let (app, clock) = limited(RateLimits::off().with("sign-in-with-api-key", 2).unwrap()).await;
+    let right = app.key.api_key.expose();
+    let wrong = format!("lk_{}_{}", app.key.api_key_id, "a".repeat(43));
+    let ask = async |key: &str| {
+        let basic = STANDARD.encode(format!("acme_ada:{key}"));
+        app.request("GET", "/v1/acme/tool").header("authorization", &format!("Basic {basic}")).send().await
+    };
+    for _ in 0..5 {
+        assert_eq!(ask(right).await.status, 200, "a right key counts once a minute");
+    }
+    assert_eq!(ask(&wrong).await.status, 401);
+    assert_eq!(ask(&wrong).await.refusal(), (429, "rate_limited".to_owned()));
+    let sign_in = app.request("POST", "/v1/acme/user/signin_with_api_key").header("x-user-id", "ada");
+    let sign_in = sign_in.header("x-api-key-id", &app.key.api_key_id).header("x-api-key", right);
+    assert_eq!(sign_in.send().await.status, 429, "both ways have one limit");
+    assert_eq!(ask(right).await.status, 200);
+    clock.advance(Duration::from_mins(1));
+    assert_eq!(
+        (ask(&wrong).await.status, ask(&wrong).await.status),
+        (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
+    );
+    assert_eq!(ask(right).await.status, 429, "a guess that is right is not told beyond the limit");
+    assert_eq!(app.get("/tool").await.status, 200, "a token is not counted");
 }
 
 #[tokio::test]

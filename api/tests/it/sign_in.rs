@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 
 use crate::harness::{Answer, TestApp};
 
@@ -40,17 +41,51 @@ async fn wrong_credentials_are_refused_without_naming_the_wrong_part() {
 }
 
 #[tokio::test]
+async fn headers_that_are_missing_are_named() {
+    let app = TestApp::start().await;
+    let sign_in = |path: &'static str| app.request("POST", path).header("x-api-key", "k").send();
+    for path in ["/v1/acme/user/signin_with_api_key", "/v1/nobody/user/signin_with_api_key"] {
+        let answer = sign_in(path).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        let problem = |name| json!({"loc": ["header", name], "msg": "Field required", "type": "missing"});
+        assert_eq!(answer.json()["detail"], json!([problem("x-api-key-id"), problem("x-user-id")]));
+    }
+}
+
+#[tokio::test]
 async fn basic_credentials_have_organization_and_user() {
     let app = TestApp::start().await;
     for (name, expected) in [
         ("acme_ada", StatusCode::OK),
+        ("ada", StatusCode::OK),
         ("acme_eve", StatusCode::UNAUTHORIZED),
+        ("eve", StatusCode::UNAUTHORIZED),
         ("other_ada", StatusCode::UNAUTHORIZED),
         ("", StatusCode::UNAUTHORIZED),
     ] {
         let credentials = STANDARD.encode(format!("{name}:{}", app.token));
         let request = app.request("GET", "/v1/acme/tool").header("authorization", &format!("Basic {credentials}"));
         assert_eq!(request.send().await.status, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_a_password_of_basic_and_no_bearer() {
+    let app = TestApp::start().await;
+    let key = app.key.api_key.expose();
+    let basic = |name: &str| format!("Basic {}", STANDARD.encode(format!("{name}:{key}")));
+    for (authorization, expected) in [
+        (basic("acme_ada"), StatusCode::OK),
+        (basic("ada"), StatusCode::OK),
+        (basic("eve"), StatusCode::UNAUTHORIZED),
+        (basic(""), StatusCode::UNAUTHORIZED),
+        (format!("Bearer {key}"), StatusCode::UNAUTHORIZED),
+    ] {
+        let status =
+            async |path: &str| app.request("GET", path).header("authorization", &authorization).send().await.status;
+        assert_eq!(status("/v1/acme/tool").await, expected, "{authorization}");
+        let foreign = if expected == StatusCode::OK { StatusCode::NOT_FOUND } else { expected };
+        assert_eq!(status("/v1/other/tool").await, foreign, "{authorization}");
     }
 }
 

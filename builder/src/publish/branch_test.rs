@@ -1,6 +1,6 @@
 //! Builds of branches for tests: the steps of a publication, without saving a version.
 
-use registry::{BranchName, Principal, ProjectPath, ToolName, Variables};
+use registry::{BranchName, Principal, ProjectPath, ToolId, ToolName, Variables};
 use runner::{Candidate, CompiledMocks};
 use tracing::Instrument;
 
@@ -52,9 +52,11 @@ impl Builder {
             let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
             let variables = variables.required_by(&built.manifest, FIELDS)?;
             self.check(principal, &built, &progress).await?;
-            let candidate = self.candidate(principal, &built, commit).await?;
-            if let Some((gate, tool)) = gate.zip(candidate.tool.as_ref()) {
-                let replayed = ReplayCandidate { principal, tool, candidate: &candidate, gate };
+            let candidate = candidate(&built, commit);
+            if let Some(gate) = gate
+                && let Some(tool) = self.tool_of_name(principal, &candidate.tool_name).await?
+            {
+                let replayed = ReplayCandidate { principal, tool: &tool, candidate: &candidate, gate };
                 progress.step(replay_gate::STAGE, self.pass_replay_gate(replayed, &progress)).await?;
             }
             Ok(Candidate { variables, ..candidate })
@@ -80,34 +82,29 @@ impl Builder {
             let commit = held.commit();
             let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
             built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
-            self.candidate(principal, &built, commit).await
+            Ok(candidate(&built, commit))
         };
         metrics::counted("replay", build.instrument(span)).await
     }
 
-    /// The candidate for a built tool, without variables.
-    pub(super) async fn candidate(
-        &self,
-        principal: &Principal,
-        built: &Built,
-        commit: CommitId,
-    ) -> Result<Candidate, Error> {
-        let name = built.tool_name();
-        let tool = match ToolName::parse(&name) {
-            Ok(name) => self.store.find_live_tool(&principal.organization, &name).await?,
-            Err(_) => None,
-        };
-        Ok(Candidate {
-            tool: tool.map(|tool| tool.id),
-            tool_name: name,
-            code: built.artifact.code(),
-            input_schema: built.validator.clone(),
-            mocks: CompiledMocks::new(&built.mocks).into(),
-            settings: built.settings.clone(),
-            variables: Variables::default(),
-            required_envvars: built.manifest.required_envvars.clone(),
-            required_secret_envvars: built.manifest.required_secret_envvars.clone(),
-            commit: commit.to_string(),
-        })
+    /// The live tool with the name of a project, if any.
+    async fn tool_of_name(&self, principal: &Principal, name: &str) -> Result<Option<ToolId>, Error> {
+        let Ok(name) = ToolName::parse(name) else { return Ok(None) };
+        Ok(self.store.find_live_tool(&principal.organization, &name).await?.map(|tool| tool.id))
+    }
+}
+
+/// The candidate for a built tool, without variables.
+pub(super) fn candidate(built: &Built, commit: CommitId) -> Candidate {
+    Candidate {
+        tool_name: built.tool_name(),
+        code: built.artifact.code(),
+        input_schema: built.validator.clone(),
+        mocks: CompiledMocks::new(&built.mocks).into(),
+        settings: built.settings.clone(),
+        variables: Variables::default(),
+        required_envvars: built.manifest.required_envvars.clone(),
+        required_secret_envvars: built.manifest.required_secret_envvars.clone(),
+        commit: commit.to_string(),
     }
 }

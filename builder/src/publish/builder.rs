@@ -12,6 +12,7 @@ use crate::checks::{self, Checker};
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
+use crate::package_audit::PackageAudit;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox};
 use crate::source::{self, CommitId, HeldCommit, Repositories, Repository};
@@ -32,6 +33,7 @@ pub struct Builder {
     pub(super) artifacts: Artifacts,
     pub(super) invoker: Invoker,
     pub(super) trials: TrialRunner,
+    pub(super) audit: PackageAudit,
     repositories: Repositories,
     pipeline: Pipeline,
     builds: Admission,
@@ -56,11 +58,13 @@ impl Builder {
         let images = Images::store(artifacts.clone(), invoker.compiler().clone()).await?;
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trial_runner()?);
         let listen = |endpoint| Workers::listen(endpoint, images.clone());
+        let of_workers = config.workers.as_ref().map(|endpoint| endpoint.directory().join("cache"));
+        let audit = PackageAudit::of([config.cache_dir.clone()].into_iter().chain(of_workers).collect());
         let workers = config.workers.clone().map(listen).transpose()?;
         let pipeline = Pipeline::open(config, images)?;
         pipeline.toolchains().sweep()?;
         let pipeline = pipeline.with_workers(workers);
-        Ok(Self { store, artifacts, repositories, pipeline, builds, invoker, trials })
+        Ok(Self { store, artifacts, repositories, pipeline, builds, invoker, trials, audit })
     }
 
     /// The sandbox for builds in which an author's code runs natively.
@@ -77,6 +81,11 @@ impl Builder {
     /// When the compiling child process fails.
     pub async fn prepare(&self) -> Result<Digest, Error> {
         Ok(self.pipeline.toolchains().images().ready(Language::Python).await?.image.digest)
+    }
+
+    /// Stores the image of a version's language, or renews its time.
+    pub(super) async fn keep_image(&self, language: Language) -> Result<(), Error> {
+        self.pipeline.toolchains().images().keep(language).await
     }
 
     /// Runs the project's checks, alongside all other runs, up to the first that fails.

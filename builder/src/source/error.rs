@@ -90,6 +90,8 @@ pub enum SourceError {
 pub enum SourceErrorKind {
     /// The author's input or commit is at fault.
     BadRequest,
+    /// A branch, a commit or a directory does not exist in the caller's own repository.
+    Missing,
     NotFound,
     Forbidden,
     TooLarge,
@@ -105,12 +107,8 @@ impl SourceError {
     pub fn kind(&self) -> SourceErrorKind {
         use SourceErrorKind as Kind;
         match self {
-            Self::UnknownBranch { .. }
-            | Self::UnknownCommit { .. }
-            | Self::MissingProject { .. }
-            | Self::RefusedTree(_)
-            | Self::BodyNotGzip { .. }
-            | Self::BodyCutOff => Kind::BadRequest,
+            Self::RefusedTree(_) | Self::BodyNotGzip { .. } | Self::BodyCutOff => Kind::BadRequest,
+            Self::UnknownBranch { .. } | Self::UnknownCommit { .. } | Self::MissingProject { .. } => Kind::Missing,
             Self::UnknownRepository | Self::NotServed => Kind::NotFound,
             Self::PushForbidden => Kind::Forbidden,
             Self::BodyTooLarge { .. } => Kind::TooLarge,

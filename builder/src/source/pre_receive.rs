@@ -22,7 +22,8 @@ pub const REPOSITORY_BYTES_VARIABLE: &str = "LATHE_REPOSITORY_BYTES_MAX";
 /// The branch with the scaffold.
 pub(super) const MAIN_REF: &str = "refs/heads/main";
 const BRANCHES: &str = "refs/heads/";
-const RELEASES: &str = "releases/";
+/// The directory of the branches that versions are published from. A branch of this name would prevent them all.
+const RELEASES: &str = "releases";
 
 /// Branches that one push may change: more than any team has.
 const UPDATES_MAX: usize = 1_000;
@@ -51,8 +52,13 @@ pub enum Refusal {
         "main belongs to the service; push to releases/{organization} instead: git push origin HEAD:releases/{organization}"
     )]
     Main { organization: String },
-    #[error("{reference} is not a branch under releases/; push to one: git push origin HEAD:releases/{organization}")]
-    NotARelease { reference: String, organization: String },
+    #[error(
+        "a branch named releases would prevent all branches under releases/; push to one of those: \
+        git push origin HEAD:releases/{organization}"
+    )]
+    Releases { organization: String },
+    #[error("{reference} is not a branch; push to a branch, for example: git push origin HEAD:releases/{organization}")]
+    NotABranch { reference: String, organization: String },
     #[error("commit {commit}: {refusal}")]
     Tree { commit: Oid, refusal: TreeRefusal },
     #[error(transparent)]
@@ -100,8 +106,8 @@ impl HookEnvironment {
 
 /// Checks one push.
 ///
-/// Branches under `releases/` may be created, moved, forced and deleted; other refs may not. Every pushed object and tree
-/// must be within [`TreeLimits::PUSHED`] and the rules for names.
+/// Branches may be created, moved, forced and deleted, except `main`; other refs may not. Every pushed object and tree must be
+/// within [`TreeLimits::PUSHED`] and the rules for names.
 ///
 /// # Errors
 /// The first violated rule.
@@ -150,13 +156,15 @@ fn check_reference(reference: &str, organization: &str) -> Result<(), Refusal> {
     if reference == MAIN_REF {
         return Err(Refusal::Main { organization });
     }
-    let branch = reference.strip_prefix(BRANCHES).filter(|branch| branch.starts_with(RELEASES));
-    // A branch whose name other requests refuse could never be published.
-    if branch.is_some_and(|branch| BranchName::parse(branch).is_ok()) {
-        return Ok(());
+    match reference.strip_prefix(BRANCHES) {
+        Some(RELEASES) => Err(Refusal::Releases { organization }),
+        // A branch whose name other requests refuse could never be tested.
+        Some(branch) if BranchName::parse(branch).is_ok() => Ok(()),
+        _ => {
+            let reference = reference.chars().filter(|character| !character.is_control()).collect();
+            Err(Refusal::NotABranch { reference, organization })
+        }
     }
-    let reference = reference.chars().filter(|character| !character.is_control()).collect();
-    Err(Refusal::NotARelease { reference, organization })
 }
 
 fn check_branches(updates: &[Update], environment: &HookEnvironment) -> Result<(), Refusal> {
@@ -231,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn main_tags_and_other_branches_are_refused_with_the_next_step() {
+    fn main_tags_and_refs_of_the_service_are_refused_with_the_next_step() {
         for reference in [
             "refs/heads/main",
-            "refs/heads/feature",
+            "refs/heads/../lathe/x",
             "refs/tags/v1",
             "refs/lathe/versions/x",
             "refs/heads/releases",
@@ -248,8 +256,10 @@ mod tests {
     }
 
     #[test]
-    fn a_release_may_be_deleted() {
-        run_in_empty_repository(&format!("{OLD} {GONE} refs/heads/releases/acme\n")).expect("a deletion");
+    fn a_branch_may_be_deleted() {
+        for branch in ["releases/acme", "feature", "ada/feature", "mains"] {
+            run_in_empty_repository(&format!("{OLD} {GONE} refs/heads/{branch}\n")).expect("a deletion");
+        }
     }
 
     #[test]

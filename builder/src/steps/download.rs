@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::{UtimensatFlags, utimensat};
+use nix::sys::time::TimeSpec;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 
@@ -53,9 +56,17 @@ impl Cached {
         self.directory.join(&self.hash.hex)
     }
 
-    /// The bytes, if they are in the cache and undamaged. For threads that may block.
+    /// The bytes, if they are in the cache and undamaged, which are then marked as used now. For threads that may block.
     pub fn read(&self) -> Option<Vec<u8>> {
-        fs::read(self.path()).ok().filter(|bytes| self.hash.is_of(bytes))
+        self.is_kept().then(|| fs::read(self.path()).ok())?.filter(|bytes| self.hash.is_of(bytes))
+    }
+
+    /// Whether the cache has a file of this name, which is then marked as used now.
+    pub fn is_kept(&self) -> bool {
+        let (path, now) = (self.path(), TimeSpec::UTIME_NOW);
+        // A file that cannot be marked may be deleted early.
+        let _ = utimensat(AT_FDCWD, &path, &now, &now, UtimensatFlags::FollowSymlink);
+        path.is_file()
     }
 
     /// Checks downloaded bytes and writes them to the cache; `None` if they have another digest.

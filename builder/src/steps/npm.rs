@@ -145,6 +145,12 @@ impl Identity {
     }
 }
 
+/// The package in an archive, if the archive can be read and has another name or version.
+pub(crate) fn other_package(bytes: &[u8], [name, version]: [&str; 2]) -> Option<String> {
+    let files = archive::unpack(bytes).ok()?;
+    Identity { name: name.to_owned(), version: version.to_owned() }.check(&files).err()
+}
+
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
     Error::failed(STAGE, check, message).at(Location::line(lock::FILE, locked.line))

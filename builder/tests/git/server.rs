@@ -191,7 +191,7 @@ fn refuse(error: &SourceError) -> Result<Response<Body>, hyper::http::Error> {
     let status = match error.kind() {
         SourceErrorKind::BadRequest => 400,
         SourceErrorKind::Forbidden => 403,
-        SourceErrorKind::NotFound => 404,
+        SourceErrorKind::Missing | SourceErrorKind::NotFound => 404,
         SourceErrorKind::TooLarge => 413,
         SourceErrorKind::UnknownForm => 415,
         SourceErrorKind::Internal => 500,

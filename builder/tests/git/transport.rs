@@ -53,14 +53,23 @@ fn main_and_tags_are_refused_with_the_next_step() {
         .git(&["push", "origin", "main"])
         .assert_refused(&["main belongs to the service", "git push origin HEAD:releases/acme"]);
     author.git(&["push", "origin", ":main"]).assert_refused(&["main belongs to the service"]);
-    author
-        .git(&["push", "origin", "HEAD:feature"])
-        .assert_refused(&["refs/heads/feature is not a branch under releases/"]);
-    author
-        .git(&["push", "origin", "HEAD:refs/tags/v1"])
-        .assert_refused(&["refs/tags/v1 is not a branch under releases/"]);
+    author.git(&["push", "origin", "HEAD:refs/heads/releases"]).assert_refused(&["a branch named releases"]);
+    author.git(&["push", "origin", "HEAD:refs/tags/v1"]).assert_refused(&["refs/tags/v1 is not a branch"]);
     author.git(&["push", "origin", "HEAD:refs/lathe/x"]).assert_refused(&["refs/lathe/x"]);
     assert_eq!(server.tip("main"), main);
+}
+
+#[test]
+fn every_branch_but_main_is_pushed() {
+    let server = Server::start();
+    let author = Client::clone_from(&server.url(), &[]);
+    author.commit("a", b"a");
+    for branch in ["feature", "ada/feature"] {
+        author.ok(&["push", "-q", "origin", &format!("HEAD:refs/heads/{branch}")]);
+        assert_eq!(server.tip(branch).map(|tip| tip.to_string()), Some(author.head()));
+        author.ok(&["push", "-q", "origin", &format!(":{branch}")]);
+        assert_eq!(server.tip(branch), None);
+    }
 }
 
 #[test]

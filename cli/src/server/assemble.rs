@@ -54,6 +54,7 @@ impl Assembled {
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
+        let auditing = tokio::spawn(audit(self.builder.clone()));
         let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
@@ -62,6 +63,7 @@ impl Assembled {
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         checking.abort();
+        auditing.abort();
         watching.abort();
         sweeping.abort();
         collecting.abort();
@@ -101,6 +103,11 @@ async fn check_sandbox(builder: Builder, has_workers: bool) {
             "builds cannot be confined; languages that run an author's code natively are refused"
         ),
     }
+}
+
+/// Checks once whether published versions contain the packages that their bills of materials name.
+async fn audit(builder: Builder) {
+    builder.audit_packages().await;
 }
 
 /// Reports the server as not ready while no runner is alive.

@@ -1,4 +1,4 @@
-//! Whether the database has space for the contents of a full journal.
+//! Whether the database has space, for the contents of a full journal or for any write.
 
 use std::path::{Path, PathBuf};
 
@@ -23,11 +23,16 @@ impl DiskSpace {
         Self { database: database.path.clone(), file_bytes_max }
     }
 
-    /// Returns whether [`REQUIRED_BYTES`] are free. A disk that cannot be queried counts as full.
+    /// Returns whether [`REQUIRED_BYTES`] are free.
     pub fn is_sufficient(&self) -> bool {
+        self.has(REQUIRED_BYTES)
+    }
+
+    /// Returns whether this many bytes are free. A disk that cannot be queried counts as full.
+    pub fn has(&self, bytes: u64) -> bool {
         let used = std::fs::metadata(&self.database).map_or(u64::MAX, |file| file.len());
         let left = self.file_bytes_max.saturating_sub(used);
-        left.min(self.database.parent().map_or(0, free)) >= REQUIRED_BYTES
+        left.min(self.database.parent().map_or(0, free)) >= bytes
     }
 }
 

@@ -6,6 +6,7 @@ use sqlx::SqlitePool;
 
 use super::callable_cache::CallableCache;
 use super::data_keys::DataKeys;
+use super::disk_space::DiskSpace;
 use super::journal::Journal;
 use super::page_tokens::PageTokens;
 use super::pending_records::PendingRecords;
@@ -43,6 +44,7 @@ pub(super) struct Inner {
     pub callables: Arc<CallableCache>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
+    pub disk_space: DiskSpace,
 }
 
 impl Store {

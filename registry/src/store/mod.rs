@@ -30,6 +30,7 @@ use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use callable_cache::callable_cache;
 use data_keys::DataKeys;
+use disk_space::DiskSpace;
 use handle::Inner;
 pub use handle::Store;
 use page_tokens::PageTokens;
@@ -72,6 +73,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     journal::check(data.root())?;
     let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
     let connection = database.create(&clock).await?;
+    let disk_space = DiskSpace::of(&database);
     let readers = database.readers(config.reader_connections).await?;
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
     let (callables, pending) = (Arc::new(callable_cache()), Arc::new(PendingRecords::default()));
@@ -94,5 +96,6 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         callables,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
+        disk_space,
     })
 }

@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 /// find out.
 const DOUBT_TIME: Duration = Duration::from_secs(10);
 
+/// Free space without which the doubt goes on: more than the largest single write, so that a full disk refuses no request of a
+/// server that has just become ready.
+pub(super) const SPACE_BYTES_MIN: u64 = 16 << 20;
+
 /// Stands for "no write was refused".
 const NEVER: i64 = i64::MIN;
 
@@ -27,16 +31,28 @@ impl Default for StorageHealth {
 impl StorageHealth {
     pub(super) fn note<T>(&self, written: &Result<T>, now: Timestamp) {
         if matches!(written, Err(Error::StorageFailing { .. })) {
-            self.refused_at.store(now.as_milliseconds(), Ordering::Relaxed);
+            self.note_refusal(now);
         }
     }
 
-    /// Whether a write was refused within the last [`DOUBT_TIME`].
-    pub(super) fn is_in_doubt(&self, now: Timestamp) -> bool {
+    pub(super) fn note_refusal(&self, now: Timestamp) {
+        self.refused_at.store(now.as_milliseconds(), Ordering::Relaxed);
+    }
+
+    /// Whether a write was refused within the last [`DOUBT_TIME`], or was refused before and the disk still has no space.
+    pub(super) fn is_in_doubt(&self, now: Timestamp, has_space: impl FnOnce() -> bool) -> bool {
         let refused_at = self.refused_at.load(Ordering::Relaxed);
-        let refused_at = Timestamp::from_milliseconds(refused_at);
-        // A clock that goes back ends the doubt.
-        (refused_at..refused_at.after(DOUBT_TIME)).contains(&now)
+        if refused_at == NEVER {
+            return false;
+        }
+        let at = Timestamp::from_milliseconds(refused_at);
+        // A clock that goes back ends the time.
+        if (at..at.after(DOUBT_TIME)).contains(&now) || !has_space() {
+            return true;
+        }
+        // A write that was refused meanwhile begins a new doubt.
+        let _ = self.refused_at.compare_exchange(refused_at, NEVER, Ordering::Relaxed, Ordering::Relaxed);
+        false
     }
 }
 
@@ -44,14 +60,32 @@ impl StorageHealth {
 mod tests {
     use super::*;
 
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_milliseconds(seconds * 1_000)
+    }
+
+    fn refused_at(seconds: i64) -> StorageHealth {
+        let health = StorageHealth::default();
+        health.note(&Err::<(), _>(Error::StorageFailing { detail: "full".into() }), at(seconds));
+        health
+    }
+
     #[test]
     fn a_refused_write_counts_for_ten_seconds_whatever_succeeds_since() {
-        let (health, at) = (StorageHealth::default(), |seconds: i64| Timestamp::from_milliseconds(seconds * 1_000));
-        assert!(!health.is_in_doubt(at(0)));
-        health.note(&Err::<(), _>(Error::StorageFailing { detail: "full".into() }), at(1));
+        let health = refused_at(1);
         health.note(&Err::<(), _>(Error::Closed), at(5));
         health.note(&Ok(()), at(5));
-        assert!(health.is_in_doubt(at(1)) && health.is_in_doubt(at(10)) && !health.is_in_doubt(at(11)));
-        assert!(!health.is_in_doubt(at(0)), "the clock went back");
+        let is_in_doubt = |seconds| health.is_in_doubt(at(seconds), || true);
+        assert!(is_in_doubt(1) && is_in_doubt(10) && !is_in_doubt(11));
+        assert!(!StorageHealth::default().is_in_doubt(at(0), || false), "nothing was refused");
+        assert!(!refused_at(1).is_in_doubt(at(0), || true), "the clock went back");
+    }
+
+    #[test]
+    fn a_disk_without_space_stays_in_doubt() {
+        let health = refused_at(1);
+        assert!(health.is_in_doubt(at(60), || false) && health.is_in_doubt(at(3_600), || false));
+        assert!(!health.is_in_doubt(at(3_601), || true));
+        assert!(!health.is_in_doubt(at(3_602), || false), "no write was refused since there was space");
     }
 }

@@ -1,5 +1,5 @@
-//! Caches for authentication: the principals of recently checked tokens, and the grants of roles, which all tokens of a
-//! role's users share.
+//! Caches for authentication: the principals of recently checked tokens and keys, and the grants of roles, which all users
+//! of a role share.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,13 +11,13 @@ use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::principal::Principal;
 
-/// Cached tokens.
+/// Cached tokens and keys.
 const TOKENS_MAX: usize = 4096;
 /// Cached roles, each with at most a few megabytes of compiled patterns. When the cache is full, it is cleared.
 const ROLES_MAX: usize = 64;
 
 pub(super) struct TokenCache {
-    /// Checked tokens by hash.
+    /// Checked tokens and keys by hash. Both are hashed with different keys.
     pub checked: TtlCache<[u8; 32], Checked>,
     /// Parsed grants by their stored text.
     grants: Mutex<HashMap<String, Grants>>,
@@ -26,7 +26,8 @@ pub(super) struct TokenCache {
 #[derive(Clone)]
 pub(super) struct Checked {
     pub principal: Principal,
-    pub expires_at: Timestamp,
+    /// `None` for a key without an expiry.
+    pub expires_at: Option<Timestamp>,
 }
 
 impl Default for TokenCache {

@@ -122,6 +122,31 @@ async fn a_revoked_key_and_its_tokens_end_immediately_also_for_other_processes()
 }
 
 #[tokio::test]
+async fn a_key_itself_is_checked_like_its_tokens() {
+    let world = World::new().await;
+    let acme = acme(&world).await;
+    let end = world.clock.now().after(Duration::from_mins(3));
+    let (revoked, expiring) = (new(&ann()), NewApiKey { expires_at: Some(end), ..new(&ann()) });
+    let revoked = world.store.create_api_key(&acme, revoked).await.unwrap();
+    let expiring = world.store.create_api_key(&acme, expiring).await.unwrap();
+    let check = async |key: &str| world.store.authenticate_key(key).await.unwrap();
+    let principal = check(expiring.api_key.expose()).await.unwrap();
+    assert_eq!((principal.organization, principal.user, principal.key_ends_at), (acme.clone(), ann(), Some(end)));
+    let wrong = format!("lk_{}_{}", expiring.api_key_id, "a".repeat(43));
+    let unknown = wrong.replace(&expiring.api_key_id, "aaaaaaaaaaaa");
+    for wrong in [wrong.as_str(), &unknown, "", "lk__"] {
+        assert!(check(wrong).await.is_none(), "{wrong}");
+    }
+    assert!(check(revoked.api_key.expose()).await.is_some());
+    world.store.revoke_api_key(&acme, None, &id(&revoked)).await.unwrap();
+    assert!(check(revoked.api_key.expose()).await.is_none());
+    world.clock.advance(Duration::from_mins(3));
+    assert!(check(expiring.api_key.expose()).await.is_none());
+    let shown = world.store.list_api_keys(&acme, None, Page::first(9)).await.unwrap().items;
+    assert!(shown[..2].iter().all(|key| key.last_used_at.is_some()), "{shown:?}");
+}
+
+#[tokio::test]
 async fn another_process_sees_a_revocation() {
     let world = World::new().await;
     let acme = acme(&world).await;

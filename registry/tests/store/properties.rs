@@ -64,7 +64,9 @@ proptest! {
         let _ = (Constraint::parse(&text), Version::parse(&text), Digest::parse(&text), ProjectPath::parse(&text));
         let _ = (BranchName::parse(&text), Tags::parse([(text.clone(), None)]), OrganizationId::parse(&text));
         prop_assert_eq!(ToolName::parse(&text).is_ok(), is(&text, 64, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
-        prop_assert_eq!(EnvvarName::parse(&text).is_ok(), is(&text, 128, |c| c.is_ascii_uppercase() || c == '_'));
+        let is_name = is(&text, 128, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let begins_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
+        prop_assert_eq!(EnvvarName::parse(&text).is_ok(), is_name && !begins_with_digit);
         prop_assert_eq!(ToolId::parse(&text).is_ok(), text.len() == 24 && is(&text, 24, |c| "0123456789abcdef".contains(c)));
     }
 

@@ -85,11 +85,12 @@ impl Resolver {
     }
 
     pub async fn candidate(&self, candidate: Candidate) -> Result<Resolved, Error> {
-        let Candidate { tool, tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
+        let Candidate { tool_name, code, input_schema: schema, mocks, settings, mut variables, .. } = candidate;
         self.compile(&code.component, !code.bundle.bytes().is_empty()).await?;
         let output = schema::compile(settings.output_schema.as_ref()).await?;
         Ok(Resolved {
-            tool_id: tool,
+            // Unpublished code belongs to no tool, also when a tool has its name.
+            tool_id: None,
             tool_name,
             version: UNPUBLISHED,
             loaded: Arc::new(LoadedVersion { code: Ok(code), schema, output, mocks }),

@@ -61,7 +61,7 @@ enum RunState {
 
 /// Reads all filters except versions, order and page.
 pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
-    let tools = query.positional_set("tool_id", "Only runs of these tools.", &ToolId::decoder());
+    let tools = query.distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
     InvocationFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
         source_types: query.distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),

@@ -1,5 +1,5 @@
-//! `POST /v1/{organization}/tool/invocation/rollback`: takes the records of a conversation, or of
-//! one interaction in it, out of the conversation. They stay in the history without its ids.
+//! `POST /v1/{organization}/tool/invocation/rollback`: takes the records of a conversation, of one interaction in it, or of
+//! a simulation out of it. They stay in the history without its ids.
 //!
 //! The operation needs the permission to invoke: clients that hold conversations take back turns. The permission to read
 //! the history does not permit a change of the history.
@@ -17,35 +17,41 @@ use crate::extract::{Body, Decoder as _, Fields, FromBody};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::FOREIGN_ID;
 
-pub(crate) struct Request {
-    conversation_id: String,
-    interaction_id: Option<String>,
+const SIMULATION: &str = "simulation_unit_test_set_run_id";
+
+pub(crate) enum Request {
+    Conversation { id: String, interaction_id: Option<String> },
+    Simulation { run_id: String },
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RolledBack")]
 pub(crate) struct Response {
-    /// The number of records that this request took out of the conversation.
+    /// The number of records that this request took out of the conversation or simulation.
     rolled_back: u64,
 }
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("roll-back-tool-invocations", Tag::History, "Take records out of a conversation")
         .description(
-            "Takes the records of a conversation, or of one interaction in it, out of the conversation. They stay in the \
-            history without the conversation's ids; nothing else changes. Records that left the conversation before are \
-            not counted again.",
+            "Takes the records of a conversation, of one interaction in it, or of a simulation out of it. They stay in the \
+            history without its ids; nothing else changes. Records that left it before are not counted again.",
         )
-        .returns::<Response>(200, "The number of records that left the conversation.", json!({"rolled_back": 2}))
+        .returns::<Response>(200, "The number of records that left it.", json!({"rolled_back": 2}))
 }
 
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
-    Body(Request { conversation_id, interaction_id }): Body<Request>,
+    Body(request): Body<Request>,
 ) -> Result<Json<Response>, Error> {
-    let unlinked = store.unlink_invocations(&principal, &conversation_id, interaction_id.as_deref());
-    Ok(Json(Response { rolled_back: unlinked.await? }))
+    let rolled_back = match request {
+        Request::Conversation { id, interaction_id } => {
+            store.unlink_invocations(&principal, &id, interaction_id.as_deref()).await?
+        }
+        Request::Simulation { run_id } => store.unlink_simulation(&principal, &run_id).await?,
+    };
+    Ok(Json(Response { rolled_back }))
 }
 
 impl FromBody for Request {
@@ -56,9 +62,15 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let conversation_id = fields.required("conversation_id", FOREIGN_ID);
+        let conversation = fields.optional("conversation_id", FOREIGN_ID);
         let interaction_id =
             fields.optional("interaction_id", FOREIGN_ID.described("When absent, the whole conversation."));
-        Some(Self { conversation_id: conversation_id?, interaction_id })
+        let simulation = fields.optional(SIMULATION, FOREIGN_ID);
+        fields.exactly_one_of(["conversation_id", SIMULATION]);
+        fields.at_most_one_of([SIMULATION, "interaction_id"]);
+        match (conversation, simulation) {
+            (Some(id), _) => Some(Self::Conversation { id, interaction_id }),
+            (None, run_id) => Some(Self::Simulation { run_id: run_id? }),
+        }
     }
 }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::auth::{Caller, Requirement};
 use crate::error::Error;
 use crate::extract::{Decoder as _, Fields, FromBody, Idempotent, InPath, OneOf};
-use crate::openapi::{BUILD_CODES, OperationDoc, Tag};
+use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
-use crate::routes::text_types::{BRANCH_NAME, PROJECT_PATH};
+use crate::routes::text_types::{PROJECT_PATH, RELEASE_BRANCH};
 use crate::wire::PublishedVersion;
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
@@ -42,19 +42,8 @@ pub(crate) fn operation() -> OperationDoc {
             request without an idempotency key publishes the same commit the same way within ten minutes.",
         )
         .returns::<PublishedVersion>(201, "The new version.", json!({"new_version": "1.0.0"}))
-        .errors(
-            400,
-            &[
-                "build_failed",
-                "variables_missing",
-                "too_many",
-                "unknown_branch",
-                "unknown_commit",
-                "missing_project_directory",
-                "refused_tree",
-                "component_rejected",
-            ],
-        )
+        .errors(400, &["build_failed", "variables_missing", "too_many", "refused_tree", "component_rejected"])
+        .errors(404, MISSING_SOURCE_CODES)
         .errors(409, &["operation_in_progress", "lease_lost", "already_published"])
         .errors(429, &["too_many_builds"])
         .errors(503, BUILD_CODES)
@@ -109,7 +98,8 @@ impl FromBody for Request {
         );
         let commit_branch = fields.optional(
             "commit_branch",
-            BRANCH_NAME.described("The branch to publish. When absent, the team's branch `releases/<organization>`."),
+            RELEASE_BRANCH
+                .described("A branch below `releases/`. When absent, the team's branch `releases/<organization>`."),
         );
         let gate = fields.optional("gate", replay_gate());
         let (project_path, bump) = (project_path?, bump?);

@@ -26,7 +26,8 @@ pub(crate) fn operation() -> OperationDoc {
             "The result of the comparison.",
             json!({"identical": true, "differences": [], "signed": true}),
         )
-        .errors(400, &["build_failed", "missing_project_directory", "refused_tree", "component_rejected"])
+        .errors(400, &["build_failed", "refused_tree", "component_rejected"])
+        .errors(404, &["unknown_commit", "missing_project_directory"])
         .errors(429, &["too_many_builds"])
         .errors(503, BUILD_CODES)
 }

@@ -46,7 +46,9 @@ fn is_admitted(given: &[ParameterValues]) -> bool {
     given.iter().all(|(parameter, texts)| {
         let required = parameter["required"] == true;
         let present = !texts.is_empty();
-        (present || !required) && texts.iter().all(|text| is_right(&parameter["schema"], text))
+        let repeats = parameter["schema"]["uniqueItems"] == true
+            && !(1..).zip(texts).all(|(next, text)| !texts[next..].contains(text));
+        (present || !required) && !repeats && texts.iter().all(|text| is_right(&parameter["schema"], text))
     })
 }
 

@@ -78,7 +78,7 @@ impl Crates {
     /// # Errors
     /// The first crate that cannot be fetched or unpacked, with its line in the lock file.
     pub async fn vendor(&self, pinned: &[Pinned], into: VendorTarget<'_>, progress: &Progress) -> Result<(), Error> {
-        let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).path().is_file()).cloned().collect();
+        let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).is_kept()).cloned().collect();
         if let Some(first) = missing.first() {
             progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));
             let configuration = self.configuration(first).await?;

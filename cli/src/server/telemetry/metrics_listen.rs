@@ -3,8 +3,10 @@
 use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-use api::Server;
+use api::{Server, ServerError};
 use serde::Deserialize;
+
+use crate::failure::Failure;
 
 /// The port that OpenTelemetry's Prometheus exporters use, on loopback.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9464);
@@ -45,7 +47,7 @@ impl MetricsListen {
     pub async fn bind(self) -> anyhow::Result<Option<Server>> {
         let server = match self {
             Self::Off => return Ok(None),
-            Self::At(address) => Server::bind(address).await?,
+            Self::At(address) => Server::bind(address).await.map_err(|error| refused(&error))?,
             Self::Default => match Server::bind(DEFAULT).await {
                 Ok(server) => server,
                 Err(error) => {
@@ -57,6 +59,13 @@ impl MetricsListen {
         tracing::info!(url = format!("http://{}/metrics", server.local_address()), "serving metrics");
         Ok(Some(server))
     }
+}
+
+fn refused(error: &ServerError) -> anyhow::Error {
+    Failure::refused(
+        format!("metrics cannot be served: {error}"),
+        "give --metrics-listen another address or `off`, or stop the program that uses this one",
+    )
 }
 
 #[cfg(test)]

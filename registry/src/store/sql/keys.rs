@@ -5,6 +5,7 @@ use sqlx::Row as _;
 use super::api_keys::{Insert, insert_key, issue};
 use super::counts::require_changed;
 use super::dialect::{Connection, is_conflict};
+use super::row::timestamp;
 use super::users::insert_member;
 use crate::account::OrganizationId;
 use crate::api_key::NewApiKey;
@@ -42,6 +43,13 @@ impl Store {
     pub async fn organization_exists(&self, organization: &OrganizationId) -> Result<bool> {
         let found = sqlx::query(DATA_KEY).bind(organization.as_str()).fetch_optional(self.readers()).await?;
         Ok(found.is_some())
+    }
+
+    /// Returns when an organisation was created; `None` when it does not exist.
+    pub async fn organization_created_at(&self, organization: &OrganizationId) -> Result<Option<Timestamp>> {
+        let query = sqlx::query("SELECT created_at FROM organizations WHERE organization = $1");
+        let row = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
+        row.as_ref().map(|row| timestamp(row, "created_at")).transpose()
     }
 
     /// Whether secrets of the tool are redacted in outputs.

@@ -71,9 +71,12 @@ impl Store {
             Some(checked) => Some(checked),
             None => self.look_up(token_hash).await?,
         };
+        Ok(self.valid_principal(checked))
+    }
+
+    pub(super) fn valid_principal(&self, checked: Option<Checked>) -> Option<Principal> {
         let now = self.0.clock.now();
-        let valid = checked.filter(|checked| checked.expires_at > now);
-        Ok(valid.map(|checked| checked.principal))
+        checked.filter(|checked| checked.expires_at.is_none_or(|end| end > now)).map(|checked| checked.principal)
     }
 
     /// Checks the credentials. Takes the same time whether the key exists or not.
@@ -129,13 +132,13 @@ impl Store {
         let key_ends_at = timestamp_option(&row, "key_ends_at")?;
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
         let principal = Principal { organization, user, grants, key_ends_at };
-        let checked = Checked { principal, expires_at: timestamp(&row, "expires_at")? };
+        let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?) };
         self.0.tokens.checked.insert(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 
     /// Returns the grants of a role. Those of a custom role are in the column `grants`.
-    fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
+    pub(super) fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
         if let Some(role) = Role::find_built_in(name) {
             return Ok(role.grants);
         }
@@ -163,8 +166,13 @@ async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max
     Ok(())
 }
 
-async fn note_use(connection: &mut Connection, api_key_id: &str, now: Timestamp) -> Result<()> {
-    let hour = now.as_milliseconds() / LAST_USED_PRECISION_MS * LAST_USED_PRECISION_MS;
+/// The hour that is stored as the time of a use, in milliseconds.
+pub(super) const fn hour_of_use(now: Timestamp) -> i64 {
+    now.as_milliseconds() / LAST_USED_PRECISION_MS * LAST_USED_PRECISION_MS
+}
+
+pub(super) async fn note_use(connection: &mut Connection, api_key_id: &str, now: Timestamp) -> Result<()> {
+    let hour = hour_of_use(now);
     let update = "UPDATE api_keys SET last_used_at = $2
         WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
     sqlx::query(update).bind(api_key_id).bind(hour).execute(connection).await?;

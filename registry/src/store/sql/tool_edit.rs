@@ -25,9 +25,19 @@ impl Store {
     }
 }
 
+/// A live tool.
+const LIVE: &str = "SELECT tool FROM tools WHERE organization = $1 AND tool = $2 AND deprecated = 0";
+
 impl ToolEdit {
     pub const fn tool(&self) -> ToolRef<'_> {
         ToolRef { organization: &self.principal.organization, tool: &self.tool }
+    }
+
+    /// Fails when the tool does not exist or is deprecated.
+    pub async fn require_tool(&self, connection: &mut Connection) -> Result<()> {
+        let query = sqlx::query(LIVE).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let found = query.fetch_optional(connection).await?;
+        require_changed(found.map_or(0, |_| 1), "tool")
     }
 
     /// Records the user and the time of the change. Fails when the tool does not exist or is deprecated.

@@ -104,8 +104,8 @@ impl Store {
         rows.iter().map(|row| parsed(row, "creator")).collect()
     }
 
-    /// Deprecates the live versions that match and returns their number. [`Error::Busy`](crate::Error::Busy) while a
-    /// publication runs.
+    /// Deprecates the live versions that match and returns their number. Without a match, nothing changes.
+    /// [`Error::Busy`](crate::Error::Busy) while a publication runs.
     pub async fn deprecate_versions(
         &self,
         principal: &Principal,
@@ -115,9 +115,13 @@ impl Store {
         let (edit, constraint) = (self.tool_edit(principal, tool), constraint.clone());
         self.write(move |connection| {
             Box::pin(async move {
-                edit.touch(connection).await?;
+                edit.require_tool(connection).await?;
                 interrupt_expired(connection, edit.tool(), edit.now).await?;
-                deprecate(connection, &edit, &constraint).await
+                let deprecated = deprecate(connection, &edit, &constraint).await?;
+                if deprecated > 0 {
+                    edit.touch(connection).await?;
+                }
+                Ok(deprecated)
             })
         })
         .await

@@ -1,0 +1,54 @@
+//! The limit of API keys that requests carry in place of a token. The check of a key counts as a sign-in of its user, so
+//! that keys cannot be tried faster there than by signing in. A right key counts once a minute, so that the requests of one
+//! clone or installation count as one sign-in.
+
+use std::net::IpAddr;
+
+use super::limit::{Counter, Limit, LimitFactory};
+use super::usage::Key;
+use crate::error::Error;
+
+/// The limit of signing in, applied to the keys in other requests.
+pub(crate) struct KeyLimit {
+    sign_in: Limit,
+    /// The right keys of the last minute.
+    right: Counter,
+}
+
+/// The check of a key.
+pub(crate) struct KeyCheck {
+    peer: Option<IpAddr>,
+    is_right: bool,
+}
+
+impl KeyCheck {
+    /// A check with this result.
+    pub(crate) const fn new<T>(peer: Option<IpAddr>, result: &Result<T, Error>) -> Self {
+        Self { peer, is_right: !matches!(result, Err(Error::Unauthenticated)) }
+    }
+}
+
+impl KeyLimit {
+    const OPERATION: &str = "sign-in-with-api-key";
+
+    /// Returns the limit if signing in has one.
+    pub(crate) fn new(limits: &LimitFactory) -> Option<Self> {
+        Some(Self { sign_in: limits.limit(Self::OPERATION)?, right: limits.right_keys() })
+    }
+
+    /// Counts the check of the key with this organisation, user and id.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] beyond the limit of signing in, also for a right key.
+    pub(crate) fn count(&self, [organization, user, key]: [&str; 3], check: KeyCheck) -> Result<(), Error> {
+        let known = Key::named(Self::OPERATION, [organization, key], check.peer);
+        if check.is_right && self.right.has(&known) {
+            return Ok(());
+        }
+        self.sign_in.count_sign_in([organization, user], check.peer)?;
+        if check.is_right {
+            self.right.add(&known);
+        }
+        Ok(())
+    }
+}

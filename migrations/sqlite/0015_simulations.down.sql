@@ -1,0 +1,1 @@
+DROP INDEX inv_started_by_simulation;

@@ -1,0 +1,1 @@
+DROP INDEX builds_failed;

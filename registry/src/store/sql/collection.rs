@@ -1,0 +1,73 @@
+//! Deleting old failed builds, and finding the artifacts that versions refer to, over all organisations.
+
+use std::collections::HashSet;
+
+use super::dialect::Row;
+use super::row::{get, json, parsed, parsed_option, unsigned};
+use crate::build::OldBuilds;
+use crate::clock::Timestamp;
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::store::handle::Store;
+use crate::tool_version::VersionSettings;
+
+/// Versions that are read at once. Their settings have some kilobytes each.
+const VERSIONS_READ_MAX: u32 = 1_000;
+/// Builds that are deleted in one commit, for which other writes wait. Each has a log of at most some hundred kilobytes.
+const BUILDS_DELETED_MAX: u32 = 100;
+
+const VERSIONS: &str =
+    "SELECT organization, version_id, image_digest, bundle_digest, component_digest, settings FROM versions
+    WHERE (organization, version_id) > ($1, $2) ORDER BY organization, version_id LIMIT $3";
+
+const OLD_BUILDS: &str = "SELECT count(*) AS builds, coalesce(sum(length(log)), 0) AS bytes FROM builds
+    WHERE state = 'failed' AND finished_at < $1";
+
+const DELETE_OLD_BUILDS: &str = "DELETE FROM builds WHERE (organization, build) IN
+    (SELECT organization, build FROM builds WHERE state = 'failed' AND finished_at < $1 LIMIT $2)";
+
+impl Store {
+    /// Returns the digests of all artifacts that a version refers to, deprecated or not.
+    pub async fn artifacts_in_use(&self) -> Result<HashSet<Digest>> {
+        let (mut used, mut last) = (HashSet::new(), (String::new(), String::new()));
+        loop {
+            let query = sqlx::query(VERSIONS).bind(last.0).bind(last.1).bind(VERSIONS_READ_MAX);
+            let rows = query.fetch_all(self.readers()).await?;
+            let Some(row) = rows.last() else { return Ok(used) };
+            last = (get(row, "organization")?, get(row, "version_id")?);
+            for row in &rows {
+                used.extend(digests(row)?);
+            }
+        }
+    }
+
+    /// Counts the builds that failed before a time.
+    pub async fn count_old_builds(&self, before: Timestamp) -> Result<OldBuilds> {
+        let row = sqlx::query(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.readers()).await?;
+        Ok(OldBuilds { count: unsigned(&row, "builds")?, bytes: unsigned(&row, "bytes")? })
+    }
+
+    /// Deletes the builds that failed before a time, with their logs, in small commits. Returns their number.
+    pub async fn delete_old_builds(&self, before: Timestamp) -> Result<u64> {
+        let mut deleted = 0;
+        loop {
+            let batch = self.write(move |connection| {
+                Box::pin(async move {
+                    let query = sqlx::query(DELETE_OLD_BUILDS).bind(before.as_milliseconds()).bind(BUILDS_DELETED_MAX);
+                    Ok(query.execute(connection).await?.rows_affected())
+                })
+            });
+            match batch.await? {
+                0 => return Ok(deleted),
+                some => deleted += some,
+            }
+        }
+    }
+}
+
+fn digests(row: &Row) -> Result<impl Iterator<Item = Digest>> {
+    let settings: VersionSettings = json(row, "settings")?;
+    let (image, component) = (parsed(row, "image_digest")?, parsed(row, "component_digest")?);
+    let optional = [parsed_option(row, "bundle_digest")?, settings.mocks_digest];
+    Ok([image, component].into_iter().chain(optional.into_iter().flatten()))
+}

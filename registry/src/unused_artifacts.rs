@@ -1,0 +1,80 @@
+//! Finding and deleting artifacts that no version refers to, also beside a running server.
+//!
+//! A publication stores its artifacts, or renews the time of those that are stored already, and inserts its version after that.
+//! Only artifacts whose time is older than any publication takes are deleted. The file is moved aside, and its time read again,
+//! before it is deleted: a publication that renewed it before gets it back, and one that comes later stores it again.
+
+use std::collections::HashSet;
+use std::fs::{self, DirEntry};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::artifacts::{Artifacts, off_the_runtime, path_of};
+use crate::clock::Timestamp;
+use crate::digest::Digest;
+use crate::durable::{at, temporary_name};
+use crate::error::Result;
+
+/// An artifact that no version refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedArtifact {
+    pub digest: Digest,
+    pub bytes: u64,
+}
+
+impl Artifacts {
+    /// Age that an artifact has at least when it is deleted: far more than a publication takes.
+    pub const AGE_MIN: Duration = Duration::from_hours(24);
+
+    /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
+    pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
+        let root = self.root().to_owned();
+        off_the_runtime(move || {
+            let folders = files(&root)?.into_iter().filter(|folder| folder.path().is_dir());
+            let mut unused = Vec::new();
+            for folder in folders {
+                let found = files(&folder.path())?.into_iter().filter_map(|file| old(&file, before));
+                unused.extend(found.filter(|artifact| !used.contains(&artifact.digest)));
+            }
+            Ok(unused)
+        })
+        .await
+    }
+
+    /// Deletes an artifact that was neither stored nor renewed since `before`. Returns whether it did.
+    pub async fn delete_unused(&self, digest: &Digest, before: Timestamp) -> Result<bool> {
+        let path = path_of(self.root(), digest);
+        off_the_runtime(move || delete(&path, before)).await
+    }
+}
+
+fn delete(path: &Path, before: Timestamp) -> Result<bool> {
+    let aside = path.with_file_name(temporary_name());
+    at(path, fs::rename(path, &aside))?;
+    let metadata = at(&aside, fs::metadata(&aside))?;
+    if time_of(&metadata) >= before {
+        // The same contents, if a publication has stored them again meanwhile.
+        return at(path, fs::rename(&aside, path)).map(|()| false);
+    }
+    at(&aside, fs::remove_file(&aside)).map(|()| true)
+}
+
+/// The artifact of a file, if the file is one and is older than `before`.
+fn old(file: &DirEntry, before: Timestamp) -> Option<UnusedArtifact> {
+    let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
+    let digest = Digest::parse(&format!("sha256:{}", file.file_name().to_str()?)).ok()?;
+    (time_of(&metadata) < before).then_some(UnusedArtifact { digest, bytes: metadata.len() })
+}
+
+fn time_of(metadata: &fs::Metadata) -> Timestamp {
+    Timestamp::from_milliseconds(
+        metadata.mtime().saturating_mul(1_000).saturating_add(metadata.mtime_nsec() / 1_000_000),
+    )
+}
+
+fn files(folder: &Path) -> Result<Vec<DirEntry>> {
+    let path: PathBuf = folder.to_owned();
+    let entries = at(&path, fs::read_dir(folder))?;
+    entries.map(|entry| at(&path, entry)).collect()
+}
