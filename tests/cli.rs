@@ -9,4 +9,5 @@ mod machine;
 mod organizations;
 mod private;
 mod reference;
+mod registries;
 mod usage;

@@ -1,5 +1,6 @@
 //! Tools in JavaScript and TypeScript, from push to replay. They need esbuild: `LATHE_ESBUILD` names it, or it is in `PATH`.
 
+mod bundler;
 mod errors;
 mod hostile;
 mod others;

@@ -8,7 +8,7 @@
 //! | `bubblewrap` | the program that confines builds which run an author's code natively | none: such builds are refused |
 //! | `scratch_dir` | temporary files of running builds; emptied at the start | `<data>/scratch` |
 //! | `confiner` | program and arguments of the child that becomes esbuild | this binary |
-//! | `esbuild` | the bundler of JavaScript and TypeScript | none: both are refused |
+//! | `esbuild` | the bundler of JavaScript and TypeScript | the package of the npm registry |
 //! | `esbuild_digest` | the digest of the only esbuild that is allowed | none: any |
 //! | `npm_registry` | URL of an npm registry | none: dependencies are refused |
 //! | `python_index` | URL of a package index with the simple API | none: dependencies are refused |
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use registry::Digest;
 use runner::{Bounds, Limits};
 
-use crate::steps::esbuild::Esbuild;
+use crate::steps::esbuild::EsbuildSource;
 use crate::workers::endpoint::WorkerEndpoint;
 
 /// Running builds. Each has a child process of up to a gigabyte and a core.
@@ -37,7 +37,7 @@ pub struct Config {
     pub parser: Vec<String>,
     pub bundler: Vec<String>,
     pub confiner: Vec<String>,
-    pub esbuild: Option<Esbuild>,
+    pub esbuild: EsbuildSource,
     pub esbuild_digest: Option<Digest>,
     pub npm_registry: Option<String>,
     pub cache_dir: PathBuf,
@@ -61,7 +61,7 @@ impl Config {
             parser: own("parse"),
             bundler: own("bundle"),
             confiner: own("esbuild"),
-            esbuild: None,
+            esbuild: EsbuildSource::default(),
             esbuild_digest: None,
             npm_registry: None,
             cache_dir,

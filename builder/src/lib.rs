@@ -21,6 +21,7 @@ mod metrics;
 mod package_audit;
 mod progress;
 mod publish;
+mod registries;
 pub mod sandbox;
 mod snapshots;
 pub mod source;
@@ -40,9 +41,10 @@ pub use progress::{BuildEvent, Progress, StepState};
 pub use publish::{
     Builder, BuilderServices, PublishRequest, ReplayGate, ReplayedBranch, TestRequest, Verification, VersionDifference,
 };
+pub use registries::{RegistryCheck, RegistryUrls, check_registries};
 pub use steps::bundle::child_bundle_main;
 pub use steps::documents::child_parse_main;
-pub use steps::esbuild::{Esbuild, child_esbuild_main};
+pub use steps::esbuild::{Esbuild, EsbuildSource, PINNED_ESBUILD, child_esbuild_main};
 pub use steps::inspect::inspect_tool;
 pub use supplied_variables::SuppliedVariables;
 pub use toolchain::rust::installation::RustInstallation;

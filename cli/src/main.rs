@@ -22,6 +22,7 @@ mod home;
 mod output;
 mod private_file;
 mod programs;
+mod registries;
 mod server;
 
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use builder::Esbuild;
+use builder::EsbuildSource;
 
 /// Returns the path of a program in `PATH`.
 pub fn find(name: &str) -> Option<PathBuf> {
@@ -29,7 +29,8 @@ pub fn rust_toolchain() -> Option<PathBuf> {
     Some(PathBuf::from(String::from_utf8(answer.stdout).ok()?.trim_end()))
 }
 
-/// Returns the named esbuild, or the one in `PATH`. Only tools in JavaScript and TypeScript need it.
-pub fn esbuild(named: Option<&Path>) -> Option<Esbuild> {
-    Esbuild::find(named, &std::env::var_os("PATH").unwrap_or_default()).ok()
+/// Returns the named esbuild, the one in `PATH`, or else the package of the npm registry. Only tools in JavaScript and
+/// TypeScript need it.
+pub fn esbuild(named: Option<&Path>) -> EsbuildSource {
+    EsbuildSource::find(named, &std::env::var_os("PATH").unwrap_or_default())
 }

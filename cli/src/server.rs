@@ -10,6 +10,7 @@ mod egress;
 mod file;
 mod limits;
 mod rate_limits;
+mod registries;
 mod run_limits;
 mod serve;
 mod settings;
@@ -19,7 +20,7 @@ mod telemetry;
 mod worker;
 
 pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_store, program};
-pub use builds::bubblewrap;
+pub use builds::{BuildArguments, bubblewrap};
 pub use serve::serve;
 pub use settings::{DataArguments, ServeArguments, Settings};
 pub use signals::Signals;

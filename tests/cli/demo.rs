@@ -47,7 +47,8 @@ impl Directories {
     fn command(&self, arguments: &[&str]) -> Command {
         let lathe = Lathe { home: self.home.path(), directory: self.home.path() };
         let mut command = lathe.command(&[&["demo"], arguments].concat());
-        command.env("TMPDIR", self.temporary.path());
+        // The demo in Rust takes its crates from there.
+        command.env("TMPDIR", self.temporary.path()).env("LATHE_CRATE_INDEX", "crates.io");
         command
     }
 
@@ -115,7 +116,6 @@ fn completes_with_esbuild(language: &str) {
 
 #[test]
 fn the_demo_completes_in_rust() {
-    // The demo takes its crates from there.
     if needs::PUBLIC_CRATES.require((rust::machine::crate_index() == "crates.io").then_some(())).is_none() {
         return;
     }

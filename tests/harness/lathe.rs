@@ -82,7 +82,7 @@ impl From<Output> for Said {
     }
 }
 
-/// Removes the developer's own settings from the environment of a process.
+/// Removes the developer's own settings from the environment of a process, and the package registries of the machine.
 pub fn clean_environment(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -91,5 +91,5 @@ pub fn clean_environment(command: &mut Command) {
             command.env_remove(&name);
         }
     }
-    command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8");
+    command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("LATHE_DEFAULT_REGISTRIES", "none");
 }

@@ -53,6 +53,17 @@ pub fn forget_snapshots() {
     }
 }
 
+/// The bundler that servers downloaded, if any.
+pub fn bundler() -> Option<PathBuf> {
+    let files = fs::read_dir(cache().join("esbuild")).into_iter().flatten().flatten();
+    files.map(|file| file.path()).find(|path| path.is_file())
+}
+
+/// Removes the bundler that servers downloaded, for a test that alone uses it.
+pub fn forget_bundler() {
+    drop(fs::remove_dir_all(cache().join("esbuild"))); // it may never have been downloaded
+}
+
 /// Returns the files in the subdirectories of a directory, with their sizes.
 pub fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
     let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();

@@ -134,6 +134,16 @@ impl Server {
         seed::forget_snapshots();
     }
 
+    /// Removes the bundler that servers of these tests downloaded.
+    pub fn forget_bundler(&self) {
+        seed::forget_bundler();
+    }
+
+    /// Returns the file of the bundler that servers of these tests downloaded.
+    pub fn bundler(&self) -> PathBuf {
+        seed::bundler().expect("a bundler in the cache")
+    }
+
     pub fn data(&self) -> &Path {
         &self.data
     }

@@ -19,7 +19,7 @@ fn findings(words: &[String], is_looked_at: impl Fn(&File) -> bool) -> Vec<Strin
     found
 }
 
-/// The operator chooses the package index, so no file names one.
+/// Package registries are configuration. The constants of the public ones are written in two parts.
 #[test]
 fn no_package_registry_is_named() {
     let hosts = [

@@ -2,6 +2,7 @@
 //! of it.
 
 mod confined;
+mod package;
 pub mod packages;
 mod program;
 
@@ -16,7 +17,8 @@ use crate::error::{Error, Location};
 use crate::sandbox::{ScratchDirectory, Scratches};
 use crate::steps::child;
 pub use confined::child_esbuild_main;
-pub use program::{Esbuild, EsbuildMissing};
+pub use package::{EsbuildPackage, PINNED_ESBUILD};
+pub use program::{Esbuild, EsbuildSource};
 
 const STAGE: &str = "bundle";
 
@@ -38,6 +40,11 @@ const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
 const IMPORTABLE: &str =
     "a tool can import its project's files and the packages in its lock file, but no modules of Node.js";
+
+/// The next step on a server without esbuild.
+const INSTALL: &str = "its operator installs it with `npm install --global esbuild`, names it with esbuild \
+                       (LATHE_ESBUILD), or names an npm registry that has it with npm_registry (LATHE_NPM_REGISTRY), \
+                       and starts the server again";
 
 const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function: what it waits for it would wait for in \
                                   every run; await it in runTool, or in a function that runTool calls";
@@ -82,7 +89,11 @@ pub struct Sources<'a> {
 
 /// The error of a server without esbuild.
 pub fn missing() -> Error {
-    refuse("toolchain", EsbuildMissing.to_string(), Location::default())
+    refuse(
+        "toolchain",
+        format!("this server has no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
+        Location::default(),
+    )
 }
 
 /// Creates the script and its source map.

@@ -4,18 +4,17 @@
 
 pub(crate) mod archive;
 pub(crate) mod lock;
+pub(crate) mod registry;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use reqwest::{Client, StatusCode, Url};
 use runner::SourceFile;
 use serde::Deserialize;
 
 use self::lock::Locked;
+use self::registry::{NpmRegistry, PinnedArchive};
 use super::documents::PROJECT_FILE_BYTES_MAX;
-use super::download::{self, Cached};
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
@@ -24,7 +23,6 @@ use crate::progress::Progress;
 
 const STAGE: &str = "dependencies";
 const PROJECT_FILE: &str = "package.json";
-const ARCHIVE_BYTES_MAX: usize = 32 << 20;
 /// Bytes of the sources of all packages of one tool.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
 
@@ -35,19 +33,17 @@ struct Identity {
     version: String,
 }
 
-/// Fetches packages and caches them by digest.
+/// Fetches the packages of lock files.
 #[derive(Debug, Clone)]
 pub struct NpmPackages {
-    client: Client,
-    registry: Option<Arc<str>>,
-    cache: PathBuf,
+    registry: NpmRegistry,
 }
 
 impl NpmPackages {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(registry: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        Ok(Self { client: download::client()?, registry: registry.map(Into::into), cache: cache_dir.join("npm") })
+        Ok(Self { registry: NpmRegistry::new(registry, cache_dir)? })
     }
 
     /// Fetches all packages that the lock file lists for runs, and places their sources below `node_modules/`.
@@ -82,11 +78,8 @@ impl NpmPackages {
     }
 
     async fn package(&self, locked: &Locked) -> Result<Vec<SourceFile>, Error> {
-        let cached = self.cached(locked);
-        let archive = match blocking(move || cached.read()).await? {
-            Some(archive) => archive,
-            None => self.download(locked).await?,
-        };
+        let archive = self.registry.archive(&PinnedArchive::from(locked)).await;
+        let archive = archive.map_err(|error| error.at(Location::line(lock::FILE, locked.line)))?;
         let (name, version) = (locked.name.clone(), locked.version.clone());
         let unpacked = blocking(move || {
             let files = archive::unpack(&archive)?;
@@ -94,34 +87,11 @@ impl NpmPackages {
         });
         unpacked.await?.map_err(|reason| refuse("archive", locked, &format!("is refused: {reason}")))
     }
+}
 
-    fn cached(&self, locked: &Locked) -> Cached {
-        Cached { directory: self.cache.clone(), hash: Hash::sha512(hex::encode(locked.sha512)) }
-    }
-
-    async fn download(&self, locked: &Locked) -> Result<Vec<u8>, Error> {
-        let archive = self.get(locked, self.url(locked)?).await?;
-        let kept = self.cached(locked).keep(archive).await?;
-        kept.ok_or_else(|| refuse("hashes", locked, "does not have the hash in the lock file"))
-    }
-
-    fn url(&self, locked: &Locked) -> Result<Url, Error> {
-        let registry = self.registry.as_deref().ok_or_else(|| {
-            refuse("registry", locked, "cannot be fetched: this server has no npm registry; its operator sets npm_registry (LATHE_NPM_REGISTRY) to the URL of one")
-        })?;
-        let text = format!("{}{}", registry.trim_end_matches('/'), lock::archive_path(&locked.name, &locked.version));
-        Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is not a URL: {error}")))
-    }
-
-    async fn get(&self, locked: &Locked, url: Url) -> Result<Vec<u8>, Error> {
-        let failed =
-            |error: reqwest::Error| refuse("registry", locked, &format!("cannot be fetched: {}", error.without_url()));
-        let answer = self.client.get(url).send().await.map_err(failed)?;
-        if answer.status() == StatusCode::NOT_FOUND {
-            return Err(refuse("registry", locked, "is not in the npm registry"));
-        }
-        let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
-        body.ok_or_else(|| refuse("size", locked, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")))
+impl<'a> From<&'a Locked> for PinnedArchive<'a> {
+    fn from(Locked { name, version, sha512, .. }: &'a Locked) -> Self {
+        Self { name, version, sha512: Hash::sha512(hex::encode(sha512)) }
     }
 }
 

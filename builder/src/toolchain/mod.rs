@@ -45,12 +45,8 @@ impl Toolchains {
         let snapshots = Snapshots::open(&config, images.compiler())?;
         let scratches = Scratches::open(&config.scratch_dir).map_err(Error::internal)?;
         let shared = Shared { images, snapshots, scratches };
-        let rust = Rust::new(&config, &shared)?;
-        Self::with(config, shared, rust)
-    }
-
-    fn with(config: Config, shared: Shared, rust: Rust) -> Result<Self, Error> {
         let (javascript, python) = (JavaScript::new(&config, &shared)?, Python::new(&config, &shared)?);
+        let rust = Rust::new(&config, &shared)?;
         Ok(Self { config: Arc::new(config), shared, javascript, python, rust })
     }
 
@@ -102,6 +98,8 @@ impl Toolchains {
         let snapshots = Snapshots::open(&config, self.shared.images.compiler())?;
         let rust = self.rust.with_caches(&config)?;
         let shared = Shared { snapshots, ..self.shared.clone() };
-        Ok((Self::with(config, shared, rust)?, directory))
+        let javascript = self.javascript.with_caches(&config, &shared)?;
+        let python = Python::new(&config, &shared)?;
+        Ok((Self { config: Arc::new(config), shared, javascript, python, rust }, directory))
     }
 }

@@ -14,17 +14,18 @@ use crate::output::{DIM, GREEN, RED, RESET, Screen};
 use crate::server::DataArguments;
 
 pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let data = arguments.directory_to_read()?;
+    let (data, builds) = (arguments.directory_to_read()?, arguments.builds()?);
     let mut checks = vec![
         checks::git(),
         checks::c_compiler(),
         checks::user_namespaces(),
-        checks::esbuild(),
+        checks::esbuild(&builds),
         checks::data_directory(&data),
     ];
     checks.extend(arguments.ignores_file().then(checks::ignored_settings));
     checks.push(checks::build_sandbox(arguments.bubblewrap()?.as_deref(), &data).await);
     checks.push(checks::rust(arguments.rust_toolchain()?.as_deref()));
+    checks.extend(checks::registries(&builds.registries()).await);
     checks.extend(checks::build_workers(&data).await);
     checks.push(checks::runners().await);
     checks.push(checks::server(&Home::of_user()?).await);

@@ -18,6 +18,7 @@ use super::rate_limits::RateLimitSettings;
 use super::run_limits::RunLimitSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
+use crate::registries::DefaultRegistries;
 
 const FILE_NAME: &str = "lathe.toml";
 
@@ -36,6 +37,7 @@ pub struct SettingsFile {
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
     pub bubblewrap: Option<PathBuf>,
+    pub default_registries: Option<DefaultRegistries>,
     pub python_index: Option<String>,
     pub rust_toolchain: Option<PathBuf>,
     pub rust_toolchain_digest: Option<Digest>,
@@ -81,6 +83,7 @@ impl SettingsFile {
     pub fn take_builds(&mut self) -> BuildArguments {
         BuildArguments {
             bubblewrap: self.bubblewrap.take(),
+            default_registries: self.default_registries.take(),
             python_index: self.python_index.take(),
             rust_toolchain: self.rust_toolchain.take(),
             rust_toolchain_digest: self.rust_toolchain_digest.take(),

@@ -1,8 +1,11 @@
 //! `lathe serve`: runs a server until a signal.
 
+use builder::RegistryUrls;
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use super::builds::BuildWorkers;
+use super::registries;
 use super::telemetry::Telemetry;
 use super::{Assembled, ServeArguments, Settings, Signals, assemble};
 use crate::failure::Outcome;
@@ -21,10 +24,21 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
     let url = assembled.url();
     tracing::info!(%url, data = %settings.data.display(), version = env!("CARGO_PKG_VERSION"), "started");
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
-    serve_until_signal(assembled, signals).await?;
+    let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
+    let served = serve_until_signal(assembled, signals).await;
+    checking.abort();
+    served?;
     tracing::info!("stopped");
     telemetry.end().await;
     Ok(Outcome::Done)
+}
+
+/// The registries that this process uses. Build workers check their own.
+fn registries_of(settings: &Settings) -> RegistryUrls {
+    match settings.build_workers {
+        BuildWorkers::Internal => settings.builds.registries().urls(),
+        BuildWorkers::External => RegistryUrls::default(),
+    }
 }
 
 /// Serves until the first signal, then finishes the running requests. A second signal ends the process immediately.

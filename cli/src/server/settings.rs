@@ -62,6 +62,11 @@ impl DataArguments {
         Ok(named.or(from_file).or_else(programs::rust_toolchain))
     }
 
+    /// The settings of builds that a server with these arguments uses.
+    pub fn builds(&self) -> anyhow::Result<BuildArguments> {
+        Ok(BuildArguments::of_environment()?.or(SettingsFile::load(self.config.as_deref())?.take_builds()))
+    }
+
     /// The absolute path of the data directory. Child processes of the server work in other directories.
     pub(super) fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
@@ -180,12 +185,13 @@ impl Settings {
         })
     }
 
-    /// Settings of the demo's server: a free loopback port, a data directory of its own, nothing from the user's
-    /// environment.
+    /// Settings of the demo's server: a free loopback port, a data directory of its own, and from the user's environment
+    /// only the settings of builds.
     pub fn for_demo(data: PathBuf) -> anyhow::Result<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let metrics_listen = MetricsListen::Off;
-        Ok(Self { listen, data, metrics_listen, ..Self::merge(ServeArguments::default(), SettingsFile::default())? })
+        let arguments = ServeArguments { builds: BuildArguments::of_environment()?, ..ServeArguments::default() };
+        Ok(Self { listen, data, metrics_listen, ..Self::merge(arguments, SettingsFile::default())? })
     }
 }
 

@@ -9,9 +9,11 @@ use registry::{DataDir, KeyRing};
 use runner::Compiler;
 use serde_json::json;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use super::builds::BuildArguments;
 use super::file::SettingsFile;
+use super::registries;
 use super::serve::FORCED_EXIT_CODE;
 use super::settings::LOG_DEFAULT;
 use super::telemetry::{LogFormat, Telemetry};
@@ -82,9 +84,9 @@ pub async fn run(arguments: WorkerArguments, screen: Screen) -> anyhow::Result<O
     let document = json!({"socket": socket, "jobs": settings.jobs});
     let message = format!("building for {} (parallel builds: {})", socket.display(), settings.jobs);
     let reporting = tokio::spawn(report_connection(worker.connected(), move || screen.answer(&document, || message)));
+    let checking = tokio::spawn(registries::log_checks(settings.builds.registries().urls()));
     let served = worker.serve(settings.jobs, stopped).await;
-    watching.abort();
-    reporting.abort();
+    [watching, reporting, checking].iter().for_each(JoinHandle::abort);
     drop(scratch);
     telemetry.end().await;
     match served {

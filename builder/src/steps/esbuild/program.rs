@@ -35,28 +35,40 @@ pub struct Esbuild {
     identity: Arc<OnceCell<Package>>,
 }
 
-/// There is no esbuild, or only one that needs Node.js.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error(
-    "this server has no esbuild, which JavaScript and TypeScript need: its operator installs it with `npm install \
-     --global esbuild`, or names it with esbuild (LATHE_ESBUILD), and starts the server again"
-)]
-pub struct EsbuildMissing;
+/// The place that the bundler comes from.
+#[derive(Debug, Clone, Default)]
+pub enum EsbuildSource {
+    /// A program on this machine.
+    Installed(Esbuild),
+    /// The package for this machine, from the npm registry.
+    #[default]
+    Package,
+    /// The operator names a file that is no esbuild, or only one that needs Node.js.
+    Missing,
+}
+
+impl EsbuildSource {
+    /// The program that the operator names, the one in the search path, or else the package.
+    pub fn find(named: Option<&Path>, search_path: &OsStr) -> Self {
+        if let Some(named) = named {
+            return native(named).map_or(Self::Missing, |path| Self::Installed(Esbuild::at(path)));
+        }
+        // A relative entry would depend on the directory in which a command is started.
+        let found = env::split_paths(search_path)
+            .filter(|directory| directory.is_absolute())
+            .find_map(|directory| native(&directory.join(NAME)));
+        found.map_or(Self::Package, |path| Self::Installed(Esbuild::at(path)))
+    }
+}
 
 impl Esbuild {
-    /// Finds the program that the operator names, or else the one in the search path.
-    ///
-    /// # Errors
-    /// When there is no such program.
-    pub fn find(named: Option<&Path>, search_path: &OsStr) -> Result<Self, EsbuildMissing> {
-        let found = match named {
-            Some(path) => native(path),
-            // A relative entry would depend on the directory in which a command is started.
-            None => env::split_paths(search_path)
-                .filter(|directory| directory.is_absolute())
-                .find_map(|directory| native(&directory.join(NAME))),
-        };
-        found.map(|path| Self { path, identity: Arc::default() }).ok_or(EsbuildMissing)
+    fn at(path: PathBuf) -> Self {
+        Self { path, identity: Arc::default() }
+    }
+
+    /// A program whose release and digest are known.
+    pub(super) fn known(path: PathBuf, identity: Package) -> Self {
+        Self { path, identity: Arc::new(OnceCell::new_with(Some(identity))) }
     }
 
     #[must_use]
@@ -82,8 +94,13 @@ impl Esbuild {
         let digest = blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await?;
         let digest = digest.map_err(Error::internal)?;
         let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-        Ok(Package { kind: "generic", name: "esbuild".into(), version, hash: Some(Hash::sha256(digest.to_hex())) })
+        Ok(package(version, Hash::sha256(digest.to_hex())))
     }
+}
+
+/// The program in provenance and bills of materials.
+pub(super) fn package(version: String, digest: Hash) -> Package {
+    Package { kind: "generic", name: NAME.into(), version, hash: Some(digest) }
 }
 
 /// Finds the executable of a candidate. npm may link a script that calls the executable into the search path; the
@@ -119,15 +136,19 @@ mod tests {
         }
         fs::write(&script, "#!/usr/bin/env node\n").unwrap();
         std::os::unix::fs::symlink(&script, bin.join(NAME)).unwrap();
-        assert!(Esbuild::find(None, bin.as_os_str()).is_err());
+        assert!(matches!(EsbuildSource::find(None, bin.as_os_str()), EsbuildSource::Package));
         fs::write(&program, "\x7fELF and more").unwrap();
-        assert_eq!(Esbuild::find(None, bin.as_os_str()).unwrap().path(), program);
+        let path = |named: Option<&Path>, search_path: &OsStr| match EsbuildSource::find(named, search_path) {
+            EsbuildSource::Installed(esbuild) => Some(esbuild.path),
+            _ => None,
+        };
+        assert_eq!(path(None, bin.as_os_str()).as_ref(), Some(&program));
         // The same directory, relative to the current directory.
         let up: PathBuf = env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
         let relative = up.join(bin.strip_prefix("/").unwrap());
-        assert!(native(&relative.join(NAME)).is_some() && Esbuild::find(None, relative.as_os_str()).is_err());
-        assert_eq!(Esbuild::find(Some(&program), OsStr::new("")).unwrap().path(), program);
-        let error = Esbuild::find(Some(Path::new("/none")), bin.as_os_str()).unwrap_err();
-        assert!(error.to_string().contains("npm install --global esbuild"));
+        assert!(native(&relative.join(NAME)).is_some() && path(None, relative.as_os_str()).is_none());
+        assert_eq!(path(Some(&program), OsStr::new("")).as_ref(), Some(&program));
+        let named = EsbuildSource::find(Some(Path::new("/none")), bin.as_os_str());
+        assert!(matches!(named, EsbuildSource::Missing), "a wrong name is not replaced by another program");
     }
 }

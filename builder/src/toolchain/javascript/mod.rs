@@ -10,6 +10,7 @@ use runner::{Project as Sources, SourceFile};
 use super::pins;
 use super::project::{Project, ToolchainOutput};
 use super::shared::Shared;
+use crate::attestation::Package;
 use crate::component::{BuiltArtifact, Snapshot};
 use crate::config::Config;
 use crate::error::Error;
@@ -20,7 +21,7 @@ use crate::snapshots::{SnapshotInputs, Snapshots};
 use crate::steps::bundle::packages::Packages;
 use crate::steps::bundle::{self, Source};
 use crate::steps::esbuild::packages as apart;
-use crate::steps::esbuild::{self, Esbuild};
+use crate::steps::esbuild::{self, Esbuild, EsbuildPackage, EsbuildSource};
 use crate::steps::npm::NpmPackages;
 
 /// The toolchain of JavaScript and TypeScript.
@@ -30,7 +31,8 @@ pub struct JavaScript {
     snapshots: Snapshots,
     scratches: Scratches,
     packages: NpmPackages,
-    esbuild: Option<Esbuild>,
+    esbuild: EsbuildSource,
+    esbuild_package: EsbuildPackage,
     /// The digest of the only esbuild that the operator allows.
     esbuild_digest: Option<Digest>,
     bundler: Arc<[String]>,
@@ -49,9 +51,26 @@ impl JavaScript {
     pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
         let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
         let Shared { images, snapshots, scratches } = shared.clone();
-        let (esbuild, esbuild_digest) = (config.esbuild.clone(), config.esbuild_digest);
-        let (bundler, confiner) = (config.bundler.as_slice().into(), config.confiner.as_slice().into());
-        Ok(Self { images, snapshots, scratches, packages, esbuild, esbuild_digest, bundler, confiner })
+        Ok(Self {
+            images,
+            snapshots,
+            scratches,
+            packages,
+            esbuild: config.esbuild.clone(),
+            esbuild_package: EsbuildPackage::new(config.npm_registry.as_deref(), &config.cache_dir)?,
+            esbuild_digest: config.esbuild_digest,
+            bundler: config.bundler.as_slice().into(),
+            confiner: config.confiner.as_slice().into(),
+        })
+    }
+
+    /// The same toolchain with other caches of packages and snapshots. The bundler is a program and stays.
+    ///
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn with_caches(&self, config: &Config, shared: &Shared) -> Result<Self, Error> {
+        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
+        Ok(Self { packages, snapshots: shared.snapshots.clone(), ..self.clone() })
     }
 
     /// # Errors
@@ -62,13 +81,12 @@ impl JavaScript {
         let fetch = self.packages.fetch(manifest, &files, progress);
         let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
         let files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
-        if let Some(esbuild) = &self.esbuild {
-            let bundler = esbuild.identity().await?;
-            pins::check(&bundler, self.esbuild_digest.as_ref(), "esbuild_digest")?;
-            packages.push(bundler);
-        }
         let sources = esbuild::Sources { entry_point: &manifest.entry_point, files, packages: dependencies };
-        let bundling = self.bundled(sources, &ready, progress);
+        let bundling = async {
+            let (esbuild, identity) = self.allowed_esbuild(progress).await?;
+            packages.push(identity);
+            self.bundled(&esbuild, sources, (&ready, progress)).await
+        };
         let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
         let project = Sources { entry_point: manifest.entry_point.clone(), files: script, dependencies: Vec::new() };
         let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
@@ -81,13 +99,24 @@ impl JavaScript {
         Ok(ToolchainOutput { artifact, packages, input_schema: made.input_schema })
     }
 
+    /// The bundler, if the operator allows it, and its release and digest.
+    async fn allowed_esbuild(&self, progress: &Progress) -> Result<(Esbuild, Package), Error> {
+        let esbuild = match &self.esbuild {
+            EsbuildSource::Installed(esbuild) => esbuild.clone(),
+            EsbuildSource::Package => self.esbuild_package.ready(progress).await?,
+            EsbuildSource::Missing => return Err(esbuild::missing()),
+        };
+        let identity = esbuild.identity().await?;
+        pins::check(&identity, self.esbuild_digest.as_ref(), "esbuild_digest")?;
+        Ok((esbuild, identity))
+    }
+
     async fn bundled(
         &self,
+        esbuild: &Esbuild,
         sources: esbuild::Sources<'_>,
-        ready: &ReadyImage,
-        progress: &Progress,
+        (ready, progress): (&ReadyImage, &Progress),
     ) -> Result<Bundled, Error> {
-        let Some(esbuild) = &self.esbuild else { return Err(esbuild::missing()) };
         let bundler = esbuild::Bundler { esbuild, confiner: &self.confiner, scratches: &self.scratches };
         let apart = if sources.packages.is_empty() { None } else { apart::apart(bundler, &sources).await? };
         if let Some(apart) = apart

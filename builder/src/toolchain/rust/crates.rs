@@ -66,10 +66,7 @@ impl Crates {
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
         let client = download::client()?;
-        let index = index.map(|index| match index.strip_prefix("sparse+").unwrap_or(index) {
-            PUBLIC_INDEX => format!("https://index.{PUBLIC_INDEX}").into(),
-            url => url.trim_end_matches('/').into(),
-        });
+        let index = index.map(|index| crate_index_url(index).into());
         Ok(Self { client, index, cache: cache_dir.join("crates").into() })
     }
 
@@ -167,6 +164,14 @@ impl Crates {
         let answer = self.client.get(url).send().await.map_err(failed)?;
         let body = download::body(answer, bytes_max).await.map_err(failed)?;
         body.ok_or_else(|| pinned.refuse("size", &format!("is larger than {bytes_max} bytes")))
+    }
+}
+
+/// The URL of a sparse index, from the setting `crate_index`.
+pub fn crate_index_url(index: &str) -> String {
+    match index.strip_prefix("sparse+").unwrap_or(index) {
+        PUBLIC_INDEX => format!("https://index.{PUBLIC_INDEX}"),
+        url => url.trim_end_matches('/').to_owned(),
     }
 }
 

@@ -29,6 +29,7 @@ use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches};
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
 use compiled::{CompiledCrates, DependencyOnlyProject};
+pub use crates::crate_index_url;
 use crates::{Crates, VendorTarget};
 use installation::{Identity, RustInstallation};
 use lock::{Lock, Pinned};

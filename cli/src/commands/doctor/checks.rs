@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use builder::sandbox::{KernelSetting, Missing, Sandbox};
 use builder::source::{GIT_VERSION_MIN, GitProgram};
-use builder::{PoolStatus, RustInstallation, WorkerEndpoint, pool_status};
+use builder::{
+    EsbuildSource, PINNED_ESBUILD, PoolStatus, RustInstallation, WorkerEndpoint, check_registries, pool_status,
+};
 use runner::ConfinementSelfTest;
 
 use super::check::{Check, found, missing, optional};
 use super::install;
 use crate::home::Home;
 use crate::programs;
+use crate::registries::{Registries, Registry};
+use crate::server::BuildArguments;
 
 /// Timeout of the checks that wait for a server or a process.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,6 +49,34 @@ pub fn user_namespaces() -> Check {
             optional(name, format!("switched off by {file} = {denying_value}"), None)
         }
     }
+}
+
+/// Checks the package registries of builds. Cached packages need none.
+pub async fn registries(registries: &Registries) -> Vec<Check> {
+    let checks = match check_registries(&registries.clone().urls()).await {
+        Ok(checks) => checks,
+        Err(error) => return vec![optional("package registries", format!("they cannot be checked: {error}"), None)],
+    };
+    let named = [
+        ("Python index", "python_index", &registries.python),
+        ("npm registry", "npm_registry", &registries.npm),
+        ("crate index", "crate_index", &registries.crates),
+    ];
+    let check = |(name, setting, registry): (&'static str, &str, &Option<Registry>)| {
+        let (Some(registry), Some(checked)) = (registry, checks.iter().find(|check| check.setting == setting)) else {
+            return optional(name, "none: dependencies are refused".to_owned(), Some(format!("set {setting}")));
+        };
+        let detail = format!("{} ({})", checked.url, registry.source);
+        match &checked.problem {
+            None => found(name, detail),
+            Some(problem) => optional(
+                name,
+                format!("{detail} does not answer: {problem}"),
+                Some(format!("set {setting} to a mirror")),
+            ),
+        }
+    };
+    named.map(check).into()
 }
 
 /// Confines a process as the server confines runners, and has it try what it must not be able to do.
@@ -120,11 +152,16 @@ pub fn rust(toolchain: Option<&Path>) -> Check {
     }
 }
 
-pub fn esbuild() -> Check {
-    match programs::esbuild(std::env::var_os("LATHE_ESBUILD").as_deref().map(Path::new)) {
-        Some(esbuild) => found("esbuild", esbuild.path().display().to_string()),
-        None => optional(
-            "esbuild",
+/// Checks the bundler of JavaScript and TypeScript.
+pub fn esbuild(builds: &BuildArguments) -> Check {
+    let name = "esbuild";
+    match programs::esbuild(builds.esbuild.as_deref()) {
+        EsbuildSource::Installed(esbuild) => found(name, esbuild.path().display().to_string()),
+        EsbuildSource::Package if builds.registries().npm.is_some() => {
+            found(name, format!("{PINNED_ESBUILD}, from the npm registry when it is first needed"))
+        }
+        EsbuildSource::Package | EsbuildSource::Missing => optional(
+            name,
             "for tools in JavaScript and TypeScript".to_owned(),
             Some("npm install --global esbuild".to_owned()),
         ),

@@ -6,12 +6,10 @@ use registry::{NewOrganization, OrganizationId, UserId};
 use crate::client::Credentials;
 use crate::demo::environment::{Environment, ORGANIZATION, USER};
 use crate::demo::report::StepResult;
-use crate::demo::steps::second_version;
 use crate::server::{self, Settings};
 
 pub async fn start_server(environment: &mut Environment) -> anyhow::Result<StepResult<String>> {
-    let mut settings = Settings::for_demo(environment.data())?;
-    settings.builds.crate_index = second_version::of(environment.template())?.crate_index.map(str::to_owned);
+    let settings = Settings::for_demo(environment.data())?;
     let assembled = server::assemble(&settings).await?;
     let url = assembled.url();
     environment.serve(assembled);

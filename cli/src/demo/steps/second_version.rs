@@ -9,8 +9,6 @@ pub struct SecondVersion {
     /// A word of the stack trace of Mallory's refusal: the function, or in Rust the file, because a Rust error
     /// records only where it was made.
     pub stack_trace_word: &'static str,
-    /// The index of the crates that the template's project uses.
-    pub crate_index: Option<&'static str>,
 }
 
 const SECOND_VERSIONS: [SecondVersion; 4] = [
@@ -18,26 +16,18 @@ const SECOND_VERSIONS: [SecondVersion; 4] = [
         template: "python",
         code: include_str!("second_version/tool.py"),
         stack_trace_word: "consult_guest_list",
-        crate_index: None,
     },
     SecondVersion {
         template: "typescript",
         code: include_str!("second_version/index.ts"),
         stack_trace_word: "consultGuestList",
-        crate_index: None,
     },
     SecondVersion {
         template: "javascript",
         code: include_str!("second_version/index.js"),
         stack_trace_word: "consultGuestList",
-        crate_index: None,
     },
-    SecondVersion {
-        template: "rust",
-        code: include_str!("second_version/lib.rs"),
-        stack_trace_word: "src/lib.rs",
-        crate_index: Some("crates.io"),
-    },
+    SecondVersion { template: "rust", code: include_str!("second_version/lib.rs"), stack_trace_word: "src/lib.rs" },
 ];
 
 /// Returns the second version for a template.

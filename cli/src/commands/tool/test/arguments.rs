@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::commands::input::InputArguments;
+use crate::registries::DefaultRegistries;
 
 #[derive(Debug, Args)]
 pub struct TestArguments {
@@ -27,19 +28,22 @@ pub struct TestArguments {
     /// Secret for these inputs; NAME=- reads stdin, NAME alone the environment; repeatable
     #[arg(long = "secret", value_name = "NAME[=VALUE]")]
     pub secrets: Vec<String>,
-    /// Python package index (simple API) for local tests [default: none; dependencies are refused]
+    /// Registries that no option names: host for those of pip, npm and cargo on this machine, or none
+    #[arg(long, env = "LATHE_DEFAULT_REGISTRIES", value_enum, default_value = "host", hide_possible_values = true)]
+    pub default_registries: DefaultRegistries,
+    /// Python package index (simple API) for local tests [default: that of pip or uv, or PyPI]
     #[arg(long, value_name = "URL", env = "LATHE_PYTHON_INDEX")]
     pub python_index: Option<String>,
-    /// Crate index for local tests: crates.io, or the URL of a sparse index
-    #[arg(long, value_name = "URL", env = "LATHE_CRATE_INDEX", default_value = "crates.io")]
-    pub crate_index: String,
+    /// Crate index for local tests: crates.io, or the URL of a sparse index [default: that of cargo, or crates.io]
+    #[arg(long, value_name = "URL", env = "LATHE_CRATE_INDEX")]
+    pub crate_index: Option<String>,
     /// Rust toolchain directory for local tests [default: that of rustc in PATH]
     #[arg(long, value_name = "DIRECTORY", env = "LATHE_RUST_TOOLCHAIN")]
     pub rust_toolchain: Option<PathBuf>,
-    /// npm registry for local tests [default: none; dependencies are refused]
+    /// npm registry for local tests [default: that of npm]
     #[arg(long, value_name = "URL", env = "LATHE_NPM_REGISTRY")]
     pub npm_registry: Option<String>,
-    /// esbuild program for local tests [default: esbuild in PATH]
+    /// esbuild program for local tests [default: esbuild in PATH, or a package of the npm registry]
     #[arg(long, value_name = "FILE", env = "LATHE_ESBUILD")]
     pub esbuild: Option<PathBuf>,
 }

@@ -18,8 +18,7 @@ use crate::commands::input;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
-use crate::programs;
-use crate::server::{CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap, program};
+use crate::server::{BuildArguments, CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap, program};
 
 /// Runner processes of a local test. Its runs are sequential.
 const RUNNERS: usize = 1;
@@ -112,16 +111,18 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
     let schema_worker = Some(runner::schema_worker(THIS_PROGRAM));
     let trials =
         TrialRunner::start(&runner::Config { runners: Some(runners), schema_worker, ..runner }, Clock::system())?;
-    let config = builder::Config {
+    let builds = BuildArguments {
         bubblewrap: bubblewrap(None),
+        default_registries: Some(arguments.default_registries),
         python_index: arguments.python_index.clone(),
-        rust_toolchain: arguments.rust_toolchain.clone().or_else(programs::rust_toolchain),
-        crate_index: Some(arguments.crate_index.clone()),
+        rust_toolchain: arguments.rust_toolchain.clone(),
+        crate_index: arguments.crate_index.clone(),
         npm_registry: arguments.npm_registry.clone(),
-        esbuild: programs::esbuild(arguments.esbuild.as_deref()),
-        ..builder::Config::new(data.cache(), scratch.to_owned(), &program)
+        esbuild: arguments.esbuild.clone(),
+        ..BuildArguments::default()
     };
-    Ok(LocalBuilder::new(config, trials)?)
+    let config = builder::Config::new(data.cache(), scratch.to_owned(), &program);
+    Ok(LocalBuilder::new(builds.over(config), trials)?)
 }
 
 fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {

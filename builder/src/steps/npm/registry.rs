@@ -1,0 +1,81 @@
+//! Archives from the operator's npm registry, pinned by name, version and hash.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reqwest::{Client, StatusCode, Url};
+
+use super::lock;
+use crate::attestation::Hash;
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::steps::download::{self, Cached};
+
+const STAGE: &str = "dependencies";
+const ARCHIVE_BYTES_MAX: usize = 32 << 20;
+
+/// A package of the registry, and the hash of its archive.
+#[derive(Debug, Clone)]
+pub struct PinnedArchive<'a> {
+    pub name: &'a str,
+    pub version: &'a str,
+    pub sha512: Hash,
+}
+
+/// Downloads archives and caches them by hash.
+#[derive(Debug, Clone)]
+pub struct NpmRegistry {
+    client: Client,
+    url: Option<Arc<str>>,
+    cache: PathBuf,
+}
+
+impl NpmRegistry {
+    /// # Errors
+    /// When the system's certificates cannot be used.
+    pub fn new(url: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
+        Ok(Self { client: download::client()?, url: url.map(Into::into), cache: cache_dir.join("npm") })
+    }
+
+    /// Whether the operator names a registry.
+    pub const fn is_named(&self) -> bool {
+        self.url.is_some()
+    }
+
+    /// The archive, from the cache or the registry. Its hash is that of the pin.
+    ///
+    /// # Errors
+    /// When the archive cannot be downloaded, or is another one, without a location.
+    pub async fn archive(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
+        let cached = Cached { directory: self.cache.clone(), hash: pinned.sha512.clone() };
+        let read = cached.clone();
+        if let Some(archive) = blocking(move || read.read()).await? {
+            return Ok(archive);
+        }
+        let archive = self.download(pinned).await?;
+        cached.keep(archive).await?.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that pins it"))
+    }
+
+    async fn download(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
+        let failed =
+            |error: reqwest::Error| refuse("registry", pinned, &format!("cannot be fetched: {}", error.without_url()));
+        let answer = self.client.get(self.url_of(pinned)?).send().await.map_err(failed)?;
+        if answer.status() == StatusCode::NOT_FOUND {
+            return Err(refuse("registry", pinned, "is not in the npm registry"));
+        }
+        let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
+        body.ok_or_else(|| refuse("size", pinned, &format!("is larger than {ARCHIVE_BYTES_MAX} bytes")))
+    }
+
+    fn url_of(&self, pinned: &PinnedArchive<'_>) -> Result<Url, Error> {
+        let registry = self.url.as_deref().ok_or_else(|| {
+            refuse("registry", pinned, "cannot be fetched: this server has no npm registry; its operator sets npm_registry (LATHE_NPM_REGISTRY) to the URL of one")
+        })?;
+        let text = format!("{}{}", registry.trim_end_matches('/'), lock::archive_path(pinned.name, pinned.version));
+        Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is not a URL: {error}")))
+    }
+}
+
+fn refuse(check: &str, pinned: &PinnedArchive<'_>, message: &str) -> Error {
+    Error::failed(STAGE, check, format!("{}@{} {message}", pinned.name, pinned.version))
+}
