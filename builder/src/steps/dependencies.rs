@@ -65,12 +65,12 @@ impl Packages {
         files: &BTreeMap<String, Vec<u8>>,
         progress: &Progress,
     ) -> Result<Fetched, Error> {
+        let asked: Vec<_> = manifest.dependencies.iter().filter(|name| *name != lock::OWN_PACKAGE).collect();
         let Some(lock) = files.get(lock::FILE) else {
-            let none = manifest.dependencies.is_empty();
-            return if none { Ok(Default::default()) } else { Err(lock::missing(files.contains_key("uv.lock"))) };
+            let has_uv_lock = files.contains_key("uv.lock");
+            return if asked.is_empty() { Ok(Default::default()) } else { Err(lock::missing(has_uv_lock)) };
         };
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
-        let asked = &manifest.dependencies;
         let lock = lock.clone();
         for pinned in blocking(move || lock::parse(&lock)).await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
@@ -83,7 +83,7 @@ impl Packages {
                     &format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes"),
                 ));
             }
-            if asked.is_empty() || asked.contains(&pinned.name) {
+            if asked.is_empty() || asked.contains(&&pinned.name) {
                 fetched.imports.extend(modules(&files));
             }
             fetched.files.extend(files);

@@ -1,7 +1,8 @@
 //! `requirements.lock`: exact versions with hashes, and nothing else.
 //!
 //! The parser accepts the part of pip's format that `uv export` and `pip-compile` write for packages of an index. It
-//! expands no variables, follows no options and accepts no URLs. Its cost is linear in the length of the file.
+//! expands no variables, follows no options and accepts no URLs: a line of the platform's own package, which may have one,
+//! is skipped. Its cost is linear in the length of the file.
 
 mod marker;
 pub mod name;
@@ -16,6 +17,9 @@ use crate::error::{Error, Location};
 
 pub const FILE: &str = "requirements.lock";
 const STAGE: &str = "dependencies";
+/// The platform's own package, which is part of the image. A project may declare it for tests under plain CPython. Nothing
+/// is downloaded for it, whatever its line says.
+pub const OWN_PACKAGE: &str = "amigo-tool-scaffold";
 const HOW: &str = "make it with `uv export --no-dev --no-emit-project --format requirements-txt -o requirements.lock` \
 or `uv pip compile --generate-hashes pyproject.toml -o requirements.lock`";
 /// Packages of a tool. A project with more is an application.
@@ -81,13 +85,17 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
     entries
 }
 
-/// Parses `name[extra]==version ; marker --hash=sha256:…`. `None` when the marker is of another platform.
+/// Parses `name[extra]==version ; marker --hash=sha256:…`. `None` when the marker is of another platform, and for the
+/// platform's own package.
 fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
     let no_package = || refuse("pinned", &format!("{} is not a pinned package; {HOW}", quoted(entry)), line);
     let (requirement, hashes) = entry
         .split_once(" --hash")
         .map_or((entry, String::new()), |(requirement, rest)| (requirement, format!("--hash{rest}")));
     let (name, rest) = name::leading(requirement).ok_or_else(no_package)?;
+    if name == OWN_PACKAGE {
+        return Ok(None);
+    }
     let (pin, marker) = rest.split_once(';').map_or((rest, None), |(pin, marker)| (pin, Some(marker)));
     let applies = marker.map_or(Ok(true), |marker| marker::applies(marker.trim()));
     if !applies.map_err(|reason| refuse("marker", &format!("{name}: {reason}"), line))? {
@@ -156,6 +164,28 @@ mod tests {
         let names: Vec<_> = packages.iter().map(|p| (p.name.as_str(), p.version.to_string(), p.line)).collect();
         let expected = [("attrs", "25.1.0", 3), ("idna", "3.10", 9), ("pysocks", "1.7.1rc1", 10)];
         assert_eq!(names, expected.map(|(name, version, line)| (name, version.to_owned(), line)));
+    }
+
+    /// The lines of `uv export`, of `uv pip compile`, and others that uv and pip accept.
+    #[test]
+    fn the_platforms_own_package_is_skipped() {
+        for line in [
+            format!(
+                " @ http://user:token@127.0.0.1:8080/v1/acme/tool/amigo_tool_scaffold.tar.gz \\\n    --hash={HASH}"
+            ),
+            " @ git+https://host.example/scaffold@0123 ; python_version > '3'".into(),
+            "[x] @ file:///scaffold".into(),
+            format!("==0.1.0 --hash={HASH}"),
+        ] {
+            for name in ["amigo-tool-scaffold", "amigo_tool_scaffold", "Amigo.Tool_Scaffold"] {
+                let text = format!("{name}{line}\nidna==3.10 --hash={HASH}\n");
+                let packages = parse(text.as_bytes()).unwrap();
+                assert_eq!(packages.iter().map(|package| &*package.name).collect::<Vec<_>>(), ["idna"], "{text}");
+            }
+        }
+        for name in ["amigo", "amigo-tool-scaffold-x", "xamigo-tool-scaffold"] {
+            refused(&format!("{name} @ https://example.com/a.whl --hash={HASH}\n"), "must be pinned");
+        }
     }
 
     #[test]

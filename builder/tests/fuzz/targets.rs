@@ -42,7 +42,8 @@ fn requirements_lock() {
     let hard = format!(
         "a[b] == 1!2.0rc1+x ; (os_name in 'nt' and sys_platform == 'wasi') or '3' < python_version --hash={HASH}"
     );
-    Target::new("requirements.lock", &[&lines, &hard], |bytes| drop(lock::parse(bytes))).run();
+    let own = format!("amigo_tool_scaffold @ https://user:token@host.example/x.tar.gz ; os_name == 'nt' --hash={HASH}");
+    Target::new("requirements.lock", &[&lines, &hard, &own], |bytes| drop(lock::parse(bytes))).run();
 }
 
 #[test]
