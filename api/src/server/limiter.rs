@@ -137,12 +137,12 @@ impl Table {
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.
     fn evict(&mut self, client: Option<IpAddr>) -> bool {
-        let tallies = self.tallies();
+        let (tallies, now) = (self.tallies(), Instant::now());
         // A connection that was ended before counts until its permit is dropped, so it can be evicted as well.
         let candidates = self.connections.iter();
         let candidates = candidates.filter(|(_, connection)| client.is_none_or(|client| connection.client == client));
         let ranked = candidates.filter_map(|(number, connection)| {
-            Some((Rank::of(&connection.state, *tallies.get(&connection.client)?)?, Reverse(*number)))
+            Some((Rank::of(&connection.state, *tallies.get(&connection.client)?, now)?, Reverse(*number)))
         });
         let evicted = ranked.max().and_then(|(_, Reverse(number))| self.connections.remove(&number));
         let Some(mut evicted) = evicted else { return false };

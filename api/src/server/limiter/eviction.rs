@@ -1,11 +1,16 @@
 //! The order in which connections are evicted.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::state::State;
 use crate::server::stalled_share::STALLED_WITH_WHOLE_TIME_MAX;
+
+/// Time after which a stalled connection is evicted before idle ones, whatever its client has besides. Clients on slow lines
+/// read or send something more often.
+const STALLED_BEFORE_IDLE: Duration = Duration::from_secs(5);
 
 /// Connections of one client.
 #[derive(Clone, Copy, Default)]
@@ -27,6 +32,7 @@ pub(super) struct Rank {
 enum Class {
     OneOfFewStalled,
     Idle,
+    LongStalled,
     OneOfManyStalled,
 }
 
@@ -46,10 +52,15 @@ impl Tally {
 
 impl Rank {
     /// Returns the rank of a connection among those of its client; `None` while the server does not wait for its client.
-    pub(super) fn of(state: &State, client: Tally) -> Option<Self> {
+    pub(super) fn of(state: &State, client: Tally, now: Instant) -> Option<Self> {
         if let Some(since) = state.stalled_since() {
-            let are_few = client.stalled <= STALLED_WITH_WHOLE_TIME_MAX;
-            let class = if are_few { Class::OneOfFewStalled } else { Class::OneOfManyStalled };
+            let class = match client.stalled {
+                0..=STALLED_WITH_WHOLE_TIME_MAX if now.duration_since(since) < STALLED_BEFORE_IDLE => {
+                    Class::OneOfFewStalled
+                }
+                0..=STALLED_WITH_WHOLE_TIME_MAX => Class::LongStalled,
+                _ => Class::OneOfManyStalled,
+            };
             return Some(Self { class, of_client: client.stalled, since: Reverse(since) });
         }
         let since = Reverse(state.idle_since()?);
@@ -60,6 +71,21 @@ impl Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::limiter::state::Event;
+    use crate::server::limits::ConnectionLimits;
+
+    /// Also in a server that many addresses fill with few connections each, and within the share of one address.
+    #[test]
+    fn connections_that_are_stalled_for_long_are_evicted_before_idle_ones() {
+        let (start, limits) = (Instant::now(), ConnectionLimits::default());
+        let (idle, mut stalled) = (State::new(start), State::new(start));
+        stalled.apply(Event::RequestBegan, start, &limits);
+        stalled.apply(Event::BodyAwaited(true), start, &limits);
+        let rank = |state: &State, seconds| {
+            Rank::of(state, Tally { connections: 5, stalled: 1 }, start + Duration::from_secs(seconds))
+        };
+        assert!(rank(&stalled, 4) < rank(&idle, 4) && rank(&stalled, 5) > rank(&idle, 5));
+    }
 
     #[test]
     fn an_address_with_few_connections_gives_each_the_whole_time() {
