@@ -1,6 +1,7 @@
 //! Authors' mistakes. Each one gives a message with its location and a build log, creates no version, and leaves the
 //! tool free for the next publication.
 
+mod archives;
 mod costly;
 mod dependencies;
 mod manifest;

@@ -42,7 +42,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use attested::Attested;
-pub use children::{runners, schema_processes};
+pub use children::{parsing_processes, runners, schema_processes};
 pub use database::{
     Locked, change_database, count_record_events, count_rows, failed_builds, read_database, runs_going_on,
 };

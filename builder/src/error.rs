@@ -6,6 +6,7 @@ use std::time::Duration;
 use registry::BuildId;
 
 use crate::source::{SourceError, SourceErrorKind};
+use crate::text::{cut, shown};
 
 /// A file of a project, and a line in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,21 +91,22 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// The refusal of a project by a stage.
+    /// The refusal of a project by a stage. A long message is cut.
     pub(crate) fn failed(stage: &'static str, check: &str, message: impl Into<String>) -> Self {
-        Self::Failed { stage, check: check.into(), message: message.into(), location: Location::default() }
+        let (check, message) = (shown(check).into(), cut(message.into()));
+        Self::Failed { stage, check, message, location: Location::default() }
     }
 
     /// Adds the location of a refusal.
     pub(crate) fn at(mut self, place: Location) -> Self {
         if let Self::Failed { location, .. } = &mut self {
-            *location = place;
+            *location = Location { file: place.file.map(cut), ..place };
         }
         self
     }
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {
-        Self::Internal { message: message.to_string() }
+        Self::Internal { message: cut(message.to_string()) }
     }
 
     #[must_use]

@@ -27,6 +27,7 @@ mod snapshots;
 pub mod source;
 mod steps;
 mod supplied_variables;
+mod text;
 mod toolchain;
 mod worker;
 mod workers;

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use crate::metrics;
+use crate::text::cut;
 
 /// Bytes of the log; a hostile build could print without end.
 const LOG_BYTES_MAX: usize = 100 << 10;
@@ -75,14 +76,14 @@ impl Progress {
         #[expect(clippy::disallowed_methods, reason = "the duration is only shown")]
         let started = Instant::now();
         let done = work.instrument(tracing::info_span!("step", step)).await;
-        let failure = done.as_ref().err().map(ToString::to_string);
+        let failure = done.as_ref().err().map(|error| cut(error.to_string()));
         self.report(Report::Ended { step, duration: started.elapsed(), failure });
         done
     }
 
     /// Adds a line to the log.
     pub fn line(&self, line: impl Into<String>) {
-        self.report(Report::Line { line: line.into() });
+        self.report(Report::Line { line: cut(line.into()) });
     }
 
     /// Passes on a report of this process or of a worker.

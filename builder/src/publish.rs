@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{CommitId, Repository};
+use crate::text::cut;
 use branch_test::candidate;
 pub use branch_test::{ReplayedBranch, TestRequest};
 use builder::Commit;
@@ -67,8 +68,9 @@ impl Builder {
 
     /// Records a failed build, and returns its error with the build's id.
     async fn recorded(&self, lease: Lease, error: Error, progress: &Progress) -> Error {
-        tracing::info!(tool = %lease.tool, build = %lease.build, %error, "a build failed");
-        let failed = FailedBuild { stage: error.stage().into(), message: error.to_string(), log: progress.log() };
+        let message = cut(error.to_string());
+        tracing::info!(tool = %lease.tool, build = %lease.build, error = message, "a build failed");
+        let failed = FailedBuild { stage: error.stage().into(), message, log: progress.log() };
         if let Err(error) = self.store.record_failed_build(&lease, failed).await {
             tracing::error!(tool = %lease.tool, %error, "a failed build could not be recorded");
         }

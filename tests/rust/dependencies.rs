@@ -16,6 +16,24 @@ struct Packed {
 }
 
 impl Packed {
+    /// A crate of version 1.0.0 with a manifest, and with directories that contain 312 MiB.
+    fn of_directories(name: &'static str) -> Self {
+        let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+        let text = manifest(name, "1.0.0");
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        archive.append_data(&mut header, format!("{name}-1.0.0/Cargo.toml"), text.as_bytes()).expect("an entry");
+        for _ in 0..5_000 {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::Directory);
+            header.set_size(64 << 10);
+            header.set_path(format!("{name}-1.0.0/a")).expect("a path");
+            header.set_cksum();
+            archive.append(&header, [0; 64 << 10].as_slice()).expect("an entry");
+        }
+        Self { name, archive: archive.into_inner().and_then(flate2::write::GzEncoder::finish).expect("a crate") }
+    }
+
     /// A crate of version 1.0.0 with these files.
     fn new(name: &'static str, files: &[(&str, &str)]) -> Self {
         let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
@@ -71,6 +89,17 @@ fn a_checksum_pins_the_crate_that_its_manifest_names() {
             refused(&tool, &["(identity): Cargo.lock:", "safelib 1.0.0 is refused", &named]);
         }
     }
+}
+
+/// Directories have no contents, but an archive may claim that they do.
+#[test]
+fn everything_in_a_crate_counts_against_its_bound() {
+    let packed = Packed::of_directories("hollow");
+    assert!(packed.archive.len() < 4 << 20);
+    let Some(server) = packed.server() else { return };
+    let team = Team::on(&server);
+    let tool = packed.project(&team, "src/lib.rs");
+    refused(&tool, &["(crate): Cargo.lock:", "hollow 1.0.0 is refused", "exceed 268435456 bytes together"]);
 }
 
 /// Nothing of the project can be wrong yet, so the crate is compiled once.

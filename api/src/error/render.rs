@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use super::pointers::Pointers;
 use super::{Error, Kind, whole_seconds};
 
+/// Bytes of a detail. The longest is a refusal with a compiler's output.
+const DETAIL_BYTES_MAX: usize = 64 << 10;
+
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
@@ -73,7 +76,7 @@ impl Error {
                     _ => "The service cannot do this now; try again later.",
                 })
             }
-            (_, error) => json!(error.to_string()),
+            (_, error) => json!(cut(error.to_string())),
         };
         Ok(Refusal { status, retry_after_seconds, detail, code, pointers })
     }
@@ -133,7 +136,26 @@ impl Refusal {
     }
 }
 
+/// The beginning of a long detail, which has the length of the message in a build's record.
+fn cut(mut detail: String) -> String {
+    detail.truncate(detail.floor_char_boundary(DETAIL_BYTES_MAX));
+    detail
+}
+
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detail_has_a_bound() {
+        let refused = Error::Refused { code: "x", detail: "é".repeat(1 << 20) }.into_refusal();
+        assert!(
+            refused.is_ok_and(|refusal| refusal.detail.as_str().is_some_and(|text| text.len() == DETAIL_BYTES_MAX))
+        );
+    }
 }

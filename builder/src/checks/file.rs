@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
+use crate::text::quoted;
 
 pub const STAGE: &str = "checks";
 const CHECK: &str = "check";
@@ -136,7 +137,7 @@ impl CheckFiles {
         let mut names = BTreeSet::new();
         match checks.iter().find(|check| !names.insert(check.name.as_str())) {
             Some(twin) => {
-                let message = format!("another check has the name {:?}, too; rename one of them", twin.name);
+                let message = format!("another check has the name {}, too; rename one of them", quoted(&twin.name));
                 Err(Error::failed(STAGE, CHECK, message).at(Location::file(&twin.file)))
             }
             None => Ok(checks),

@@ -20,7 +20,7 @@ mod repositories;
 mod repository;
 mod repository_files;
 mod repository_state;
-mod smart_http;
+pub(crate) mod smart_http;
 mod tree_rules;
 mod usage;
 

@@ -183,3 +183,18 @@ fn answer<T: Serialize>(
     let answer: ChildResult<T> = with_loaded(code, work)?.map_err(|error| error.to_string());
     postcard::to_allocvec(&answer).map_err(io::Error::other)
 }
+
+/// An answer with a bundle, for the fuzz target.
+#[cfg(test)]
+pub fn sample_answer(source: &str) -> Vec<u8> {
+    let bundle = Bundle { bytes: source.as_bytes().to_vec(), input_schema: Some("{}".into()) };
+    postcard::to_allocvec::<Answer<Bundle>>(&Ok(Ok(bundle))).unwrap_or_default()
+}
+
+/// Reads an answer of each kind, for the fuzz target.
+#[cfg(test)]
+pub fn read_answers(bytes: &[u8]) {
+    drop(postcard::from_bytes::<Answer<Bundle>>(bytes));
+    drop(postcard::from_bytes::<Answer<Option<String>>>(bytes));
+    drop(postcard::take_from_bytes::<Result<Loaded, Unloaded>>(bytes));
+}

@@ -11,11 +11,13 @@ use registry::Digest;
 use reqwest::{Client, Url};
 use runner::SourceFile;
 
+use super::archive::{Format, Unpacked};
+use super::documents::Parser;
 use super::download::{self, Cached};
 use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
-use super::wheel::{self, Identity, Wheel};
+use super::wheel::Identity;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
@@ -46,13 +48,17 @@ pub struct Packages {
     client: Client,
     index: Option<Arc<str>>,
     cache: PathBuf,
+    parser: Arc<[String]>,
 }
 
 impl Packages {
+    /// `parser` is the command of the child that unpacks wheels.
+    ///
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(index: Option<&str>, cache_dir: &std::path::Path) -> Result<Self, Error> {
-        Ok(Self { client: download::client()?, index: index.map(Into::into), cache: cache_dir.join("wheels") })
+    pub fn new(index: Option<&str>, cache_dir: &std::path::Path, parser: &[String]) -> Result<Self, Error> {
+        let (client, cache) = (download::client()?, cache_dir.join("wheels"));
+        Ok(Self { client, index: index.map(Into::into), cache, parser: parser.into() })
     }
 
     /// Fetches all packages that the project's lock file pins.
@@ -100,14 +106,15 @@ impl Packages {
             Some(found) => found,
             None => self.download(pinned).await?,
         };
-        let unpacked = blocking(move || wheel::unpack(wheel)).await?;
-        let Wheel { identity, files } =
+        let unpacked = Parser { command: &self.parser }.unpack(Format::Wheel, wheel).await?;
+        let Unpacked { identity, files } =
             unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))?;
         // A hash pins only bytes, so the name and version of the lock file must match those in the wheel.
         let pinned_identity = Identity { name: pinned.name.clone(), version: pinned.version.clone() };
-        if identity != pinned_identity {
+        if identity.as_ref() != Some(&pinned_identity) {
+            let own = identity.map_or("no package".to_owned(), |identity| identity.to_string());
             let message =
-                format!("is refused: the wheel with this hash is {identity}; pin it under its own name and version");
+                format!("is refused: the wheel with this hash is {own}; pin it under its own name and version");
             return Err(refuse("identity", pinned, &message));
         }
         Ok((digest, files))

@@ -1,16 +1,16 @@
 //! The project files and lock files of a project, parsed within bounds.
 //!
 //! JSON is parsed in this process, with bounded cost and depth. TOML is parsed in a child process, since its parser
-//! bounds neither.
+//! bounds neither. The same child unpacks the archives of packages.
 
-mod child;
+pub mod child;
 
 use std::collections::BTreeMap;
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::steps::manifest::{Malformed, Node, from_json};
-pub use child::{CrateName, Parser, child_parse_main};
+pub use child::{CRATES_BYTES_MAX, CrateName, Parser, child_parse_main};
 
 const STAGE: &str = "manifest";
 const KIBIBYTE: usize = 1 << 10;

@@ -14,6 +14,7 @@ use pep440_rs::Version;
 use registry::Digest;
 
 use crate::error::{Error, Location};
+use crate::text::quoted;
 
 pub const FILE: &str = "requirements.lock";
 const STAGE: &str = "dependencies";
@@ -28,8 +29,6 @@ const PACKAGES_MAX: usize = 100;
 const HASHES_MAX: usize = 1_000;
 /// Bytes of a version; the longest in use have about forty.
 const VERSION_BYTES_MAX: usize = 100;
-/// Characters of a line that a refusal repeats.
-const QUOTED_CHARACTERS_MAX: usize = 80;
 
 /// One pinned package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,11 +129,6 @@ fn hash(option: &str, line: u32) -> Result<Digest, Error> {
         .strip_prefix("--hash=")
         .ok_or_else(|| refuse("option", &format!("{} is not an option of a lock file", quoted(option)), line))?;
     Digest::parse(value).map_err(|_| refuse("hashes", &format!("{} is not a sha256 hash", quoted(value)), line))
-}
-
-/// The start of a text, for a refusal.
-fn quoted(text: &str) -> String {
-    format!("{:?}", text.chars().take(QUOTED_CHARACTERS_MAX).collect::<String>())
 }
 
 fn refuse(check: &str, message: &str, line: u32) -> Error {

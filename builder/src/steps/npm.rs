@@ -8,18 +8,21 @@ pub(crate) mod registry;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use runner::SourceFile;
 use serde::Deserialize;
 
 use self::lock::Locked;
 use self::registry::{NpmRegistry, PinnedArchive};
-use super::documents::PROJECT_FILE_BYTES_MAX;
+use super::archive::Format;
+use super::documents::{PROJECT_FILE_BYTES_MAX, Parser};
 use super::manifest::Manifest;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
 use crate::progress::Progress;
+use crate::text::shown;
 
 const STAGE: &str = "dependencies";
 const PROJECT_FILE: &str = "package.json";
@@ -37,13 +40,16 @@ struct Identity {
 #[derive(Debug, Clone)]
 pub struct NpmPackages {
     registry: NpmRegistry,
+    parser: Arc<[String]>,
 }
 
 impl NpmPackages {
+    /// `parser` is the command of the child that unpacks archives.
+    ///
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(registry: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        Ok(Self { registry: NpmRegistry::new(registry, cache_dir)? })
+    pub fn new(registry: Option<&str>, cache_dir: &Path, parser: &[String]) -> Result<Self, Error> {
+        Ok(Self { registry: NpmRegistry::new(registry, cache_dir)?, parser: parser.into() })
     }
 
     /// Fetches all packages that the lock file lists for runs, and places their sources below `node_modules/`.
@@ -81,11 +87,10 @@ impl NpmPackages {
         let archive = self.registry.archive(&PinnedArchive::from(locked)).await;
         let archive = archive.map_err(|error| error.at(Location::line(lock::FILE, locked.line)))?;
         let (name, version) = (locked.name.clone(), locked.version.clone());
-        let unpacked = blocking(move || {
-            let files = archive::unpack(&archive)?;
-            Identity { name, version }.check(&files).map(|()| files)
-        });
-        unpacked.await?.map_err(|reason| refuse("archive", locked, &format!("is refused: {reason}")))
+        let refused = |reason: String| refuse("archive", locked, &format!("is refused: {reason}"));
+        let unpacked = Parser { command: &self.parser }.unpack(Format::Npm, archive).await?;
+        let files = unpacked.map_err(refused)?.files;
+        blocking(move || Identity { name, version }.check(&files).map(|()| files)).await?.map_err(refused)
     }
 }
 
@@ -102,6 +107,10 @@ impl From<Locked> for Package {
 }
 
 impl Identity {
+    fn read(project_file: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(project_file).map_err(|error| error.to_string())
+    }
+
     /// Checks that an archive contains the locked package. A hash pins only bytes, so the name and version of the lock
     /// file must match those in package.json. If an archive contains the file several times, the last one counts, as on a
     /// disk.
@@ -110,8 +119,8 @@ impl Identity {
         if file.contents.len() > PROJECT_FILE_BYTES_MAX {
             return Err(format!("its package.json has more than {PROJECT_FILE_BYTES_MAX} bytes"));
         }
-        let own: Self = serde_json::from_slice(&file.contents).map_err(|error| error.to_string())?;
-        if own == *self { Ok(()) } else { Err(format!("it holds {}@{}", own.name, own.version)) }
+        let own = Self::read(&file.contents)?;
+        if own == *self { Ok(()) } else { Err(format!("it holds {}@{}", shown(&own.name), shown(&own.version))) }
     }
 }
 
@@ -124,6 +133,12 @@ pub(crate) fn other_package(bytes: &[u8], [name, version]: [&str; 2]) -> Option<
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {
     let message = format!("{}@{} {message}", locked.name, locked.version);
     Error::failed(STAGE, check, message).at(Location::line(lock::FILE, locked.line))
+}
+
+/// Whether a `package.json` names a package, for the fuzz target.
+#[cfg(test)]
+pub fn is_package(project_file: &[u8]) -> bool {
+    Identity::read(project_file).is_ok()
 }
 
 #[cfg(test)]

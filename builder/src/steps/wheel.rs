@@ -7,6 +7,7 @@ use std::io::{Cursor, Read};
 use runner::SourceFile;
 use zip::ZipArchive;
 
+use crate::text::{quoted, shown};
 pub use identity::Identity;
 use identity::is_metadata;
 
@@ -28,7 +29,8 @@ pub struct Wheel {
     pub files: Vec<SourceFile>,
 }
 
-/// Unpacks a wheel.
+/// Unpacks a wheel. The library that reads zip files does not bound its time, so this runs in a child process only
+/// (`documents/child.rs`).
 ///
 /// # Errors
 /// The reason why the wheel is refused.
@@ -50,7 +52,7 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
         let mut contents = Vec::new();
         entry.take(left + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
         left = left
-            .checked_sub(contents.len() as u64)
+            .checked_sub((path.len() + contents.len()) as u64)
             .ok_or_else(|| format!("more than {UNPACKED_BYTES_MAX} bytes unpacked"))?;
         files.push(SourceFile { path, contents });
     }
@@ -69,10 +71,10 @@ fn check_entries(wheel: &[u8]) -> Result<(), String> {
 fn wanted(name: &str) -> Result<Option<String>, String> {
     let parts: Vec<_> = name.split('/').collect();
     if name.starts_with('/') || name.contains('\\') || parts.contains(&"..") {
-        return Err(format!("it holds the path {name:?}"));
+        return Err(format!("it holds the path {}", quoted(name)));
     }
     if NATIVE.iter().any(|suffix| name.ends_with(suffix)) {
-        return Err(format!("it holds native code ({name})"));
+        return Err(format!("it holds native code ({})", shown(name)));
     }
     let Some(first) = parts.first() else { return Ok(None) };
     if name.ends_with('/') || first.ends_with(".dist-info") {

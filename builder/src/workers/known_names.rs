@@ -2,6 +2,7 @@
 //! names are accepted.
 
 use super::violation::ProtocolViolation;
+use crate::text::quoted;
 
 /// The names of steps, which are also the stages of refusals.
 pub const STEPS: &[&str] =
@@ -15,11 +16,7 @@ pub const HASH_ALGORITHMS: &[&str] = &["sha256", "sha512"];
 /// When the name is not in the list.
 pub fn known(names: &[&'static str], name: &str) -> Result<&'static str, ProtocolViolation> {
     let found = names.iter().find(|known| **known == name).copied();
-    found.ok_or_else(|| ProtocolViolation(format!("it sent the name {:?}, which is not one of {names:?}", cut(name))))
-}
-
-fn cut(name: &str) -> String {
-    name.chars().take(50).collect()
+    found.ok_or_else(|| ProtocolViolation(format!("it sent the name {}, which is not one of {names:?}", quoted(name))))
 }
 
 #[cfg(test)]

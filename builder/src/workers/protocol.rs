@@ -13,6 +13,7 @@ use crate::error::{Error, Location};
 use crate::progress::Report;
 use crate::source::PROJECT_BYTES_MAX;
 use crate::source::quarantine::{ENTRIES_MAX, PATH_BYTES_MAX};
+use crate::text::cut;
 use crate::toolchain::project::{self, Caches};
 
 /// The version of the protocol, which changes with every type of this file and with the handshake.
@@ -27,8 +28,6 @@ pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 pub const BLOB_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
 /// Bytes of a snapshot's component, which precedes the artifact. Larger snapshots are not made.
 pub const SNAPSHOT_BYTES_MAX: usize = COMPONENT_BYTES_MAX;
-/// Bytes of one text. The longest is a refusal with a compiler's output.
-const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// A message from a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -222,12 +221,6 @@ impl TryFrom<Failure> for Error {
     }
 }
 
-/// The beginning of a long text.
-fn cut(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -293,6 +286,6 @@ mod tests {
         let ReportMessage::Line { line } = ReportMessage::from(Report::Line { line: "ä".repeat(1 << 20) }) else {
             panic!("a line")
         };
-        assert!(line.len() <= TEXT_BYTES_MAX && line.len() > TEXT_BYTES_MAX - 2);
+        assert_eq!(line.len(), crate::text::MESSAGE_BYTES_MAX);
     }
 }

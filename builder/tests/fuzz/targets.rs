@@ -1,12 +1,13 @@
-//! The fuzz targets. `docs/explanation/parsers.md` lists them beside the parsers.
+//! The fuzz targets of a project's files, of packages' indexes and of build results. `docs/explanation/parsers.md` lists all
+//! targets beside the parsers.
 
 use std::collections::BTreeMap;
 
-use super::{Target, crate_archive, npm_archive};
+use super::Target;
 use crate::checks::CheckFiles;
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Manifest, from_json, from_toml};
-use crate::steps::{esbuild, index_page, inspect, lock, mocks, npm, schema, wheel};
+use crate::steps::{esbuild, index_page, inspect, lock, mocks, npm, schema};
 use crate::toolchain::rust;
 
 const HASH: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -84,36 +85,6 @@ fn package_lock() {
                 \"resolved\": \"https://x/a/-/a-1.0.0.tgz\", \"integrity\": \"sha512-AA==\"},\n\
                 \"node_modules/b\": {\"link\": true, \"dev\": true}}}";
     Target::new("package-lock.json", &[lock], |bytes| drop(npm::lock::parse(bytes, b"{}"))).run();
-}
-
-#[test]
-fn wheels() {
-    let files = [("six.py", "x = 1"), ("six-1.dist-info/METADATA", "Name: six\nVersion: 1\n\nA package.\n")];
-    let target = Target::new("wheel", &[], |bytes| drop(wheel::unpack(bytes.to_vec())));
-    // An entry of a zip directory uses some hundred bytes, and a well-compressed file a thousand times its size.
-    Target { seeds: vec![wheel::tests::wheel(&files)], memory_factor: 2_000, ..target }.run();
-}
-
-#[test]
-fn npm_archives() {
-    let seed = npm_archive(&[("package/package.json", tar::EntryType::Regular, 40)]);
-    let target = Target::new("npm archive", &[], |bytes| drop(npm::archive::unpack(bytes)));
-    Target { seeds: vec![seed], memory_factor: 2_000, ..target }.run();
-}
-
-#[test]
-fn crates() {
-    let file = tar::EntryType::Regular;
-    let seed =
-        crate_archive(&[("a-1.0.0/Cargo.toml", file, b"[package]\nname = 'a'\n"), ("a-1.0.0/src/lib.rs", file, b"")]);
-    let unpack = |bytes: &[u8]| {
-        let checksum = registry::Digest::of(b"a");
-        let pinned = rust::lock::Pinned { name: "a".into(), version: "1.0.0".into(), checksum, line: 1 };
-        let vendor = tempfile::tempdir().expect("a directory");
-        drop(rust::unpack::Unpack { pinned: &pinned, vendor: vendor.path(), bytes_max: 1 << 20 }.run(bytes));
-    };
-    let target = Target::new("crate", &[], unpack);
-    Target { seeds: vec![seed], memory_factor: 2_000, ..target }.run();
 }
 
 #[test]

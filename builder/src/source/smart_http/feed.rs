@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::inflate::Inflater;
@@ -57,7 +58,7 @@ async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite +
     }
 }
 
-/// Copies and inflates the body. The compressed bytes have the same bound as the inflated ones, so that a stream without
+/// Copies and inflates the body, on threads for blocking work. The compressed bytes have the same bound as the inflated ones, so that a stream without
 /// output ends.
 async fn inflate(
     mut body: impl AsyncRead + Unpin,
@@ -76,12 +77,18 @@ async fn inflate(
         if received > bytes_max {
             return Err(Stop::too_large(bytes_max));
         }
-        let mut rest = &buffer[..bytes];
-        while !rest.is_empty() {
-            let consumed = inflater.step(rest).map_err(not_gzip)?;
+        let mut at = 0;
+        while at < bytes {
+            let step = move || {
+                let consumed = inflater.step(&buffer[at..bytes]);
+                (inflater, buffer, consumed)
+            };
+            let consumed;
+            (inflater, buffer, consumed) =
+                spawn_blocking(step).await.map_err(|_| Stop::Refused(SourceError::BodyCutOff))?;
+            at += consumed.map_err(not_gzip)?;
             sink.write(inflater.output()).await?;
             inflater.clear();
-            rest = &rest[consumed..];
         }
     }
 }

@@ -9,7 +9,7 @@
 
 mod access;
 mod feed;
-mod inflate;
+pub(crate) mod inflate;
 mod process;
 mod request;
 mod response;

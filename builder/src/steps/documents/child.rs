@@ -1,5 +1,5 @@
-//! Parses TOML of authors and of packages in a child process with bounds on time, memory and stack. A parser that
-//! exceeds a bound ends its own process, not the server.
+//! Parses TOML, and unpacks the archives of packages, in a child process with bounds on time, memory and stack. A parser
+//! that exceeds a bound ends its own process, not the server.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,25 +10,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
+use crate::steps::archive::{Format, Listing, Unpacked};
 use crate::steps::child::{self, ChildLimits};
 use crate::steps::manifest::{Malformed, Node, Value, from_toml};
+use crate::text::cut;
+use crate::toolchain::rust::unpack::{Problem, Vendoring};
 
 const STAGE: &str = "manifest";
 const LIMITS: ChildLimits = ChildLimits {
-    // A hundred times what the largest lock files need.
+    // A hundred times what the largest lock files need, and ten times what the largest packages need.
     cpu_seconds_max: 5,
     // The parser takes up to about 250 bytes for each byte of a text that consists of brackets, and a tenth of that for
     // files that cargo writes, the largest of which is a lock file of 4 MiB.
     memory_bytes_max: 512 << 20,
     file_bytes_max: 0,
 };
+/// The limits for all crates of a tool, which the child writes to the disk.
+const CRATES_LIMITS: ChildLimits = ChildLimits {
+    // Ten times what the largest allowed crates need.
+    cpu_seconds_max: 30,
+    file_bytes_max: CRATES_BYTES_MAX,
+    ..LIMITS
+};
+/// Unpacked bytes of all crates of a tool, with the headers of their files. Crates for other platforms contain libraries.
+pub const CRATES_BYTES_MAX: u64 = 256 << 20;
 /// Time of the child, long enough for a busy machine. Authors reach the bound on CPU time first.
-const WALL_MAX: Duration = Duration::from_secs(60);
-/// Bytes of all texts of one request: the manifests of three hundred crates, the largest of which have 300 KiB.
-const REQUEST_BYTES_MAX: u64 = 32 << 20;
+const WALL_MAX: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 120 });
+/// Bytes of a request: an archive of 32 MiB, or the texts of a project's files.
+const REQUEST_BYTES_MAX: u64 = (32 << 20) + (64 << 10);
 
-/// Bytes of an answer. A table of many short keys takes a few bytes more than its text.
-const ANSWER_BYTES_MAX: u64 = 2 * REQUEST_BYTES_MAX;
+/// Bytes of an answer: 64 MiB of files, and the sizes of up to 20,000 of them.
+const ANSWER_BYTES_MAX: u64 = (64 << 20) + (1 << 20);
 /// Bytes of the main thread's stack, the usual default. A larger or unbounded stack is reduced to this.
 const STACK_BYTES_MAX: u64 = 8 << 20;
 
@@ -36,15 +48,31 @@ const STACK_BYTES_MAX: u64 = 8 << 20;
 enum Request {
     /// Files to parse, by name.
     Documents(Vec<(String, String)>),
-    /// Manifests of crates, whose names and versions are read.
-    CrateNames(Vec<String>),
+    /// The archive of a package, whose bytes follow the request.
+    Archive(Format),
+    /// Crates of the cache, which are unpacked into a directory.
+    Crates(Vendoring),
 }
 
 /// The child's answer to each kind of request.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum ParserResponse {
+enum ParserResponse {
     Documents(BTreeMap<String, Result<Node, Malformed>>),
-    CrateNames(Vec<Option<CrateName>>),
+    /// The contents of the files follow the answer. The error is the reason why the archive is refused.
+    Archive(Result<Listing, String>),
+    Crates(CrateNames),
+}
+
+/// The name and version that the manifest of each crate states, or the first crate that cannot be unpacked.
+pub type CrateNames = Result<Vec<Option<CrateName>>, (usize, Problem)>;
+
+impl Request {
+    const fn limits(&self) -> ChildLimits {
+        match self {
+            Self::Documents(_) | Self::Archive(_) => LIMITS,
+            Self::Crates(_) => CRATES_LIMITS,
+        }
+    }
 }
 
 /// The name and version that a crate's manifest states.
@@ -76,37 +104,55 @@ impl Parser<'_> {
                 "parsing it takes more time or memory than a project file may; make it smaller and less nested";
             Error::failed(STAGE, "cost", message).at(Location::file(&names.join(" or ")))
         };
-        match self.ask(Request::Documents(files)).await? {
-            Some(ParserResponse::Documents(documents)) => Ok(documents),
-            Some(_) => Err(Error::internal("the parsing child answered another request")),
+        match self.ask(Request::Documents(files), Vec::new()).await? {
+            Some((ParserResponse::Documents(documents), _)) => Ok(documents),
+            Some(_) => Err(other_answer()),
             None => Err(too_costly()),
         }
     }
 
-    /// Reads the name and version of each manifest. An element is `None` when a manifest has none; the result is `None`
-    /// when parsing exceeds its time or memory.
+    /// Unpacks a package's archive. The inner error is the reason why it is refused.
     ///
     /// # Errors
     /// When the child cannot be started.
-    pub async fn crate_names(&self, manifests: Vec<String>) -> Result<Option<Vec<Option<CrateName>>>, Error> {
-        match self.ask(Request::CrateNames(manifests)).await? {
-            Some(ParserResponse::CrateNames(names)) => Ok(Some(names)),
-            Some(_) => Err(Error::internal("the parsing child answered another request")),
+    pub async fn unpack(&self, format: Format, archive: Vec<u8>) -> Result<Result<Unpacked, String>, Error> {
+        let (listing, answer, at) = match self.ask(Request::Archive(format), archive).await? {
+            Some((ParserResponse::Archive(Ok(listing)), Rest { answer, at })) => (listing, answer, at),
+            Some((ParserResponse::Archive(Err(reason)), _)) => return Ok(Err(reason)),
+            Some(_) => return Err(other_answer()),
+            None => return Ok(Err("unpacking it takes more time or memory than a package may".into())),
+        };
+        let unpacked = blocking(move || listing.with(&answer[at..])).await?;
+        unpacked.map(Ok).ok_or_else(|| Error::internal("the parsing child listed other files than it sent"))
+    }
+
+    /// Unpacks crates. `None` when this exceeds its time or memory.
+    ///
+    /// # Errors
+    /// When the child cannot be started.
+    pub async fn crates(&self, crates: Vendoring) -> Result<Option<CrateNames>, Error> {
+        match self.ask(Request::Crates(crates), Vec::new()).await? {
+            Some((ParserResponse::Crates(names), _)) => Ok(Some(names)),
+            Some(_) => Err(other_answer()),
             None => Ok(None),
         }
     }
 
     /// The child's answer. `None` when a bound ended the child.
-    async fn ask(&self, request: Request) -> Result<Option<ParserResponse>, Error> {
-        let request = blocking(move || postcard::to_allocvec(&request)).await?.map_err(Error::internal)?;
+    async fn ask(&self, request: Request, archive: Vec<u8>) -> Result<Option<(ParserResponse, Rest)>, Error> {
+        let request = move || postcard::to_allocvec(&request).map(|request| [request, archive].concat());
+        let request = blocking(request).await?.map_err(Error::internal)?;
         if request.len() as u64 > REQUEST_BYTES_MAX {
             return Ok(None);
         }
         let Ok(answer) = tokio::time::timeout(WALL_MAX, self.answer(request)).await else { return Ok(None) };
-        match answer? {
-            Some(answer) => blocking(move || postcard::from_bytes(&answer)).await?.map(Some).map_err(Error::internal),
-            None => Ok(None),
-        }
+        let Some(answer) = answer? else { return Ok(None) };
+        let read = move || {
+            let (head, rest) = postcard::take_from_bytes(&answer)?;
+            let at = answer.len() - rest.len();
+            Ok::<_, postcard::Error>((head, Rest { answer, at }))
+        };
+        blocking(read).await?.map(Some).map_err(Error::internal)
     }
 
     async fn answer(&self, request: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
@@ -123,6 +169,16 @@ impl Parser<'_> {
     }
 }
 
+/// The bytes of an answer, and the offset of those that follow the answer itself.
+struct Rest {
+    answer: Vec<u8>,
+    at: usize,
+}
+
+fn other_answer() -> Error {
+    Error::internal("the parsing child answered another request")
+}
+
 /// The child process, which reads a request from standard input and writes the answer to standard output.
 ///
 /// # Errors
@@ -131,18 +187,28 @@ pub fn child_parse_main() -> io::Result<()> {
     // The kernel checks this bound whenever the stack of the main thread grows.
     let (_, stack_bytes_max) = getrlimit(Resource::RLIMIT_STACK)?;
     setrlimit(Resource::RLIMIT_STACK, STACK_BYTES_MAX.min(stack_bytes_max), stack_bytes_max)?;
-    LIMITS.apply()?;
-    let mut request = Vec::new();
-    io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut request)?;
-    let answer = match postcard::from_bytes(&request).map_err(io::Error::other)? {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(REQUEST_BYTES_MAX).read_to_end(&mut bytes)?;
+    let (request, archive) = postcard::take_from_bytes::<Request>(&bytes).map_err(io::Error::other)?;
+    request.limits().apply()?;
+    match request {
         Request::Documents(files) => {
-            ParserResponse::Documents(files.into_iter().map(|(file, text)| (file, from_toml(&text))).collect())
+            write(&ParserResponse::Documents(files.into_iter().map(|(file, text)| (file, from_toml(&text))).collect()))
         }
-        Request::CrateNames(manifests) => {
-            ParserResponse::CrateNames(manifests.iter().map(|text| crate_name(text)).collect())
-        }
-    };
-    io::stdout().lock().write_all(&postcard::to_allocvec(&answer).map_err(io::Error::other)?)
+        Request::Archive(format) => write_unpacked(format.unpack(archive.to_vec())),
+        Request::Crates(crates) => write(&ParserResponse::Crates(crates.unpack(crate_name))),
+    }
+}
+
+fn write(answer: &ParserResponse) -> io::Result<()> {
+    io::stdout().lock().write_all(&postcard::to_allocvec(answer).map_err(io::Error::other)?)
+}
+
+fn write_unpacked(unpacked: Result<Unpacked, String>) -> io::Result<()> {
+    let unpacked = unpacked.map_err(cut);
+    write(&ParserResponse::Archive(unpacked.as_ref().map(Unpacked::listing).map_err(String::clone)))?;
+    let mut output = io::stdout().lock();
+    unpacked.iter().flat_map(|unpacked| &unpacked.files).try_for_each(|file| output.write_all(&file.contents))
 }
 
 fn crate_name(manifest: &str) -> Option<CrateName> {
@@ -152,6 +218,20 @@ fn crate_name(manifest: &str) -> Option<CrateName> {
         _ => None,
     };
     Some(CrateName { name: text("name")?, version: text("version")? })
+}
+
+/// An answer with documents, for the fuzz target.
+#[cfg(test)]
+pub fn sample_answer(documents: BTreeMap<String, Result<Node, Malformed>>) -> Vec<u8> {
+    postcard::to_allocvec(&ParserResponse::Documents(documents)).unwrap_or_default()
+}
+
+/// Reads an answer, for the fuzz target.
+#[cfg(test)]
+pub fn read_answer(bytes: &[u8]) {
+    if let Ok((ParserResponse::Archive(Ok(listing)), contents)) = postcard::take_from_bytes(bytes) {
+        drop(listing.with(contents));
+    }
 }
 
 #[cfg(test)]
@@ -164,7 +244,20 @@ mod tests {
         let parser = Parser { command: &command };
         let refused = parser.documents(vec![("Cargo.toml".into(), String::new())]).await.unwrap_err().to_string();
         assert!(refused.contains("(cost): Cargo.toml: parsing it takes more time or memory"), "{refused}");
-        assert_eq!(parser.crate_names(vec![String::new()]).await.unwrap(), None);
+        let refused = parser.unpack(Format::Wheel, vec![0; 9]).await.unwrap().unwrap_err();
+        assert!(refused.contains("more time or memory"), "{refused}");
+        let crates = Vendoring { archives: Vec::new(), directory: "/".into(), bytes_max: 1, modified_at: 0 };
+        assert!(parser.crates(crates).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_child_that_does_not_end_is_ended_at_the_deadline() {
+        let command = ["/bin/sh", "-c", "exec sleep 1000"].map(str::to_owned);
+        let parser = Parser { command: &command };
+        let refused = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err().to_string();
+        assert!(refused.contains("(cost): pyproject.toml: parsing it takes more time"), "{refused}");
+        let refused = parser.unpack(Format::Npm, vec![0; 9]).await.unwrap().unwrap_err();
+        assert!(refused.contains("more time or memory"), "{refused}");
     }
 
     #[test]

@@ -126,7 +126,15 @@ fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
 }
 
 fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<SeparateBundle>> {
-    let meta: Meta = serde_json::from_slice(&fs::read(scratch.path().join(META))?).map_err(io::Error::other)?;
+    match imports(&fs::read(scratch.path().join(META))?)? {
+        Some(imports) => Ok(Some(SeparateBundle { script: taken(scratch)?, imports, importer })),
+        None => Ok(None),
+    }
+}
+
+/// The package modules that a metafile lists. `None` when the project must be bundled as a whole.
+pub fn imports(meta: &[u8]) -> io::Result<Option<Vec<String>>> {
+    let meta: Meta = serde_json::from_slice(meta).map_err(io::Error::other)?;
     if meta.inputs.keys().any(|path| path.starts_with(PACKAGES)) {
         return Ok(None); // The author committed files to `node_modules/`.
     }
@@ -136,10 +144,7 @@ fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<Sep
         is_static &= import.kind == STATIC;
         names.insert(import.path);
     }
-    if names.is_empty() || !is_static {
-        return Ok(None);
-    }
-    Ok(Some(SeparateBundle { script: taken(scratch)?, imports: names.into_iter().collect(), importer }))
+    Ok((!names.is_empty() && is_static).then(|| names.into_iter().collect()))
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use pep440_rs::{Operator, Version, VersionPattern, VersionSpecifier};
 
+use crate::text::quoted;
+
 /// Bytes of a marker; those that `uv export` writes have a few hundred.
 const MARKER_BYTES_MAX: usize = 1 << 10;
 /// Levels of nested parentheses. Each takes a few stack frames.
@@ -161,7 +163,7 @@ fn compared(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Result<boo
 }
 
 fn version(ours: &str, operator: &str, theirs: &str) -> Result<bool, String> {
-    let refused = || format!("`{operator}` of a marker does not take the version {theirs:?}");
+    let refused = || format!("`{operator}` of a marker does not take the version {}", quoted(theirs));
     let operator = Operator::from_str(operator).map_err(|_| refused())?;
     let pattern = VersionPattern::from_str(theirs.trim()).map_err(|_| refused())?;
     let specifier = VersionSpecifier::from_pattern(operator, pattern).map_err(|_| refused())?;

@@ -2,6 +2,7 @@
 
 use super::node::{Entry, Node, Table, Value};
 use crate::error::{Error, Location};
+use crate::text::shown;
 
 /// The stage that refuses a manifest.
 pub const STAGE: &str = "manifest";
@@ -138,7 +139,7 @@ impl Fields {
     }
 
     pub fn refuse(&self, key: &str, line: u32, message: &str) -> Error {
-        let key = format!("{}{key}", self.prefix);
+        let key = format!("{}{}", self.prefix, shown(key));
         Error::failed(STAGE, &key, format!("{}.{key} {message}", self.root)).at(Location::line(self.file, line))
     }
 

@@ -1,6 +1,7 @@
 //! A project file as a tree of values with their lines, the same for TOML and JSON.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -12,10 +13,15 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
+use crate::text::quoted;
+
 /// Levels of tables and lists in a project file. Project files in use have fewer than ten.
 const DEPTH_MAX: usize = 64;
+/// Levels of nodes in a child's answer: dotted keys that nest as deeply as they may, with lists in the innermost table that
+/// do so as well, and the document and a value.
+const LEVELS_MAX: usize = 2 * DEPTH_MAX + 2;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Node {
     /// The line, counted from 1.
     pub line: u32,
@@ -47,6 +53,39 @@ pub struct Entry {
 pub struct Malformed {
     pub message: String,
     pub line: Option<u32>,
+}
+
+thread_local! {
+    /// The levels of nodes that this thread is reading.
+    static LEVELS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A level of nodes, which ends when it is dropped.
+struct Level;
+
+impl Level {
+    fn begin() -> Option<Self> {
+        let levels = LEVELS.get();
+        (levels < LEVELS_MAX).then(|| {
+            LEVELS.set(levels + 1);
+            Self
+        })
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        LEVELS.set(LEVELS.get() - 1);
+    }
+}
+
+/// Reads a child's answer, whose levels are bounded here again.
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let _level = Level::begin().ok_or_else(|| D::Error::custom(too_deep()))?;
+        let (line, value) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { line, value })
+    }
 }
 
 impl Node {
@@ -236,7 +275,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
         let mut members = BTreeMap::new();
         while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
             if members.insert(key.clone(), value).is_some() {
-                return Err(A::Error::custom(format!("the key {key:?} is used twice")));
+                return Err(A::Error::custom(format!("the key {} is used twice", quoted(&key))));
             }
         }
         Ok(Members(members))
@@ -285,6 +324,17 @@ mod tests {
             let refused = from_toml(&text).unwrap_err().message;
             assert!(refused.contains("nested deeper"), "{} bytes: {refused}", text.len());
         }
+    }
+
+    #[test]
+    fn a_childs_answer_has_as_many_levels_as_the_deepest_document() {
+        let (keys, lists) = (vec!["a"; DEPTH_MAX].join("."), DEPTH_MAX - 1);
+        let deepest = from_toml(&format!("[{keys}]\na = {}1{}\n", "[".repeat(lists), "]".repeat(lists))).unwrap();
+        assert!(postcard::from_bytes::<Node>(&postcard::to_allocvec(&deepest).unwrap()).is_ok());
+        let list = |node| Node { line: 1, value: Value::List(vec![node]) };
+        let deeper = (0..LEVELS_MAX).fold(Node { line: 1, value: Value::Other }, |node, _| list(node));
+        assert!(postcard::from_bytes::<Node>(&postcard::to_allocvec(&deeper).unwrap()).is_err());
+        assert_eq!(LEVELS.get(), 0);
     }
 
     /// The parser stays in a table at `]`, and in a list at `}`.

@@ -6,28 +6,41 @@ use flate2::read::GzDecoder;
 use runner::SourceFile;
 use tar::{Archive, EntryType};
 
+use crate::text::quoted;
+
 /// Entries of one archive; the largest packages have a few thousand.
 const ENTRIES_MAX: usize = 20_000;
-/// Unpacked bytes of one archive, including files that are left out.
+/// Unpacked bytes of one archive, including headers and files that are left out.
 const UNPACKED_BYTES_MAX: u64 = 128 << 20;
+/// Bytes of the kept files with their paths: as many as all packages of a tool may have.
+const KEPT_BYTES_MAX: usize = 64 << 20;
 /// Extensions of files that a bundler reads. Type declarations and source maps are for editors.
 const KEPT: [&str; 9] = [".js", ".mjs", ".cjs", ".json", ".jsx", ".ts", ".mts", ".cts", ".tsx"];
 const NOT_KEPT: [&str; 3] = [".d.ts", ".d.mts", ".d.cts"];
 
-/// Returns the sources, with paths relative to the package's directory.
+/// Returns the sources, with paths relative to the package's directory. A header of an entry is read into memory whole,
+/// whatever its length, so this runs in a child process only (`documents/child.rs`).
 ///
 /// # Errors
 /// The reason why the archive is refused.
 pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
     let mut archive = Archive::new(GzDecoder::new(archive).take(UNPACKED_BYTES_MAX));
-    let mut files = Vec::new();
+    let files = files(&mut archive);
+    // The end of the readable bytes looks like the end of the archive.
+    if archive.into_inner().limit() == 0 {
+        return Err(format!("more than {UNPACKED_BYTES_MAX} bytes unpacked"));
+    }
+    files
+}
+
+fn files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
+    let (mut files, mut left) = (Vec::new(), KEPT_BYTES_MAX);
     let entries = archive.entries().map_err(|error| error.to_string())?;
     for (count, entry) in entries.enumerate() {
         if count == ENTRIES_MAX {
             return Err(format!("more than {ENTRIES_MAX} files"));
         }
-        let mut entry = entry
-            .map_err(|error| format!("it is not an archive, or has more than {UNPACKED_BYTES_MAX} bytes: {error}"))?;
+        let mut entry = entry.map_err(|error| format!("it is not an archive: {error}"))?;
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
             EntryType::Directory | EntryType::XGlobalHeader => continue,
@@ -36,6 +49,9 @@ pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
         let Some(path) = wanted(&entry.path_bytes())? else { continue };
         let mut contents = Vec::new();
         entry.read_to_end(&mut contents).map_err(|error| error.to_string())?;
+        left = left
+            .checked_sub(path.len() + contents.len())
+            .ok_or_else(|| format!("it has more than {KEPT_BYTES_MAX} bytes of sources"))?;
         files.push(SourceFile { path, contents });
     }
     Ok(files)
@@ -47,7 +63,7 @@ fn wanted(path: &[u8]) -> Result<Option<String>, String> {
     let outside = |part: &str| matches!(part, "" | "." | "..") || part.contains(['\\', '\0']);
     let (_, inside) = path.trim_start_matches("./").split_once('/').unwrap_or_default();
     if path.starts_with('/') || path.split('/').any(|part| part == "..") || inside.split('/').any(outside) {
-        return Err(format!("it holds the path {path:?}"));
+        return Err(format!("it holds the path {}", quoted(path)));
     }
     let is_kept =
         KEPT.iter().any(|ending| inside.ends_with(ending)) && !NOT_KEPT.iter().any(|ending| inside.ends_with(ending));
@@ -88,7 +104,9 @@ mod tests {
         refused("package/a\\b.js", EntryType::Regular, "the path");
         assert!(unpack(b"no archive").is_err());
         let bomb = archive(&[("package/a.js", EntryType::Regular, 200 << 20)]);
-        assert!(unpack(&bomb).is_err());
+        assert!(unpack(&bomb).unwrap_err().contains("more than 134217728 bytes"));
+        let sources = archive(&[("package/a.js", EntryType::Regular, 65 << 20)]);
+        assert!(unpack(&sources).unwrap_err().contains("more than 67108864 bytes of sources"));
         let many: Vec<_> = std::iter::repeat_n(("package/a.js", EntryType::Regular, 0), ENTRIES_MAX + 1).collect();
         assert!(unpack(&archive(&many)).unwrap_err().contains("more than"));
     }

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use crate::error::{Error, Location};
+use crate::text::{quoted, shown};
 
 pub const FILE: &str = "package-lock.json";
 const PROJECT_FILE: &str = "package.json";
@@ -15,6 +16,8 @@ const HOW: &str = "make it with `npm install --package-lock-only` and commit it"
 /// Packages of a tool. npm packages have many dependencies; a project with more is an application.
 const PACKAGES_MAX: usize = 300;
 const SHA512_BYTES: usize = 64;
+/// Bytes of a version. The longest in use have a commit in them.
+const VERSION_BYTES_MAX: usize = 200;
 const DIRECTORY: &str = "node_modules/";
 
 /// One package of the lock file.
@@ -98,16 +101,21 @@ pub fn missing() -> Error {
 fn locked(path: &str, entry: &Entry, line: u32) -> Result<Locked, Error> {
     let inside = path.strip_prefix(DIRECTORY).filter(|rest| rest.split(&format!("/{DIRECTORY}")).all(is_name));
     let Some(inside) = inside.filter(|_| !entry.link) else {
-        return Err(refuse("registry", &format!("{path:?} is a directory; a package comes from a registry"), line));
+        return Err(refuse(
+            "registry",
+            &format!("{} is a directory; a package comes from a registry", quoted(path)),
+            line,
+        ));
     };
     let own = inside.rsplit(&format!("/{DIRECTORY}")).next().unwrap_or(inside);
     let name = entry.name.as_deref().unwrap_or(own);
     let version = entry.version.as_deref().unwrap_or_default();
     if !is_name(name) || !is_version(version) {
-        return Err(refuse("registry", &format!("{name}@{version} is not a package of a registry"), line));
+        let message = format!("{}@{} is not a package of a registry", shown(name), shown(version));
+        return Err(refuse("registry", &message, line));
     }
     if let Some(resolved) = entry.resolved.as_deref().filter(|resolved| !is_archive_of(resolved, name, version)) {
-        let message = format!("{name} comes from {resolved:?}; a package comes from a registry");
+        let message = format!("{name} comes from {}; a package comes from a registry", quoted(resolved));
         return Err(refuse("registry", &message, line));
     }
     let sha512 = entry
@@ -144,7 +152,9 @@ fn is_name(name: &str) -> bool {
 
 fn is_version(version: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'+');
-    version.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) && version.bytes().all(is_plain)
+    version.len() <= VERSION_BYTES_MAX
+        && version.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+        && version.bytes().all(is_plain)
 }
 
 fn sha512(integrity: &str) -> Option<[u8; SHA512_BYTES]> {

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::str::FromStr;
 
 use pep440_rs::Version;
+use serde::{Deserialize, Serialize};
 
 use crate::steps::lock::name;
 
@@ -12,9 +13,11 @@ const DIRECTORY_SUFFIX: &str = ".dist-info";
 const FILE: &str = "METADATA";
 /// Bytes of the metadata that are read. The headers precede the description, which may be long.
 const HEAD_BYTES_MAX: u64 = 256 << 10;
+/// Bytes of a name and of a version. Package indexes accept fewer.
+const VALUE_BYTES_MAX: usize = 200;
 
 /// A package's name and version, normalised.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     pub name: String,
     pub version: Version,
@@ -51,7 +54,8 @@ fn only<'h>(headers: &[&'h str], key: &str) -> Result<&'h str, String> {
     let value = |line: &&'h str| line.split_once(':').filter(|(found, _)| found.eq_ignore_ascii_case(key));
     let mut values = headers.iter().filter_map(value).map(|(_, value)| value.trim());
     match (values.next(), values.next()) {
-        (Some(value), None) => Ok(value),
+        (Some(value), None) if value.len() <= VALUE_BYTES_MAX => Ok(value),
+        (Some(_), None) => Err(format!("its METADATA has a {key} of more than {VALUE_BYTES_MAX} bytes")),
         _ => Err(format!("its METADATA does not have the header {key:?} once")),
     }
 }
@@ -69,6 +73,8 @@ mod tests {
             assert!(read(wrong).unwrap_err().contains("once"), "{wrong}");
         }
         assert!(read("Name: a\nVersion: soon\n").unwrap_err().contains("PEP 440"));
+        let long = format!("Name: a\nVersion: {}\n", "1.".repeat(1 << 16));
+        assert!(read(&long).unwrap_err().contains("a version of more than 200 bytes"));
     }
 
     #[test]

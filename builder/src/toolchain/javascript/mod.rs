@@ -49,7 +49,7 @@ impl JavaScript {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
-        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
+        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir, &config.parser)?;
         let Shared { images, snapshots, scratches } = shared.clone();
         Ok(Self {
             images,
@@ -69,7 +69,7 @@ impl JavaScript {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn with_caches(&self, config: &Config, shared: &Shared) -> Result<Self, Error> {
-        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir)?;
+        let packages = NpmPackages::new(config.npm_registry.as_deref(), &config.cache_dir, &config.parser)?;
         Ok(Self { packages, snapshots: shared.snapshots.clone(), ..self.clone() })
     }
 

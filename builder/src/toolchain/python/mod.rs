@@ -36,7 +36,7 @@ impl Python {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(config: &Config, shared: &Shared) -> Result<Self, Error> {
-        let packages = PythonPackages::new(config.python_index.as_deref(), &config.cache_dir)?;
+        let packages = PythonPackages::new(config.python_index.as_deref(), &config.cache_dir, &config.parser)?;
         let Shared { images, snapshots, .. } = shared.clone();
         Ok(Self { images, snapshots, packages, bundler: config.bundler.as_slice().into() })
     }

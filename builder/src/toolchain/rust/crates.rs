@@ -3,11 +3,9 @@
 //! The server itself fetches and unpacks crates, so that no program that an author influences needs a network.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use nix::sys::time::TimeSpec;
 use reqwest::{Client, Url};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -15,13 +13,13 @@ use tokio::task::JoinSet;
 
 use super::cargo::SOURCE_DATE_EPOCH;
 use super::lock::Pinned;
-use super::{disk, unpack};
+use super::unpack::{CrateArchive, Problem, Vendoring};
 use crate::attestation::Hash;
-use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::steps::documents::{CrateName, Parser};
+use crate::steps::documents::{CRATES_BYTES_MAX, CrateName, Parser};
 use crate::steps::download::{self, Cached};
+use crate::text::shown;
 
 /// The name of the public registry in `crate_index`.
 const PUBLIC_INDEX: &str = "crates.io";
@@ -31,10 +29,6 @@ const NO_INDEX: &str = "cannot be fetched: this server has no crate index; ask i
 const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 /// The public registry accepts crates of up to 10 MiB.
 const CRATE_BYTES_MAX: usize = 16 << 20;
-/// All crates of one tool, unpacked. Crates for other platforms contain libraries.
-const TOTAL_BYTES_MAX: u64 = 256 << 20;
-/// Bytes of a crate's manifest; those of the largest bindings have 300 KiB.
-const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 /// Downloads at a time: enough to hide network latency.
 const PARALLEL_MAX: usize = 8;
 
@@ -46,7 +40,7 @@ pub struct Crates {
     cache: Arc<Path>,
 }
 
-/// The directory for unpacked crates, and the parser of their manifests.
+/// The directory for unpacked crates, and the child that unpacks them.
 #[derive(Debug, Clone, Copy)]
 pub struct VendorTarget<'v> {
     pub directory: &'v Path,
@@ -81,43 +75,37 @@ impl Crates {
             let configuration = self.configuration(first).await?;
             self.download_all(missing, configuration).await?;
         }
-        let (crates, all, vendor) = (self.clone(), pinned.to_vec(), into.directory.to_owned());
-        let manifests = blocking(move || crates.unpack_all(&all, &vendor)).await??;
-        check_names(pinned, manifests, into.parser).await
+        let Some(first) = pinned.first() else { return Ok(()) };
+        let archive = |one: &Pinned| CrateArchive {
+            path: self.cached(one).path(),
+            checksum: one.checksum,
+            directory: one.directory(),
+        };
+        let (archives, directory) = (pinned.iter().map(archive).collect(), into.directory.to_owned());
+        let modified_at = SOURCE_DATE_EPOCH;
+        let vendoring = Vendoring { archives, directory, bytes_max: CRATES_BYTES_MAX, modified_at };
+        match into.parser.crates(vendoring).await? {
+            Some(Ok(names)) => check_names(pinned, names),
+            Some(Err((index, problem))) => Err(self.problem(pinned.get(index).unwrap_or(first), problem)),
+            None => Err(first.refuse("cost", "or another crate takes more time or memory to unpack than crates may")),
+        }
     }
 
     fn cached(&self, pinned: &Pinned) -> Cached {
         Cached { directory: self.cache.to_path_buf(), hash: Hash::sha256(pinned.checksum.to_hex()) }
     }
 
-    /// Unpacks all crates, and returns the manifest of each.
-    fn unpack_all(&self, pinned: &[Pinned], vendor: &Path) -> Result<Vec<String>, Error> {
-        let (mut left, mut manifests) = (TOTAL_BYTES_MAX, Vec::new());
-        disk::make_directory(vendor).map_err(Error::internal)?;
-        for one in pinned {
-            let cached = self.cached(one);
-            let bytes = fs::read(cached.path()).map_err(Error::internal)?;
-            if !cached.hash.is_of(&bytes) {
+    fn problem(&self, pinned: &Pinned, problem: Problem) -> Error {
+        match problem {
+            Problem::Refused(reason) => pinned.refuse("crate", &format!("is refused: {reason}")),
+            Problem::Disk(error) => Error::internal(error),
+            Problem::Damaged => {
                 // The next build downloads the crate again.
-                drop(fs::remove_file(cached.path()));
-                let directory = one.directory();
-                return Err(Error::internal(format!(
-                    "the cached crate {directory} is damaged and was removed; build again"
-                )));
+                drop(fs::remove_file(self.cached(pinned).path()));
+                let directory = pinned.directory();
+                Error::internal(format!("the cached crate {directory} is damaged and was removed; build again"))
             }
-            let used =
-                unpack::Unpack { pinned: one, vendor, bytes_max: left }.run(&bytes).map_err(
-                    |problem| match problem {
-                        unpack::UnpackError::Refused(reason) => one.refuse("crate", &format!("is refused: {reason}")),
-                        unpack::UnpackError::Disk(error) => Error::internal(error),
-                    },
-                )?;
-            left -= used;
-            manifests.push(manifest(one, vendor)?);
         }
-        // Cargo compares these times with those of compiled crates.
-        disk::set_times(vendor, TimeSpec::new(SOURCE_DATE_EPOCH, 0)).map_err(Error::internal)?;
-        Ok(manifests)
     }
 
     async fn download_all(&self, missing: Vec<Pinned>, configuration: Configuration) -> Result<(), Error> {
@@ -177,29 +165,17 @@ pub fn crate_index_url(index: &str) -> String {
 
 /// Refuses crates whose manifest names another crate than the lock file. A checksum pins bytes; name and version are
 /// checked against those bytes.
-async fn check_names(pinned: &[Pinned], manifests: Vec<String>, parser: Parser<'_>) -> Result<(), Error> {
-    let Some(first) = pinned.first() else { return Ok(()) };
-    let names = parser.crate_names(manifests).await?;
-    let names =
-        names.ok_or_else(|| first.refuse("crate", "or another crate has a Cargo.toml that is too large to parse"))?;
+fn check_names(pinned: &[Pinned], names: Vec<Option<CrateName>>) -> Result<(), Error> {
     for (one, name) in pinned.iter().zip(names) {
         let own = Some(CrateName { name: one.name.clone(), version: one.version.clone() });
         if name != own {
-            let named =
-                name.map_or("not a crate".to_owned(), |CrateName { name, version }| format!("{name} {version}"));
+            let named = name.map_or("not a crate".to_owned(), |CrateName { name, version }| {
+                format!("{} {}", shown(&name), shown(&version))
+            });
             return Err(one.refuse("identity", &format!("is refused: the crate with this checksum is {named}")));
         }
     }
     Ok(())
-}
-
-fn manifest(pinned: &Pinned, vendor: &Path) -> Result<String, Error> {
-    let unreadable =
-        || pinned.refuse("crate", "is refused: its Cargo.toml is missing, not UTF-8, or larger than 1 MiB");
-    let file = fs::File::open(vendor.join(pinned.directory()).join("Cargo.toml")).map_err(|_| unreadable())?;
-    let mut text = String::new();
-    file.take(MANIFEST_BYTES_MAX + 1).read_to_string(&mut text).map_err(|_| unreadable())?;
-    if text.len() as u64 > MANIFEST_BYTES_MAX { Err(unreadable()) } else { Ok(text) }
 }
 
 impl Configuration {

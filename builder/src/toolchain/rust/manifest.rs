@@ -3,6 +3,7 @@
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Node, Value};
+use crate::text::{quoted, shown};
 
 const FILE: &str = "Cargo.toml";
 const STAGE: &str = "manifest";
@@ -68,7 +69,8 @@ fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
     for key in ELSEWHERE {
         if let Some(found) = dependency.at(&[key]) {
             let message = format!(
-                "{name} comes from {key}; only crates of the public registry and paths inside the project are accepted"
+                "{} comes from {key}; only crates of the public registry and paths inside the project are accepted",
+                shown(name)
             );
             return Err(refuse("source", &message, found.line));
         }
@@ -76,7 +78,7 @@ fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
     match dependency.at(&["path"]) {
         Some(Node { value: Value::Text(path), line }) if !is_inside(path) => Err(refuse(
             "source",
-            &format!("{name} is outside of the project: {path:?}; copy it into the project"),
+            &format!("{} is outside of the project: {}; copy it into the project", shown(name), quoted(path)),
             *line,
         )),
         _ => Ok(()),

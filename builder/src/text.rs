@@ -1,0 +1,38 @@
+//! Texts in messages, bounded whatever a file, an archive or a compiler contains.
+
+/// Characters of a text that an author chose, such as a path or a key.
+const SHOWN_CHARACTERS_MAX: usize = 80;
+/// Bytes of a message. The longest is a refusal with a compiler's output.
+pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
+
+/// The beginning of an author's text in quotation marks.
+pub fn quoted(text: &str) -> String {
+    match shown(text) {
+        whole if whole.len() == text.len() => format!("{whole:?}"),
+        start => format!("{start:?}…"),
+    }
+}
+
+/// The beginning of an author's text.
+pub fn shown(text: &str) -> &str {
+    text.char_indices().nth(SHOWN_CHARACTERS_MAX).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The beginning of a message.
+pub fn cut(mut message: String) -> String {
+    message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!((quoted("a\n"), shown("a\n")), ("\"a\\n\"".into(), "a\n"));
+        assert_eq!(quoted(&"é".repeat(1 << 20)), format!("\"{}\"…", "é".repeat(80)));
+        assert_eq!(shown(&"é".repeat(1 << 20)), "é".repeat(80));
+        assert_eq!((cut("é".repeat(1 << 20)).len(), cut("a".into())), (MESSAGE_BYTES_MAX, "a".into()));
+    }
+}
