@@ -1,6 +1,8 @@
 //! `/metrics` on its own listener.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -20,14 +22,18 @@ fn measured() -> Arc<Server> {
 /// Returns all metrics, by name with labels.
 struct Scraped(BTreeMap<String, f64>, BTreeSet<String>);
 
+/// The URL of a server's metrics.
+fn url_of(server: &Server) -> String {
+    let line = eventually("the listener of metrics", || {
+        Some(server.log_about("serving metrics")).filter(|line| !line.is_empty())
+    });
+    let url = line.split_whitespace().find_map(|word| word.split_once("http://")).expect("a URL").1;
+    format!("http://{}", url.trim_end_matches('"'))
+}
+
 impl Scraped {
     fn from(server: &Server) -> Self {
-        let line = eventually("the listener of metrics", || {
-            Some(server.log_about("serving metrics")).filter(|line| !line.is_empty())
-        });
-        let url = line.split_whitespace().find_map(|word| word.split_once("http://")).expect("a URL").1;
-        let url = format!("http://{}", url.trim_end_matches('"'));
-        let text = crate::harness::fetch(&url);
+        let text = crate::harness::fetch(&url_of(server));
         let samples = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
         let samples = samples.map(|(name, value)| (name.to_owned(), value.parse().expect("a number"))).collect();
         let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
@@ -91,12 +97,31 @@ fn metrics_contain_no_names_of_users_or_tools() {
         assert!(scraped.value(&format!("process_{name}")) > 0.0, "{name}");
     }
     assert_eq!(scraped.value("lathe_log_lines_dropped_total"), 0.0);
+    // The watchdog measures; a server without it has no such gauge.
+    assert!(scraped.value("lathe_runtime_stall_seconds") >= 0.0);
 
     for name in scraped.0.keys() {
         assert!(!name.contains(&team.organization) && !name.contains(tool.id()), "{name}");
     }
     let undocumented: Vec<_> = scraped.1.iter().filter(|name| !OPERATIONS.contains(&format!("`{name}"))).collect();
     assert!(undocumented.is_empty(), "docs/reference/monitoring.md does not know {undocumented:?}");
+}
+
+#[test]
+fn responses_with_metrics_have_the_headers_of_all_responses() {
+    let server = measured();
+    let url = url_of(&server);
+    let (address, path) = url.trim_start_matches("http://").split_once('/').expect("a path");
+    for target in [&format!("/{path}"), "/nowhere"] {
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        write!(stream, "GET {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").expect("a request");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        let head = response.split("\r\n\r\n").next().expect("a head").to_ascii_lowercase();
+        for header in ["cache-control: no-store", "x-content-type-options: nosniff"] {
+            assert!(head.contains(header), "{header} is missing in {head}");
+        }
+    }
 }
 
 #[test]

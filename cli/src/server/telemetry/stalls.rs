@@ -200,6 +200,54 @@ mod tests {
         assert_eq!(reported, (SAMPLES_PER_HALF * 2 - 1) as usize);
     }
 
+    /// The whole watchdog, with a runtime whose only worker is blocked for longer than the warning's limit.
+    #[test]
+    fn a_stall_is_measured_and_logged() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (release, released) = mpsc::channel::<()>();
+        runtime.spawn(async move { released.recv().unwrap_err() });
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let (scrape, log, is_over) = (recorder.handle(), Log::default(), Arc::<AtomicBool>::default());
+        let shown = std::thread::scope(|scope| {
+            let (seen, writer) = (is_over.clone(), log.clone());
+            let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+            let watched = runtime.handle();
+            scope.spawn(move || {
+                metrics::with_local_recorder(&recorder, || {
+                    tracing::subscriber::with_default(subscriber, || watch(watched, &seen));
+                });
+            });
+            while !log.text().contains("a thread that answers requests is stalled") {
+                std::thread::yield_now();
+            }
+            is_over.store(true, Ordering::Relaxed);
+            scrape.render()
+        });
+        drop(release);
+        let seconds = shown.lines().find_map(|line| line.strip_prefix("lathe_runtime_stall_seconds ")).unwrap();
+        assert!(seconds.parse::<f64>().unwrap() > WARNING_MIN.as_secs_f64(), "{shown}");
+    }
+
+    /// The lines that a subscriber writes.
+    #[derive(Clone, Default)]
+    struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Log {
+        fn text(&self) -> String {
+            String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+        }
+    }
+
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
     #[test]
     fn a_task_that_blocks_one_of_two_workers_is_seen() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
