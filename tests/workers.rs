@@ -1,5 +1,6 @@
 //! Builds in `lathe worker`, a separate process beside the server.
 
+mod costly;
 mod deaths;
 mod publications;
 mod sharing;

@@ -79,6 +79,32 @@ fn a_hash_pins_the_package_that_its_wheel_names() {
     refused_as_another("pure-greeting", "2.0.0");
 }
 
+/// Two organisations pin different wheels of one name and version. Each gets its own, from the caches of wheels and of
+/// snapshots.
+#[test]
+fn packages_of_one_name_are_not_exchanged_between_organizations() {
+    let wheels = ["one", "two"].map(|word| {
+        let source = format!("WORD = '{word} {}'\n", std::process::id());
+        package_wheel("twins", "1.0", &[("twins.py", &source)])
+    });
+    let [one, two] = wheels.each_ref().map(Vec::as_slice);
+    let index = PackageIndex::serve(&[
+        ("twins", "twins-1.0-1-py3-none-any.whl", one),
+        ("twins", "twins-1.0-2-py3-none-any.whl", two),
+    ]);
+    let server = Server::private(&Options { python_index: Some(index.url), ..Options::default() });
+    let teams = [Team::on(&server), Team::on(&server)];
+    for _ in 0..2 {
+        for ((team, wheel), word) in teams.iter().zip(&wheels).zip(["one", "two"]) {
+            let tool = locked(team, &lock_line("twins", "1.0", wheel));
+            let tool = tool.source("import twins", "return twins.WORD").published();
+            assert_eq!(tool.invoke(json!({})).output(), format!("{word} {}", std::process::id()));
+            let verified = team.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
+            assert_eq!((&verified["identical"], &verified["signed"]), (&json!(true), &json!(true)), "{verified}");
+        }
+    }
+}
+
 #[test]
 fn an_index_that_speaks_html_serves_too() {
     let index = PackageIndex::serve(&[("html-greeting", "html_greeting-1.0-py3-none-any.whl", &html())]);

@@ -132,6 +132,27 @@ fn every_check_is_shown_and_a_failed_one_sets_the_exit_code() {
     assert_eq!(json!(steps), json!(["manifest", "dependencies", "compile", "checks"]));
 }
 
+/// As published ones, in `tests/bad_input/costly.rs`.
+#[test]
+fn costly_projects_are_refused() {
+    let project = echo();
+    let refused = |file: &str, text: &str, expected: &str| {
+        project.write(file, text);
+        let said = project.test(&[]);
+        assert!(said.code == Some(1) && format!("{said:?}").contains(expected), "{expected:?} is missing in: {said:?}");
+        assert!(!format!("{said:?}").contains(&std::env::var("PATH").expect("a path")), "{said:?}");
+    };
+    let nested = "(".repeat(60_000);
+    let pairs: Vec<_> = (0..30).map(|number| format!("extra=='a{number:02}'and extra=='b{number:02}'")).collect();
+    let marker = lock_line("six", "1.16.0", b"").replace(" --hash", &format!(" ; {} --hash", pairs.join("or ")));
+    refused("requirements.lock", &format!("six==1.16.0 ; {nested}os_name == 'nt'\n"), "a marker has at most");
+    refused("requirements.lock", &marker, "six: a marker");
+    refused("requirements.lock", "a @ x${PATH} --hash=sha256:00\n", "a must be pinned");
+    let head = "[project]\nname = \"costly\"\n";
+    refused("pyproject.toml", &format!("{head}dependencies = [\"{nested}\"]\n"), "names no package");
+    refused("pyproject.toml", &format!("{head}a = {}\n", "[".repeat(50_000)), "nested deeper");
+}
+
 #[test]
 fn inputs_are_run_and_stdout_has_only_their_outputs() {
     let project = echo();
