@@ -20,6 +20,7 @@ use std::sync::Arc;
 use registry::OrganizationId;
 use tokio::task::AbortHandle;
 
+use crate::blocking::blocking;
 use crate::error::Error;
 use crate::images::Images;
 use crate::metrics;
@@ -85,7 +86,8 @@ impl Workers {
             Err(error) if !matches!(error, Error::Failed { .. }) => return Err(error),
             pinned => pinned,
         };
-        let job: Arc<[u8]> = Job { files: project.files, caches: project.caches }.bytes()?.into();
+        let job = Job { files: project.files, caches: project.caches };
+        let job: Arc<[u8]> = blocking(move || job.bytes()).await??.into();
         if convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
             let images = self.images.clone();

@@ -5,6 +5,7 @@ use tracing::Instrument;
 
 use super::builder::{Builder, Commit};
 use crate::attestation;
+use crate::blocking::blocking;
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
@@ -30,7 +31,7 @@ pub struct VersionDifference {
 }
 
 impl Builder {
-    /// Builds the version's commit again, with empty caches of packages and snapshots, and compares the results.
+    /// Builds the version's commit again, with empty caches, and compares the results.
     ///
     /// # Errors
     /// When a stage refuses the project. A release may refuse projects that an earlier one accepted.
@@ -43,7 +44,8 @@ impl Builder {
         let admitted = self.admit(principal)?;
         let commit = CommitId::parse(&version.commit).map_err(Error::internal)?;
         let build = async {
-            let repository = self.repository(&principal.organization)?;
+            let (builder, organization) = (self.clone(), principal.organization.clone());
+            let repository = blocking(move || builder.repository(&organization)).await??;
             let of = Commit::new(&repository, commit, &version.project_path);
             self.build(Commit { caches: Caches::Empty, ..of }, &admitted, &progress).await
         };
