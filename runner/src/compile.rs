@@ -119,6 +119,14 @@ impl Compiler {
         Ok(native)
     }
 
+    /// The same compiler with an empty cache in another directory, and without memory of refusals.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    pub fn with_empty_cache(&self, directory: &Path) -> Result<Self, Error> {
+        Ok(Self::new(&self.command, CodeStore::new(self.cache_at(directory)?)))
+    }
+
     /// Opens another authenticated cache under the same key.
     ///
     /// # Errors

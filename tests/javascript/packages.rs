@@ -74,6 +74,28 @@ fn packages_of_the_lock_file_are_part_of_the_tool() {
     Attested::of(&team, "greets", "1.0.1").others_verify();
 }
 
+/// A verification downloads all packages again.
+#[test]
+fn a_version_with_packages_is_verified_without_leftovers_of_earlier_builds() {
+    let Some(server) = server(with_registry(&registry().url)) else { return };
+    let team = Team::on(&server);
+    drop(server);
+    let id = project(&team, "remade", &locked()).published().id().to_owned();
+    // Another registry, without packages.
+    let nothing = NpmRegistry::serve(&[]);
+    team.server.kill();
+    let server = team.server.restarted(|options| {
+        options.environment.retain(|(name, _)| name != "LATHE_NPM_REGISTRY");
+        options.environment.extend(with_registry(&nothing.url).environment);
+    });
+    let team = team.moved_to(server);
+    let refused = team.post(&format!("/tool/{id}/version/1.0.0/verify"), &json!({})).expect(400);
+    assert!(refused["detail"].to_string().contains("is not in the npm registry"), "{refused}");
+    // A publication takes the packages from the cache.
+    let again = team.tool("remade").with_id(&id).publish(Bump::Patch);
+    assert_eq!(again.status, 201, "{again}");
+}
+
 #[test]
 fn packages_that_differ_from_the_lock_file_are_refused() {
     let Some(server) = server(with_registry(&registry().url)) else { return };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::machine;
 use super::project::Project;
-use crate::harness::{Attested, Bump, Lathe, Options, Said, Server, Site, Team, local_cache};
+use crate::harness::{Attested, Bump, Lathe, Options, Said, Server, Site, Team, eventually, local_cache};
 
 /// A publication with fetched crates, a second build, and another server that has to compile the component again.
 #[test]
@@ -22,9 +22,12 @@ fn a_new_project_goes_from_source_to_history() {
     is_made_of_crates(&team.get(&format!("/tool/{}/version/1.0.0/sbom", tool.id())));
     Attested::of(&team, &tool.name, "1.0.0").others_verify();
     let tool = changes_compile_no_dependencies(tool);
-    // Another scratch directory, and dependencies that are compiled again.
+    // Another scratch directory, and dependencies and a component that are compiled again.
+    let compiled = || team.server.log_about("a component is compiled").lines().count();
+    let compiled_before = compiled();
     let again = team.post(&format!("/tool/{}/version/1.0.1/verify", tool.id()), &json!({})).expect(200);
     assert_eq!((&again["identical"], &again["signed"]), (&json!(true), &json!(true)), "{again}");
+    eventually("the compilation of the component", || (compiled() > compiled_before).then_some(()));
     let failure = tool.invoke(&json!({"name": "Ada", "times": 0})).failure();
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("OutOfRange", "times must be at least 1, not 0"));
     assert!(failure.trace[0].starts_with("src/lib.rs:"), "{failure:?}");

@@ -75,8 +75,9 @@ impl Rust {
     /// When the system's certificates cannot be used, or the directory of a cache cannot be made.
     pub fn with_caches(&self, config: &Config) -> Result<Self, Error> {
         let crates = Crates::new(config.crate_index.as_deref(), &config.cache_dir)?;
-        let compiled = CompiledCrates::open(config, &self.compiler)?;
-        Ok(Self { crates, compiled, ..self.clone() })
+        let compiler = self.compiler.with_empty_cache(&config.cache_dir.join("compiled"))?;
+        let compiled = CompiledCrates::open(config, &compiler)?;
+        Ok(Self { crates, compiled, compiler, ..self.clone() })
     }
 
     /// # Errors
