@@ -16,8 +16,10 @@ use super::repository_files::{HOOKS_DIRECTORY, SETTINGS};
 /// - no core dumps,
 /// - the highest priority for the kernel's out-of-memory killer.
 ///
-/// A system without one of the limits runs git without it.
-const LIMITED: &str = "ulimit -S -c 0 2>/dev/null; ulimit -S -t 60 2>/dev/null; ulimit -S -v 524288 2>/dev/null; \
+/// git does not start without a limit of time and of memory. A lower limit of the server itself stays.
+const LIMITED: &str = "ulimit -S -c 0 2>/dev/null; \
+    ulimit -S -t 60 2>/dev/null || [ \"$(ulimit -t)\" != unlimited ] || exit 1; \
+    ulimit -S -v 524288 2>/dev/null || [ \"$(ulimit -v)\" != unlimited ] || exit 1; \
     { echo 800 > /proc/self/oom_score_adj; } 2>/dev/null; ";
 /// Starts a command that a request waits for.
 const NORMAL: &str = "exec \"$@\"";
