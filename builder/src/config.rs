@@ -2,7 +2,7 @@
 //!
 //! | field | meaning | default |
 //! |---|---|---|
-//! | `parser` | program and arguments of the child that parses TOML | this binary |
+//! | `parser` | program and arguments of the child that parses TOML and unpacks packages | this binary |
 //! | `bundler` | program and arguments of the bundling child | this binary |
 //! | `cache_dir` | downloaded packages and snapshots | `<data>/cache` |
 //! | `bubblewrap` | the program that confines builds which run an author's code natively | none: such builds are refused |
