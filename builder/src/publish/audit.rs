@@ -7,7 +7,6 @@ use registry::BillOfMaterials;
 
 use super::builder::Builder;
 use crate::attestation::{self, Package};
-use crate::blocking::blocking;
 use crate::error::Error;
 use crate::package_audit::PackageAudit;
 
@@ -29,12 +28,9 @@ impl Builder {
             let bills = self.store.bills_of_materials(last.as_ref()).await?;
             let Some(end) = bills.last() else { return Ok(()) };
             last = Some((end.organization.clone(), end.version.clone()));
-            let audit = self.audit.clone();
-            known = blocking(move || {
-                bills.iter().for_each(|bill| known.check(bill, &audit));
-                known
-            })
-            .await?;
+            for bill in &bills {
+                known.check(bill, &self.audit).await?;
+            }
         }
     }
 }
@@ -44,9 +40,9 @@ impl Builder {
 struct Known(HashMap<(String, String), Option<String>>);
 
 impl Known {
-    fn check(&mut self, bill: &BillOfMaterials, audit: &PackageAudit) {
+    async fn check(&mut self, bill: &BillOfMaterials, audit: &PackageAudit) -> Result<(), Error> {
         for package in attestation::packages(&bill.sbom) {
-            let Some(other) = self.other_package(&package, audit) else { continue };
+            let Some(other) = self.other_package(&package, audit).await? else { continue };
             let (organization, tool, version) = (&bill.organization, &bill.tool, &bill.number);
             tracing::warn!(
                 %organization,
@@ -58,13 +54,20 @@ impl Known {
                  with a right lock file, and deprecate the version"
             );
         }
+        Ok(())
     }
 
-    fn other_package(&mut self, package: &Package, audit: &PackageAudit) -> Option<String> {
-        let key = (package.hash.as_ref()?.hex.clone(), package.url());
+    async fn other_package(&mut self, package: &Package, audit: &PackageAudit) -> Result<Option<String>, Error> {
+        let Some(hash) = &package.hash else { return Ok(None) };
+        let key = (hash.hex.clone(), package.url());
+        if let Some(known) = self.0.get(&key) {
+            return Ok(known.clone());
+        }
         if self.0.len() >= REMEMBERED_MAX {
             self.0.clear();
         }
-        self.0.entry(key).or_insert_with(|| audit.other_package(package)).clone()
+        let other = audit.other_package(package).await?;
+        self.0.insert(key, other.clone());
+        Ok(other)
     }
 }

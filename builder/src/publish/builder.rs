@@ -59,7 +59,8 @@ impl Builder {
         let (builds, trials) = (Admission::new("builds", config.builds), invoker.trial_runner()?);
         let listen = |endpoint| Workers::listen(endpoint, images.clone());
         let of_workers = config.workers.as_ref().map(|endpoint| endpoint.directory().join("cache"));
-        let audit = PackageAudit::of([config.cache_dir.clone()].into_iter().chain(of_workers).collect());
+        let audit =
+            PackageAudit::new([config.cache_dir.clone()].into_iter().chain(of_workers).collect(), &config.parser);
         let workers = config.workers.clone().map(listen).transpose()?;
         let pipeline = Pipeline::open(config, images)?;
         pipeline.toolchains().sweep()?;

@@ -188,13 +188,13 @@ fn answer<T: Serialize>(
 #[cfg(test)]
 pub fn sample_answer(source: &str) -> Vec<u8> {
     let bundle = Bundle { bytes: source.as_bytes().to_vec(), input_schema: Some("{}".into()) };
-    postcard::to_allocvec::<Answer<Bundle>>(&Ok(Ok(bundle))).unwrap_or_default()
+    postcard::to_allocvec::<ChildResult<Bundle>>(&Ok(Ok(bundle))).unwrap_or_default()
 }
 
 /// Reads an answer of each kind, for the fuzz target.
 #[cfg(test)]
 pub fn read_answers(bytes: &[u8]) {
-    drop(postcard::from_bytes::<Answer<Bundle>>(bytes));
-    drop(postcard::from_bytes::<Answer<Option<String>>>(bytes));
+    drop(postcard::from_bytes::<ChildResult<Bundle>>(bytes));
+    drop(postcard::from_bytes::<ChildResult<Option<String>>>(bytes));
     drop(postcard::take_from_bytes::<Result<Loaded, Unloaded>>(bytes));
 }

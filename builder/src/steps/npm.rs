@@ -124,10 +124,9 @@ impl Identity {
     }
 }
 
-/// The package in an archive, if the archive can be read and has another name or version.
-pub(crate) fn other_package(bytes: &[u8], [name, version]: [&str; 2]) -> Option<String> {
-    let files = archive::unpack(bytes).ok()?;
-    Identity { name: name.to_owned(), version: version.to_owned() }.check(&files).err()
+/// The package in the files of an archive, if it has another name or version.
+pub(crate) fn other_package(files: &[SourceFile], name: String, version: String) -> Option<String> {
+    Identity { name, version }.check(files).err()
 }
 
 fn refuse(check: &str, locked: &Locked, message: &str) -> Error {

@@ -7,7 +7,7 @@ use crate::attestation::Package;
 use crate::error::{Error, Location};
 use crate::progress::Report;
 use crate::steps::{bundle, documents, esbuild};
-use crate::workers::protocol::{FromWorker, Kind, Made, PackageMessage, ReportMessage};
+use crate::workers::protocol::{FromWorker, Kind, OutputMessage, PackageMessage, ReportMessage};
 
 fn seeds<T: serde::Serialize>(messages: &[T]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| postcard::to_allocvec(message).expect("a message")).collect()
@@ -26,13 +26,13 @@ fn worker_messages() {
     let seeds = seeds(&[
         FromWorker::Report(ReportMessage::Ended { step: "compile".into(), duration_ms: 1, failure: Some("no".into()) }),
         FromWorker::Report(ReportMessage::Line { line: "a line".into() }),
-        FromWorker::Made(Made { kind, packages: vec![package; 3], input_schema: Some("{}".into()) }),
+        FromWorker::Output(OutputMessage { kind, packages: vec![package; 3], input_schema: Some("{}".into()) }),
         FromWorker::Failed(refused.into()),
     ]);
     let target = Target::new("message of a worker", &[], |bytes| match FromWorker::read(bytes) {
         Ok(FromWorker::Report(report)) => drop(Report::try_from(report)),
         Ok(FromWorker::Failed(failure)) => drop(Error::try_from(failure)),
-        Ok(FromWorker::Made(made)) => made.packages.into_iter().for_each(|package| drop(Package::try_from(package))),
+        Ok(FromWorker::Output(made)) => made.packages.into_iter().for_each(|package| drop(Package::try_from(package))),
         Ok(FromWorker::Leaves) | Err(_) => {}
     });
     Target { seeds, ..target }.run();
