@@ -3,6 +3,7 @@
 mod bundler;
 mod errors;
 mod hostile;
+mod node;
 mod others;
 mod packages;
 mod platform;

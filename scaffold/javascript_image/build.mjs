@@ -6,6 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { generate } from './generate.mjs';
+
 const here = dirname(fileURLToPath(import.meta.url));
 const [output] = process.argv.slice(2);
 
@@ -13,6 +15,7 @@ const [output] = process.argv.slice(2);
 Math.random = () => 0.5;
 const { componentize } = await import('@bytecodealliance/componentize-js');
 
+await generate();
 const { component } = await componentize({
   sourcePath: join(here, 'shim/lathe.js'),
   witPath: join(here, '../wit'),

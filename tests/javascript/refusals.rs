@@ -35,7 +35,7 @@ fn cases() -> [Case; 15] {
             "node",
             json!({}),
             "\nimport fs from 'node:fs';\nexport const runTool = () => fs;\n",
-            &["bundle failed (import): index.ts:2: Could not resolve \"node:fs\"", "no modules of Node.js"],
+            &["bundle failed (import): index.ts:2: Could not resolve \"node:fs\"", "of Node.js the modules"],
         ),
         ("absent", json!({}), "import './absent';\n", &["index.ts:1: Could not resolve \"./absent\""]),
         (

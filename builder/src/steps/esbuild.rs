@@ -2,6 +2,7 @@
 //! of it.
 
 mod confined;
+mod node;
 mod package;
 pub mod packages;
 mod program;
@@ -38,8 +39,8 @@ const STDOUT_BYTES_MAX: u64 = 64 << 10;
 /// Characters of esbuild's message, which quotes the author's own line.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
-const IMPORTABLE: &str =
-    "a tool can import its project's files and the packages in its lock file, but no modules of Node.js";
+const IMPORTABLE: &str = "a tool can import its project's files, the packages in its lock file, and of Node.js the modules \
+                          assert, buffer, crypto, events, path, querystring, stream, string_decoder, url and util";
 
 /// The next step on a server without esbuild.
 const INSTALL: &str = "its operator installs it with `npm install --global esbuild`, names it with esbuild \
@@ -50,15 +51,19 @@ const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function:
                                   every run; await it in runTool, or in a function that runTool calls";
 
 /// Options of every run. Packages are used in their build for browsers and workers, whose environment is like that of a
-/// tool.
-const OPTIONS: [&str; 14] = [
+/// tool. Regular expressions with a flag u, v or y become calls of `RegExp`, which the image replaces.
+const OPTIONS: [&str; 18] = [
     "--bundle",
     "--format=cjs",
     "--platform=browser",
     "--main-fields=browser,module,main",
     "--conditions=worker,browser",
     "--target=es2022",
+    "--supported:regexp-unicode-property-escapes=false",
+    "--supported:regexp-sticky-and-unicode-flags=false",
+    "--supported:regexp-set-notation=false",
     "--define:process.env.NODE_ENV=\"production\"",
+    "--define:process.version=\"\"",
     "--minify-syntax",
     "--minify-whitespace",
     "--legal-comments=none",
@@ -112,13 +117,16 @@ pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<So
 /// Runs esbuild on the sources with additional options, and returns the directory with its output.
 async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Result<ScratchDirectory, Error> {
     let entry_point = format!("./{}", sources.entry_point);
-    let Sources { files, packages, .. } = sources;
+    let Sources { files, mut packages, .. } = sources;
+    let aliases = node::aliases(&packages);
+    packages.extend(node::files());
     let scratches = bundler.scratches.clone();
     let scratch = blocking(move || written(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
     // The child confines itself and then executes esbuild.
     let mut child = child::command(bundler.confiner)?;
     child.arg(bundler.esbuild.path()).arg("--");
-    child.arg(&entry_point).args(OPTIONS).args(more).arg(format!("--outfile={OUTPUT}")).current_dir(scratch.path());
+    child.arg(&entry_point).args(OPTIONS).args(aliases).args(more).arg(format!("--outfile={OUTPUT}"));
+    child.current_dir(scratch.path());
     let ended = tokio::time::timeout(WALL_MAX, child::exchange(child, Vec::new(), STDOUT_BYTES_MAX))
         .await
         .map_err(|_| {

@@ -1,9 +1,10 @@
 // Makes a bundle of esbuild's output, and checks its exports.
 
 import { dumps, evaluate } from './bundle.js';
-import { authorsPlace, describe } from './errors.js';
+import { authorsPlace, describe, syntaxPlace } from './errors.js';
 import { schemaText } from './schema.js';
 
+const PACKAGES = 'node_modules/';
 const SCRIPT_FILE = 'bundle.js';
 const MAP_FILE = 'bundle.js.map';
 
@@ -47,7 +48,12 @@ function evaluated(bundle) {
     return evaluate(bundle);
   } catch (error) {
     const { kind, message } = describe(error);
-    throw new CheckFailed('import', `${kind}: ${message}`, authorsPlace(error));
+    const { file, line } = syntaxPlace(error) ?? {};
+    if (file?.startsWith(PACKAGES)) {
+      const place = `${file.slice(PACKAGES.length)}:${line}`;
+      throw new CheckFailed('import', `${place}: ${kind}: ${message}`, authorsPlace(error));
+    }
+    throw new CheckFailed('import', `${kind}: ${message}`, file ? { file, line } : authorsPlace(error));
   }
 }
 

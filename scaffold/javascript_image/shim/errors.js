@@ -35,6 +35,13 @@ export function authorsPlace(error) {
   return { file: own?.file, line: own?.line };
 }
 
+/** Returns the location of a syntax error: that of the script's text, or of the innermost call, such as `new RegExp`. */
+export function syntaxPlace(error) {
+  if (!(error instanceof SyntaxError)) return undefined;
+  const mapped = place();
+  return frames(error, mapped)[0] ?? mapped(error.lineNumber, error.columnNumber) ?? undefined;
+}
+
 function lines(error, mapped, depth = 0) {
   const all = [`${nameOf(error)}: ${messageOf(error)}`];
   let repeated = 0;

@@ -10,6 +10,10 @@ import { connect } from './fetch.js';
 import { run } from './run.js';
 import { warm } from './warm.js';
 import './web.js';
+import './regexp.js';
+import './normalize.js';
+import './intl.js';
+import './node.js';
 
 connect(http);
 await warm();
