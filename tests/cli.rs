@@ -1,13 +1,19 @@
 //! The commands of `lathe`, as people and scripts use them.
 
 mod commands;
+mod completion;
+mod constraints;
 mod demo;
+mod errors;
 mod gc;
 mod git_credential;
 mod local;
 mod machine;
 mod organizations;
 mod private;
+mod profiles;
+mod publish;
 mod reference;
 mod registries;
 mod usage;
+mod variables;

@@ -34,6 +34,7 @@ mod seed;
 mod server;
 mod site;
 pub mod team;
+mod terminal;
 mod tool;
 mod workers;
 
@@ -59,6 +60,7 @@ pub use run::Run;
 pub use server::{Options, Server, local_cache};
 pub use site::Site;
 pub use team::Team;
+pub use terminal::Terminal;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
 pub use workers::{Worker, scratch_of_workers, server_with_workers, socket_of_workers};
 

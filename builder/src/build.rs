@@ -22,6 +22,24 @@ use crate::toolchain::Toolchains;
 use crate::toolchain::project::{Caches, Project, ToolchainOutput};
 use crate::workers::Workers;
 
+/// A check of the declarations before the build, such as that required variables are set.
+pub type ManifestCheck<'a> = &'a (dyn Fn(&Manifest) -> Result<(), Error> + Send + Sync);
+
+/// The files to build.
+pub struct Sources<'a> {
+    pub files: BTreeMap<String, Vec<u8>>,
+    pub caches: Caches,
+    pub accepts: ManifestCheck<'a>,
+}
+
+impl Sources<'_> {
+    /// Files whose declarations need no check.
+    #[must_use]
+    pub fn new(files: BTreeMap<String, Vec<u8>>) -> Self {
+        Self { files, caches: Caches::Used, accepts: &|_| Ok(()) }
+    }
+}
+
 /// Builds projects. Components are built in this process, or in workers if there are any.
 #[derive(Clone)]
 pub struct Pipeline {
@@ -63,14 +81,11 @@ impl Pipeline {
     ///
     /// # Errors
     /// When a stage refuses the project.
-    pub async fn build(
-        &self,
-        files: BTreeMap<String, Vec<u8>>,
-        caches: Caches,
-        progress: &Progress,
-    ) -> Result<Built, Error> {
+    pub async fn build(&self, sources: Sources<'_>, progress: &Progress) -> Result<Built, Error> {
+        let Sources { files, caches, accepts } = sources;
         let project = progress.step("manifest", ReadProject::read(files, Parser { command: &self.parser })).await?;
         let ReadProject { files, documents, declarations } = project;
+        accepts(&declarations.manifest)?;
         let checks = CheckFiles::among(&files);
         let derive_schema = declarations.input_schema.is_none();
         let project = Project { manifest: &declarations.manifest, documents: &documents, files, derive_schema, caches };

@@ -127,6 +127,7 @@ impl Checker<'_> {
                 clock: check.clock,
                 conversation: check.conversation.clone(),
                 events: Box::new(drop),
+                reaches_hosts: false,
             })
             .await?;
         let judge = Judge { schemas: trials.schemas(), organization: subject.organization };

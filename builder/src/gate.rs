@@ -13,6 +13,7 @@ mod numbers;
 mod objects;
 mod parts;
 mod quoted;
+mod reason;
 mod same;
 mod schemas;
 mod worlds;
@@ -23,6 +24,7 @@ use registry::{BumpKind, EnvvarName, HostPattern, ToolVersion, VersionSettings};
 use serde_json::Value;
 
 pub use change::Change;
+use reason::Reason;
 use schemas::Comparison;
 
 /// The part of a version that callers see.
@@ -85,14 +87,10 @@ pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change
 fn input(old: &Value, new: &Value) -> Vec<Change> {
     let refused = Comparison::new(old, new).refused();
     if !refused.is_empty() {
-        return refused.into_iter().map(|reason| Change { bump: BumpKind::Major, reason }).collect();
+        return refused.iter().map(|reason| Change { bump: BumpKind::Major, reason: reason.to_string() }).collect();
     }
     let more = Comparison::new(new, old).refused();
-    let widened = |reason: &String| Change {
-        bump: BumpKind::Minor,
-        reason: format!("inputs are accepted that were refused before ({reason})"),
-    };
-    more.first().map(widened).into_iter().collect()
+    more.iter().map(|reason| Change { bump: BumpKind::Minor, reason: reason.widened() }).collect()
 }
 
 /// Compares output schemas. Callers rely on outputs, so the old schema must accept all outputs that the new one
@@ -107,13 +105,13 @@ fn output(old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
     };
     let beyond = Comparison::new(new, old).refused();
     if !beyond.is_empty() {
-        let reason = |reason| {
+        let reason = |reason: Reason| {
             format!("outputs may have values that they could not have before (of the previous schema: {reason})")
         };
         return beyond.into_iter().map(|each| Change { bump: BumpKind::Major, reason: reason(each) }).collect();
     }
     let narrower = Comparison::new(old, new).refused();
-    let narrowed = |reason: &String| Change {
+    let narrowed = |reason: &Reason| Change {
         bump: BumpKind::Minor,
         reason: format!("outputs are described more exactly ({reason})"),
     };

@@ -5,20 +5,18 @@ use std::collections::BTreeMap;
 use registry::OrganizationId;
 use runner::{EventSink, Input, Trial, TrialResult, TrialRunner};
 
-use crate::build::Pipeline;
+use crate::build::{Pipeline, Sources};
 use crate::built::Built;
 use crate::checks::{self, Checked, Checker};
 use crate::config::Config;
 use crate::error::Error;
 use crate::images::Images;
 use crate::progress::Progress;
-use crate::supplied_variables::{Fields, SuppliedVariables};
-use crate::toolchain::project::Caches;
+use crate::steps::manifest::Manifest;
+use crate::supplied_variables::SuppliedVariables;
 
 /// The organisation that tools see.
 const ORGANIZATION: &str = "local";
-/// The options of the command line that supply variables.
-const FIELDS: Fields = Fields { envvars: "--envvar", secrets: "--secret" };
 
 /// Builds, checks and runs projects of a directory.
 pub struct LocalBuilder {
@@ -32,6 +30,8 @@ pub struct LocalRun {
     pub input: Input,
     pub variables: SuppliedVariables,
     pub events: EventSink,
+    /// Whether requests go to the hosts that the project declares. Otherwise the project's mocks answer all requests.
+    pub reaches_hosts: bool,
 }
 
 impl LocalBuilder {
@@ -43,12 +43,19 @@ impl LocalBuilder {
         Ok(Self { organization, pipeline: Pipeline::open(config, images)?, trials })
     }
 
-    /// Builds a project.
+    /// Builds a project. `variables` are those of the inputs to run, if there are any.
     ///
     /// # Errors
-    /// When a stage refuses the project.
-    pub async fn build(&self, files: BTreeMap<String, Vec<u8>>, progress: &Progress) -> Result<Built, Error> {
-        let built = self.pipeline.build(files, Caches::Used, progress).await?;
+    /// When a stage refuses the project, or a required variable has no value.
+    pub async fn build(
+        &self,
+        files: BTreeMap<String, Vec<u8>>,
+        variables: Option<&SuppliedVariables>,
+        progress: &Progress,
+    ) -> Result<Built, Error> {
+        let accepts = |manifest: &Manifest| variables.map_or(Ok(()), |variables| variables.suffice(manifest));
+        let sources = Sources { accepts: &accepts, ..Sources::new(files) };
+        let built = self.pipeline.build(sources, progress).await?;
         built.compile_expensive(self.trials.schemas(), &self.organization).await?;
         built.artifact.make_ready(self.trials.compiler()).await?;
         Ok(built)
@@ -67,13 +74,13 @@ impl LocalBuilder {
         progress.step(checks::STAGE, checking).await
     }
 
-    /// Runs one input. The project's mocks answer all requests.
+    /// Runs one input.
     ///
     /// # Errors
     /// When a required variable has no value, or the run fails on the host's side.
     pub async fn run(&self, built: &Built, run: LocalRun) -> Result<TrialResult, Error> {
-        let LocalRun { input, variables, events } = run;
-        let variables = variables.required_by(&built.manifest, FIELDS)?;
+        let LocalRun { input, variables, events, reaches_hosts } = run;
+        let variables = variables.required_by(&built.manifest)?;
         let trial = Trial {
             organization: &self.organization,
             tool_name: &built.tool_name(),
@@ -86,6 +93,7 @@ impl LocalBuilder {
             clock: None,
             conversation: None,
             events,
+            reaches_hosts,
         };
         Ok(self.trials.run(trial).await?)
     }

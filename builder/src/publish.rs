@@ -13,7 +13,7 @@ mod version_attestation;
 
 use std::time::Duration;
 
-use registry::{BranchName, FailedBuild, Lease, NewVersion, Principal, ToolVersion, Version};
+use registry::{BranchName, FailedBuild, Lease, MissingVariable, NewVersion, Principal, Tool, ToolVersion, Version};
 use runner::Admitted;
 use tracing::Instrument;
 
@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::{CommitId, Repository};
+use crate::steps::manifest::Manifest;
 use crate::text::cut;
 use branch_test::candidate;
 pub use branch_test::{ReplayedBranch, TestRequest};
@@ -127,7 +128,11 @@ impl PublishContext<'_> {
         let commit = held.commit();
         self.refuse_older(&repository, commit).await?;
         self.refuse_repetition(&request, &branch, commit).await?;
-        let built = builder.build(Commit::new(&repository, commit, &request.project_path), admitted, progress).await?;
+        let tool = builder.store.get_tool(&lease.organization, &lease.tool).await?.ok_or(Error::ToolNotFound)?;
+        let accepts = |manifest: &Manifest| has_variables(&tool, manifest);
+        let of = Commit::new(&repository, commit, &request.project_path);
+        let of = Commit { branch: Some(&branch), accepts: &accepts, ..of };
+        let built = builder.build(of, admitted, progress).await?;
         builder.check(principal, &built, progress).await?;
         let bump = progress.step("gate", self.bump(request.bump, &built)).await?;
         if let Some(gate) = request.gate {
@@ -177,6 +182,16 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
+}
+
+/// Refuses a version whose variables the tool lacks, before minutes of building. The transaction that publishes the version
+/// checks again.
+fn has_variables(tool: &Tool, manifest: &Manifest) -> Result<(), Error> {
+    let missing = MissingVariable::all(tool, &manifest.required_envvars, &manifest.required_secret_envvars);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(registry::Error::VariablesMissing { tool: tool.name.to_string(), missing }.into())
 }
 
 fn scaffold_commit(repository: &Repository) -> Result<String, Error> {

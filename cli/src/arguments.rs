@@ -1,22 +1,35 @@
 //! The command line. Each command's arguments are in the command's file.
 
-use clap::{Parser, Subcommand};
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments,
     history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
-    replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand, version::VersionCommand,
+    profile::ProfileCommand, replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
+use crate::failure::Report;
+use crate::home::ProfileName;
 use crate::server::{DataArguments, ServeArguments, WorkerArguments};
 
 /// Turns git commits into versioned, sandboxed, recorded tools that agents and applications can call.
 #[derive(Debug, Parser)]
 #[command(name = "lathe", version, max_term_width = 120, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Print one JSON document on stdout; progress and messages stay on stderr
+    /// Print one JSON document on stdout, also for an error; progress and messages stay on stderr
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print the stable code of an error with its message
+    #[arg(long, short = 'v', global = true)]
+    pub verbose: bool,
+    /// Login to use, of those that `lathe profile list` shows [default: that of `lathe profile use`]
+    #[arg(long, global = true, env = "LATHE_PROFILE", value_name = "NAME")]
+    pub profile: Option<ProfileName>,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -27,20 +40,24 @@ pub enum Command {
     Serve(Box<ServeArguments>),
     /// Run a build worker for a server on this machine (`lathe serve --build-workers external`)
     Worker(Box<WorkerArguments>),
-    /// Create organisations and API keys directly in a data directory
+    /// Manage organisations directly in a data directory
     #[command(subcommand)]
     Org(OrgCommand),
     /// Run a guided demo, from source code to run history, in a temporary directory
     Demo(DemoArguments),
     /// Log in: check an API key and save it with the server's address
     Login(LoginArguments),
-    /// Create, test, publish and run tools
+    /// Log out: remove the saved API key and token from this machine
+    Logout,
+    /// Show the logged-in user with server, organisation and permissions
+    Whoami,
+    /// List logins and choose one
+    #[command(subcommand)]
+    Profile(ProfileCommand),
+    /// Create, test, publish, run, inspect and verify tools
     #[command(subcommand)]
     Tool(ToolCommand),
-    /// Verify versions and show their provenance and contents
-    #[command(subcommand)]
-    Version(VersionCommand),
-    /// Set and remove a tool's environment variables
+    /// List, set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
     /// List, search and show the records of runs
@@ -54,7 +71,7 @@ pub enum Command {
     /// Manage roles, which hold users' permissions
     #[command(subcommand)]
     Role(RoleCommand),
-    /// Create, list and revoke API keys
+    /// Create, list and revoke API keys, and list the keys that sign versions
     #[command(subcommand)]
     Key(KeyCommand),
     /// Git credential helper: give git a token for your server
@@ -64,10 +81,46 @@ pub enum Command {
     /// Delete what nothing needs from a data directory: old failed builds and unused artifacts
     Gc(GcArguments),
     /// Print a completion script for a shell
+    ///
+    /// The script asks this program for completions, among them the names of the tools on the server. Load it whenever the
+    /// shell starts, so that it fits the installed release: `source <(lathe completions bash)`
     Completions(CompletionsArguments),
+    /// Print the version of this program
+    Version,
     /// Child processes of the server
     #[command(subcommand, hide = true)]
     Internal(InternalCommand),
+}
+
+impl Arguments {
+    /// Reads a command line. Help, and what is wrong with an invalid one, are printed; the error is the exit code.
+    pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, ExitCode> {
+        let line: Vec<OsString> = line.into_iter().collect();
+        let mut command = command();
+        let parsed = command.try_get_matches_from_mut(&line);
+        let read =
+            parsed.and_then(|matches| Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
+        read.map_err(|error| {
+            if error.use_stderr() {
+                let report = Report { is_json: line.iter().any(|word| word == "--json"), is_verbose: false };
+                report.show_invalid_command_line(summary(&error.to_string()));
+            }
+            // A closed stream cannot be reported.
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
+        })
+    }
+}
+
+/// The command line, with arguments in the order of their use in the usage lines.
+pub fn command() -> clap::Command {
+    usage::in_order(Arguments::command())
+}
+
+/// The first paragraph of an error of clap, without its label.
+fn summary(text: &str) -> &str {
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").trim()
 }
 
 #[cfg(test)]
@@ -76,12 +129,10 @@ mod reference;
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 }

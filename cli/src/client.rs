@@ -11,6 +11,7 @@ mod identity;
 mod invocations;
 mod pages;
 mod refusal;
+mod repository;
 mod request;
 mod runs;
 mod session;
@@ -19,7 +20,7 @@ mod stream;
 mod tools;
 mod versions;
 
-pub use decoded_response::read_all;
+pub use decoded_response::{read, read_all};
 pub use identity::KeyOwner;
 pub use invocations::{HistoryFilter, Invocations, ReplayRequest, Search, SearchField};
 pub use request::Client;

@@ -1,6 +1,10 @@
-//! The user's configuration directory: the login and the last token, readable by the user alone.
+//! The user's configuration directory: logins and their last tokens, readable by the user alone.
 //!
-//! The directory is `LATHE_CONFIG_DIR`, by default `lathe` in the user's configuration home (`~/.config` on Linux).
+//! The directory is `LATHE_CONFIG_DIR`, by default `lathe` in the user's configuration home (`~/.config` on Linux). Each
+//! profile is a login: the default one in `credentials.toml`, others in `profiles/NAME/credentials.toml`. The file
+//! `profile` has the name of the selected one.
+
+mod profile_name;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,25 +12,36 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use etcetera::BaseStrategy;
 
+pub use profile_name::ProfileName;
+
 use crate::client::{Client, Credentials, TokenCache};
 use crate::failure::Failure;
 use crate::private_file;
 
+const CREDENTIALS: &str = "credentials.toml";
+const TOKEN: &str = "session.json";
+
+/// The configuration directory, and one of its profiles.
 #[derive(Clone, Debug)]
 pub struct Home {
     directory: PathBuf,
+    profile: ProfileName,
 }
 
 impl Home {
+    /// The default profile in a directory.
     pub fn at(directory: PathBuf) -> Self {
-        Self { directory }
+        Self { directory, profile: ProfileName::default() }
     }
 
-    pub fn of_user() -> anyhow::Result<Self> {
-        if let Some(directory) = std::env::var_os("LATHE_CONFIG_DIR").filter(|directory| !directory.is_empty()) {
-            return Ok(Self::at(directory.into()));
-        }
-        Ok(Self::at(base_directories()?.config_dir().join("lathe")))
+    /// The user's directory with the named profile, otherwise with the selected one.
+    pub fn of_user(named: Option<ProfileName>) -> anyhow::Result<Self> {
+        let home = match std::env::var_os("LATHE_CONFIG_DIR").filter(|directory| !directory.is_empty()) {
+            Some(directory) => Self::at(directory.into()),
+            None => Self::at(base_directories()?.config_dir().join("lathe")),
+        };
+        let profile = named.map_or_else(|| home.selected(), Ok)?;
+        Ok(home.with(profile))
     }
 
     /// The user's cache directory: `lathe` in the cache home (`~/.cache` on Linux).
@@ -34,18 +49,79 @@ impl Home {
         Ok(base_directories()?.cache_dir().join("lathe"))
     }
 
+    /// The same directory with another profile.
+    pub fn with(&self, profile: ProfileName) -> Self {
+        Self { directory: self.directory.clone(), profile }
+    }
+
+    pub fn profile(&self) -> &ProfileName {
+        &self.profile
+    }
+
+    /// The profile that commands use without `--profile`.
+    pub fn selected(&self) -> anyhow::Result<ProfileName> {
+        let path = self.selection_file();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => text.trim().parse().map_err(|error| {
+                Failure::refused(format!("{}: {error}", path.display()), "run `lathe profile use NAME`")
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(ProfileName::default()),
+            Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+        }
+    }
+
+    /// Makes this profile the one that commands use.
+    pub fn select(&self) -> anyhow::Result<()> {
+        let path = self.selection_file();
+        private_file::write(&path, &format!("{}\n", self.profile))
+            .with_context(|| format!("writing {}", path.display()))
+    }
+
+    /// The profiles with a login, by name.
+    pub fn profiles(&self) -> Vec<ProfileName> {
+        let entries = std::fs::read_dir(self.directory.join("profiles")).into_iter().flatten().flatten();
+        let named = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut found: Vec<ProfileName> = named.chain([ProfileName::default()]).collect();
+        found.retain(|profile| self.with(profile.clone()).credentials_file().is_file());
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn selection_file(&self) -> PathBuf {
+        self.directory.join("profile")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        match &self.profile {
+            profile if profile.is_default() => self.directory.join(name),
+            profile => self.directory.join("profiles").join(profile.as_str()).join(name),
+        }
+    }
+
     pub fn credentials_file(&self) -> PathBuf {
-        self.directory.join("credentials.toml")
+        self.file(CREDENTIALS)
     }
 
     pub fn token_cache(&self) -> TokenCache {
-        TokenCache::new(self.directory.join("session.json"))
+        TokenCache::new(self.file(TOKEN))
     }
 
     pub fn save_credentials(&self, credentials: &Credentials) -> anyhow::Result<()> {
         let path = self.credentials_file();
         private_file::write(&path, &toml::to_string(credentials)?)
             .with_context(|| format!("writing {}", path.display()))
+    }
+
+    /// Removes the login and its token. Returns whether there was a login.
+    pub fn forget_login(&self) -> anyhow::Result<bool> {
+        self.token_cache().forget();
+        let path = self.credentials_file();
+        match std::fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("removing {}", path.display())),
+        }
     }
 
     /// Returns the login, `None` before the first `lathe login`.
@@ -58,9 +134,14 @@ impl Home {
         }
     }
 
-    /// Returns a client with the login of this directory.
+    pub fn not_logged_in(&self) -> Failure {
+        let profile = (!self.profile.is_default()).then(|| self.profile.to_string());
+        Failure::NotLoggedIn { profile }
+    }
+
+    /// Returns a client with the login of this profile.
     pub fn client(&self) -> anyhow::Result<Client> {
-        let credentials = self.load_credentials()?.ok_or(Failure::NotLoggedIn)?;
+        let credentials = self.load_credentials()?.ok_or_else(|| self.not_logged_in())?;
         Client::new(credentials, Some(self.token_cache()))
     }
 }
@@ -81,23 +162,45 @@ mod tests {
     use super::*;
     use api::wire::SecretText;
 
-    #[test]
-    fn a_login_is_loaded_as_saved_and_is_private() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let home = Home::at(directory.path().join("deep/lathe"));
-        assert!(home.load_credentials().expect("readable").is_none());
-        let credentials = Credentials {
+    fn credentials(key: &str) -> Credentials {
+        Credentials {
             url: "http://127.0.0.1:8080".to_owned(),
             organization: "acme".to_owned(),
             user_id: "ada".to_owned(),
             api_key_id: "id".to_owned(),
-            api_key: SecretText::new("key".to_owned()),
-        };
-        home.save_credentials(&credentials).expect("saved");
-        let loaded = home.load_credentials().expect("readable").expect("saved above");
-        assert_eq!(loaded.api_key.reveal(), "key");
+            api_key: SecretText::new(key.to_owned()),
+        }
+    }
+
+    fn key_of(home: &Home) -> Option<String> {
+        home.load_credentials().expect("readable").map(|found| found.api_key.reveal().to_owned())
+    }
+
+    #[test]
+    fn a_login_is_loaded_as_saved_and_is_private() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let home = Home::at(directory.path().join("deep/lathe"));
+        assert_eq!(key_of(&home), None);
+        home.save_credentials(&credentials("key")).expect("saved");
+        assert_eq!(key_of(&home).as_deref(), Some("key"));
         let mode = std::fs::metadata(home.credentials_file()).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        assert!(home.forget_login().expect("removed") && !home.forget_login().expect("nothing left"));
+    }
+
+    #[test]
+    fn every_profile_has_a_login_of_its_own() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let home = Home::at(directory.path().to_owned());
+        let staging = home.with("staging".parse().expect("a name"));
+        staging.save_credentials(&credentials("other")).expect("saved");
+        assert_eq!((key_of(&home), key_of(&staging).as_deref()), (None, Some("other")));
+        assert_eq!(home.profiles(), [staging.profile().clone()]);
+        home.save_credentials(&credentials("key")).expect("saved");
+        assert_eq!(home.profiles(), [home.profile().clone(), staging.profile().clone()]);
+        assert_eq!(home.selected().expect("a name"), ProfileName::default());
+        staging.select().expect("selected");
+        assert_eq!(home.selected().expect("a name"), *staging.profile());
     }
 
     #[test]

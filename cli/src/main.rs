@@ -11,6 +11,7 @@
 //! | `output` | tables, progress and results |
 //! | `private_file` | files that only their owner can read |
 //! | `programs` | programs in `PATH` |
+//! | `runtime` | Tokio runtimes and the TLS provider |
 //! | `failure` | errors with their hints and exit codes |
 
 mod arguments;
@@ -23,15 +24,16 @@ mod output;
 mod private_file;
 mod programs;
 mod registries;
+mod runtime;
 mod server;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use runner::WipingAllocator;
 use tikv_jemallocator::Jemalloc;
 
 use arguments::Arguments;
+use failure::Report;
 
 /// jemalloc: a request makes some hundred allocations and frees many of them on another thread. Servers and runners
 /// overwrite freed memory.
@@ -39,5 +41,13 @@ use arguments::Arguments;
 static ALLOCATOR: WipingAllocator<Jemalloc> = WipingAllocator::over(Jemalloc);
 
 fn main() -> ExitCode {
-    failure::exit_code(commands::run(Arguments::parse()))
+    if commands::complete() {
+        return ExitCode::SUCCESS;
+    }
+    let arguments = match Arguments::read(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let report = Report { is_json: arguments.json, is_verbose: arguments.verbose };
+    failure::exit_code(commands::run(arguments), report)
 }

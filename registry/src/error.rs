@@ -10,8 +10,10 @@ use crate::account::UserId;
 use crate::ids::{InvocationId, VersionId};
 use crate::invalid_value::InvalidValue;
 use crate::lease::Busy;
+use crate::missing_variable::MissingVariable;
 use crate::names::EnvvarName;
 use crate::role::RoleName;
+use crate::source_names::BranchName;
 use crate::version::Version;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -45,9 +47,10 @@ pub enum Error {
     #[error("the operation lost its lease on the tool: it took too long, and another operation began")]
     LeaseLost,
     #[error(
-        "this commit was published as {version} a moment ago; to publish it again, send an idempotency key or another bump"
+        "{branch} has not moved since {version} was published from it a moment ago; push a commit first, or send an \
+         idempotency key or another bump to publish the same commit again"
     )]
-    PublishedAlready { version: Version, id: VersionId },
+    PublishedAlready { branch: BranchName, version: Version, id: VersionId },
     #[error("invocation {invocation} is already finished")]
     AlreadyFinished { invocation: InvocationId },
     #[error(transparent)]
@@ -58,8 +61,9 @@ pub enum Error {
     VariableUnknown { name: EnvvarName },
     #[error("variable `{name}` is still required by version {version}")]
     VariableRequired { name: EnvvarName, version: Version },
-    #[error("the tool lacks required variables: {}", listed(.names))]
-    VariablesMissing { names: Vec<EnvvarName> },
+    /// `tool` is the name or the id of the tool, for commands.
+    #[error("{}", explained(.missing, .tool))]
+    VariablesMissing { tool: String, missing: Vec<MissingVariable> },
     #[error("user `{user}` does not exist")]
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]
@@ -169,6 +173,6 @@ impl Error {
     }
 }
 
-fn listed(names: &[EnvvarName]) -> String {
-    names.iter().map(EnvvarName::as_str).collect::<Vec<_>>().join(", ")
+fn explained(missing: &[MissingVariable], tool: &str) -> String {
+    missing.iter().map(|variable| variable.explained(tool).to_string()).collect::<Vec<_>>().join("; ")
 }

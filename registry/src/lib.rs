@@ -33,8 +33,10 @@ mod language;
 mod lease;
 mod ledger;
 mod metrics;
+mod missing_variable;
 mod names;
 mod operation;
+mod organization;
 mod page;
 mod pattern;
 mod permission;
@@ -90,11 +92,13 @@ pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
+pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, ToolName};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, Refused,
     TrackedOperation,
 };
+pub use organization::Organization;
 pub use page::{Direction, Page, Slice};
 pub use permission::Permission;
 pub use principal::Principal;

@@ -1,13 +1,15 @@
-//! Trial runs: runs without a record and without network, for checks and local tests.
+//! Trial runs: runs without a record, for checks and local tests.
 //!
 //! A trial passes the schema, the sandbox, the egress rules, the limits and the output rules like every run. Only mocks
-//! answer its requests.
+//! answer its requests, unless its author lets it reach the declared hosts.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use registry::{Clock, InvocationId, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings};
+use registry::{
+    Clock, InvocationId, InvocationMode, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings,
+};
 use serde_json::Value;
 
 use crate::admission::Admission;
@@ -40,7 +42,10 @@ const UNANSWERED_BYTES_MAX: usize = 500;
 #[derive(Clone)]
 pub struct TrialRunner {
     services: TrialServices,
-    egress: Egress,
+    /// Resolves no name. Only mocks answer requests.
+    sealed: Egress,
+    /// Sends requests, for trials that may reach hosts.
+    open: Option<Egress>,
 }
 
 /// Services that trials share with the other runs of a process.
@@ -69,6 +74,8 @@ pub struct Trial<'a> {
     pub clock: Option<Timestamp>,
     pub conversation: Option<Conversation>,
     pub events: EventSink,
+    /// Whether requests go to the declared hosts, if the settings of the process permit any.
+    pub reaches_hosts: bool,
 }
 
 /// The result of a trial.
@@ -102,25 +109,27 @@ impl TrialResult {
 }
 
 impl TrialRunner {
-    /// A trial runner for a process without an invoker.
+    /// A trial runner for a process without an invoker. Its trials can reach the hosts that the settings permit.
     ///
     /// # Errors
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, clock: Clock) -> Result<Self, Error> {
         let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key)?);
         let executor = Executor::start(config, codes.clone())?;
-        Self::new(TrialServices {
+        let open = Egress::new(config.egress.clone(), clock.clone())?;
+        let sealed = Self::new(TrialServices {
             executor,
             admission: Admission::new("runs", config.runs),
             schemas: SchemaMatcher::start(config)?,
             compiler: Compiler::new(&config.compiler, codes),
             limits_max: config.limits_max,
             clock,
-        })
+        })?;
+        Ok(Self { open: Some(open), ..sealed })
     }
 
     pub(crate) fn new(services: TrialServices) -> Result<Self, Error> {
-        Ok(Self { egress: Egress::sealed(services.clock.clone())?, services })
+        Ok(Self { sealed: Egress::sealed(services.clock.clone())?, open: None, services })
     }
 
     /// The compiler that prepares components for trials.
@@ -168,19 +177,18 @@ impl TrialRunner {
     fn prepare(&self, trial: Trial<'_>, limits: Limits) -> Result<(Execution, Ports), Error> {
         let Trial { organization, tool_name, code, mut variables, clock, conversation, events, input, .. } = trial;
         let now = clock.unwrap_or_else(|| self.services.clock.now());
-        let session = self.egress.session(EgressRules {
+        let InputDocuments { mode, tool_input, user_variables, .. } = InputDocuments::of(&input)?;
+        let open = self.open.as_ref().filter(|_| trial.reaches_hosts);
+        let is_simulated = open.is_none() || mode == InvocationMode::ConversationSimulation;
+        let mocks = || CompiledMocks::new(trial.mocks).into();
+        let session = open.unwrap_or(&self.sealed).session(EgressRules {
             organization: organization.clone(),
             policy: EgressPolicy::take(trial.settings, &mut variables),
             limits,
             depth: Depth::default(),
-            simulation: Some(Simulation {
-                mocks: CompiledMocks::new(trial.mocks).into(),
-                lookup: None,
-                is_sealed: true,
-            }),
+            simulation: is_simulated.then(|| Simulation { mocks: mocks(), lookup: None, is_sealed: open.is_none() }),
             records_responses: false,
         });
-        let InputDocuments { mode, tool_input, user_variables, .. } = InputDocuments::of(&input)?;
         let metadata = Metadata {
             organization,
             invocation_mode: mode.as_str(),

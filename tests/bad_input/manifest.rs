@@ -22,6 +22,7 @@ fn the_manifest_is_refused_with_file_line_and_key() {
     line("timeout_seconds = nan", &["pyproject.toml:5: ", "tool.lathe.timeout_seconds"]);
     line("memory_mb = 0", &["pyproject.toml:5: ", "tool.lathe.memory_mb"]);
     line("memory_mb = -1", &["pyproject.toml:5: "]);
+    line("memory_mb = '128'", &["tool.lathe.memory_mb is text; write the number 128", "at most 256 takes effect"]);
     line("recorded_answers = 'yes'", &["pyproject.toml:5: ", "boolean"]);
     line(
         "recorded_answers = true\ntape = false",
@@ -53,7 +54,7 @@ fn the_schema_file_is_refused_with_its_name() {
     schema("{\n\n]", &["in.json:3: "]);
     schema("[]", &["in.json: ", "object"]);
     schema("{\"type\": 3}", &["in.json: "]);
-    schema("{\"type\": \"nothing\"}", &["in.json: "]);
+    schema("{\"type\": \"objekt\"}", &["in.json: /type: \"objekt\" is no type; use object, array, string"]);
     schema("{\"properties\": {\"a\": {\"pattern\": \"(\"}}}", &["in.json: "]);
     schema("{\"$ref\": \"https://example.com/schema.json\"}", &["in.json: "]);
     schema("{\"$ref\": \"#/$defs/missing\"}", &["in.json: "]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Lathe, Team};
+use crate::harness::{Lathe, Repository, Team};
 
 #[test]
 fn a_tool_from_its_template_to_its_deprecation() {
@@ -43,7 +43,9 @@ fn invoking(lathe: &Lathe<'_>) {
     assert!(failed.stdout.contains("ValueError") && failed.stdout.contains("tool.py"), "{failed:?}");
     let misfit = lathe.run(&["tool", "invoke", "greet", "--input", "{}"]);
     misfit.refused(1, &["name"]);
-    lathe.run(&["tool", "invoke", "greet@9", "--input", r#"{"name": "Ada"}"#]).refused(1, &["greet@9", "hint:"]);
+    lathe
+        .run(&["tool", "invoke", "greet@9", "--input", r#"{"name": "Ada"}"#])
+        .refused(1, &["greet that matches ==9.*", "hint:"]);
     lathe.run(&["tool", "invoke", "nothing"]).refused(1, &["nothing"]);
 }
 
@@ -52,13 +54,31 @@ fn listing(lathe: &Lathe<'_>, created: &Value) {
     assert_eq!(tools["tools"][0]["id"], created["id"]);
     assert_eq!(tools["tools"][0]["tags"], json!([{"key": "beta", "value": null}, {"key": "team", "value": "sales"}]));
     assert!(lathe.ok(&["tool", "list"]).contains("team=sales"));
+    updating(lathe);
     assert_eq!(lathe.json(&["tool", "list", "--tag", "team:other"])["tools"], json!([]));
     let versions = lathe.json(&["tool", "versions", "greet"]);
     assert_eq!(versions["tool_versions"].as_array().map(Vec::len), Some(2));
-    let shown = lathe.json(&["tool", "versions", "greet", "--show", "2.0.0"]);
+    let shown = lathe.json(&["tool", "show", "greet", "2.0.0"]);
     assert!(shown["build_log"].as_str().is_some_and(|log| log.contains("compile: done")), "{shown}");
-    assert!(lathe.ok(&["tool", "versions", "greet", "--show", "2.0.0"]).contains("component_digest"));
-    lathe.run(&["tool", "versions", "greet", "--show", "3.0.0"]).refused(1, &["3.0.0"]);
+    assert!(lathe.ok(&["tool", "show", "greet", "2.0.0"]).contains("component_digest"));
+    lathe
+        .run(&["tool", "show", "greet", "3.0.0"])
+        .refused(1, &["no version 3.0.0 of greet", "lathe tool versions greet"]);
+}
+
+fn updating(lathe: &Lathe<'_>) {
+    lathe.ok(&["tool", "update", "greet", "--description", "Greets people.", "--tag", "team=ops", "--untag", "beta"]);
+    let shown = lathe.json(&["tool", "show", "greet"]);
+    assert_eq!(
+        (&shown["description"], &shown["live_versions"]),
+        (&json!("Greets people."), &json!(["2.0.0", "1.0.0"]))
+    );
+    assert_eq!(shown["tags"], json!([{"key": "team", "value": "ops"}]));
+    lathe.ok(&["tool", "update", "greet", "--tag", "team=sales", "--tag", "beta"]);
+    let text = lathe.ok(&["tool", "show", "greet"]);
+    assert!(text.contains("Greets people.") && text.contains("beta, team=sales"), "{text}");
+    lathe.run(&["tool", "update", "greet"]).refused(2, &["--description", "--tag"]);
+    lathe.run(&["tool", "update", "greet", "--untag", "x"]).refused(1, &["greet has no tag `x`"]);
 }
 
 fn deprecating(lathe: &Lathe<'_>) {
@@ -67,7 +87,7 @@ fn deprecating(lathe: &Lathe<'_>) {
     lathe.ok(&["tool", "deprecate", "greet", "--versions", "<2", "--yes"]);
     let live = lathe.json(&["tool", "versions", "greet", "--live"]);
     assert_eq!(live["tool_versions"].as_array().map(Vec::len), Some(1));
-    lathe.run(&["tool", "deprecate", "greet", "--versions", "==7", "--yes"]).refused(1, &["greet ==7"]);
+    lathe.run(&["tool", "deprecate", "greet", "--versions", "==7", "--yes"]).refused(1, &["greet matches ==7"]);
     let gone = lathe.json(&["tool", "deprecate", "greet", "--yes"]);
     assert_eq!(gone["versions"], Value::Null);
     assert_eq!(lathe.json(&["tool", "list"])["tools"], json!([]));
@@ -154,4 +174,39 @@ fn history() {
     assert_eq!(lathe.json(&["history", "search", "\" OR *"])["tool_invocations"], json!([]));
     lathe.run(&["history", "show", &"0".repeat(24)]).refused(1, &["record 0000"]);
     lathe.run(&["history", "list", "--version", "<2"]).refused(2, &["--tool"]);
+}
+
+/// The commands that `tool new` prints are run as they are printed.
+#[test]
+fn the_printed_commands_publish_a_new_project() {
+    let team = Team::new();
+    let lathe = team.lathe();
+    let clone = Repository::clone_from(team.home(), "clone", &team.git_url(), &[]);
+    clone.ok(&["switch", "-q", "-c", &team.branch()]);
+    let lathe = Lathe { directory: &clone.directory, ..lathe };
+    let said = lathe.ok(&["tool", "new", "greet"]);
+    let commands: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("  ")).skip(1).collect();
+    assert_eq!(commands[0], "git add tools/greet && git commit -m 'greet: first version'");
+    assert_eq!(commands[1], format!("git push -u origin {}", team.branch()));
+    clone.ok(&["add", "tools/greet"]);
+    clone.ok(&["commit", "-q", "-m", "greet: first version"]);
+    clone.ok(&commands[1].split(' ').skip(1).collect::<Vec<_>>());
+    lathe.ok(&["tool", "create", "greet", "--description", "what it does"]);
+    assert_eq!(
+        commands[2..],
+        ["lathe tool create greet --description 'what it does'", "lathe tool publish greet --bump minor"]
+    );
+    let published = lathe.run(&["tool", "publish", "greet", "--bump", "minor"]).ok();
+    assert!(published.stderr.contains("(greet: first version)"), "{published:?}");
+    // Elsewhere, the commands add what is missing.
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let said = Lathe { directory: elsewhere.path(), ..lathe }.ok(&["tool", "new", "other", "--path", "other"]);
+    for words in [
+        "git init",
+        &format!("git remote add lathe {}", team.git_url_with("")),
+        "git push lathe HEAD:releases/",
+        "--path other",
+    ] {
+        assert!(said.contains(words), "{words} is missing in {said}");
+    }
 }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{
-    PATIENCE, PackageIndex, Process, SIGNATURE, Said, clean_environment, local_cache, lock_line, package_wheel,
+    PATIENCE, PackageIndex, Process, SIGNATURE, Said, Site, Terminal, clean_environment, eventually, local_cache,
+    lock_line, package_wheel,
 };
 
 /// Time within which most machines would start a round that must not start.
@@ -163,7 +164,7 @@ fn inputs_are_run_and_stdout_has_only_their_outputs() {
     project.body("print('loud'); raise KeyError(config.envvars['REGION'])");
     project.write("pyproject.toml", "[project]\nname = \"alone\"\n[tool.lathe]\nrequired_envvars = [\"REGION\"]\n");
     fs::remove_dir_all(project.path().join("checks")).expect("removed");
-    project.test(&["--input", "{}"]).refused(1, &["requires the variable REGION; give it a value in --envvar"]);
+    project.test(&["--input", "{}"]).refused(1, &["requires the variable REGION: add `--envvar REGION=VALUE`"]);
     let said = project.test(&["--input", "{}", "--envvar", "REGION=eu"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stdout.contains("KeyError: 'eu'") && said.stderr.contains("| loud"), "{said:?}");
@@ -228,6 +229,48 @@ impl Watching {
     fn round(&self) -> Value {
         self.rounds.recv_timeout(PATIENCE).expect("a round")
     }
+}
+
+#[test]
+fn a_watch_clears_the_terminal_and_says_the_time() {
+    let project = echo();
+    let mut terminal = Terminal::start(project.command(&["tool", "test", "alone", "--watch"]));
+    terminal.shows("UTC  watching alone; stop with Ctrl-C");
+    project.append("tool.py", "\n# changed\n");
+    let clear = "\u{1b}[2J\u{1b}[3J\u{1b}[H";
+    eventually("the second round", || (terminal.text().matches(clear).count() >= 2).then_some(()));
+    let text = terminal.text();
+    let (before, _) = text.split_once(" UTC  watching").expect("a time");
+    let time = &before[before.len() - 8..];
+    assert!(time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':'), "{time}");
+    terminal.signal(Signal::SIGINT);
+    assert!(terminal.ended().success());
+}
+
+#[test]
+fn inputs_reach_declared_hosts_when_the_author_allows_it() {
+    let site = Site::serve();
+    let project =
+        Project::new("import urllib.request; return urllib.request.urlopen(tool_input['url']).read().decode()");
+    let manifest = format!("[project]\nname = \"alone\"\n[tool.lathe]\nallowed_hosts = [\"{}\"]\n", site.address);
+    project.write("pyproject.toml", &manifest);
+    let input = json!({"url": site.url("/status/200")}).to_string();
+    let said = project.test(&["--input", &input]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stderr.contains("no mock matches GET http://127.0.0.1") && said.stderr.contains("--allow-network"),
+        "{said:?}"
+    );
+    assert_eq!(site.requests(), Vec::<String>::new());
+    project.test(&["--input", &input, "--allow-network"]).ok();
+    assert_eq!(site.requests(), ["GET /status/200"]);
+    // Other hosts stay out of reach, and checks never have a network.
+    let other = json!({"url": Site::serve().url("/status/200")}).to_string();
+    assert_eq!(project.test(&["--input", &other, "--allow-network"]).code, Some(1));
+    project.check("asks", &json!({"input_parameters": {"url": site.url("/status/200")}, "expected_output": ""}));
+    assert_eq!(project.test(&["--input", &input, "--allow-network"]).code, Some(1));
+    assert_eq!(site.requests().len(), 2);
+    project.test(&["--allow-network"]).refused(2, &["--input"]);
 }
 
 /// Saves as editors do: moves a new file over the old one.

@@ -88,7 +88,7 @@ fn shells_get_completions() {
     let lathe = Lathe { home: directory.path(), directory: directory.path() };
     for shell in ["bash", "zsh", "fish"] {
         let script = lathe.ok(&["completions", shell]);
-        assert!(script.contains("publish"), "{shell}: {script}");
+        assert!(script.contains("LATHE_COMPLETE"), "{shell}: {script}");
     }
     let check = std::process::Command::new("bash").args(["-n", "-c", &lathe.ok(&["completions", "bash"])]).output();
     assert!(check.is_ok_and(|output| output.status.success()));

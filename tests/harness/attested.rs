@@ -21,9 +21,9 @@ impl Attested {
         };
         let lathe = team.lathe();
         Self {
-            envelope: keep("envelope.json", lathe.ok(&["version", "provenance", tool, version])),
-            key: keep("key.pem", lathe.ok(&["version", "keys", "--pem"])),
-            sbom: keep("sbom.json", lathe.ok(&["version", "sbom", tool, version])),
+            envelope: keep("envelope.json", lathe.ok(&["tool", "provenance", tool, version])),
+            key: keep("key.pem", lathe.ok(&["key", "signing", "--pem"])),
+            sbom: keep("sbom.json", lathe.ok(&["tool", "sbom", tool, version])),
         }
     }
 

@@ -61,8 +61,8 @@ fn keys() {
     let bob = Lathe { home: home.path(), directory: home.path() };
     let login = ["login", "--url", &team.server.url, "--org", &team.organization, "--user", "bob", "--api-key-id"];
     bob.run_with(&[&login[..], &[&text("api_key_id")]].concat(), &text("api_key")).ok();
-    assert!(bob.ok(&["user", "me"]).contains("Tool:GetInvocation"));
-    assert_eq!(bob.json(&["user", "me"])["role"], "auditor");
+    assert!(bob.ok(&["whoami"]).contains("Tool:GetInvocation"));
+    assert_eq!(bob.json(&["whoami"])["role"], "auditor");
     let listed = bob.json(&["key", "list"]);
     assert_eq!(
         (&listed["api_keys"][0]["name"], &listed["api_keys"][0]["revoked_at"]),
@@ -76,7 +76,7 @@ fn keys() {
     assert_eq!(lathe.json(&["key", "list", "--user", "bob"])["api_keys"].as_array().map(Vec::len), Some(2));
     assert!(lathe.ok(&["key", "list", "--all"]).contains("laptop"));
     lathe.ok(&["key", "revoke", &text("api_key_id")]);
-    bob.run(&["user", "me"]).refused(1, &["lathe login"]);
+    bob.run(&["whoami"]).refused(1, &["lathe login"]);
 }
 
 /// Continuation tokens are numbers without an order.

@@ -48,6 +48,14 @@ fn sources_outside_of_the_registry_and_the_project_are_refused_before_the_build(
 }
 
 #[test]
+fn a_lock_file_that_lacks_a_package_is_told_with_the_command() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let added = Project::new(&team).changed("Cargo.toml", "schemars = ", "uuid = \"1\"\nschemars = ");
+    refused(&added, &["Cargo.lock: ", "uuid", "`cargo generate-lockfile`"]);
+}
+
+#[test]
 fn compile_errors_name_file_and_line() {
     let Some(server) = machine::server() else { return };
     let team = Team::on(&server);
@@ -60,7 +68,10 @@ fn compile_errors_name_file_and_line() {
     refused(&tool, &["compile failed (E0277): src/lib.rs:7: ", "`Input: JsonSchema` is not satisfied"]);
     refused(&alone().with("src/lib.rs", "//! Nothing.\n"), &["inspect failed (exports)", "run-tool"]);
     let unlocked = alone().changed("Cargo.lock", "0.1.0", "0.2.0").with("src/lib.rs", "//! Nothing.\n");
-    refused(&unlocked, &["compile failed (cargo)", "--locked"]);
+    refused(
+        &unlocked,
+        &["compile failed (lock-file): Cargo.lock: does not fit Cargo.toml", "`cargo generate-lockfile`"],
+    );
 }
 
 /// Settings that make Cargo run programs before it compiles, or use another compiler.

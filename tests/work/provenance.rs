@@ -105,7 +105,7 @@ fn provenance_and_bill_of_materials_are_verified_without_lathe() {
 fn a_version_is_built_again_to_the_same_bytes() {
     let (_index, team) = team();
     let tool = greets(&team);
-    let said = team.lathe().ok(&["version", "verify", "greets", "1.0.0"]);
+    let said = team.lathe().ok(&["tool", "verify", "greets", "1.0.0"]);
     assert_eq!(said, "identical\nthe signature of the provenance is valid\n");
     // The branch has moved on, and other builds have run. Only the commit matters.
     let tool = tool.body("return 'another'").pushed();
@@ -152,7 +152,7 @@ fn differences_of_a_rebuild_are_named() {
         assert_eq!(differ, ["bundle_digest", "component_digest"]);
         team
     };
-    let said = team.lathe().run(&["version", "verify", "greets", "1.0.0"]);
+    let said = team.lathe().run(&["tool", "verify", "greets", "1.0.0"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stdout.contains("INVALID") && said.stdout.contains("component_digest\n  published  "), "{said:?}");
 }

@@ -45,7 +45,7 @@ impl Error {
                 pointers.operation_id = Some(operation.clone());
                 pointers.invocation_ids = Some(runs.clone());
             }
-            Self::Registry(registry::Error::PublishedAlready { version, id }) => {
+            Self::Registry(registry::Error::PublishedAlready { version, id, .. }) => {
                 pointers.version = Some(version.to_string());
                 pointers.version_id = Some(id.clone());
             }

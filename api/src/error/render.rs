@@ -71,14 +71,21 @@ impl Error {
             (_, error) if error.is_anonymous() => json!(Self::NotFound.to_string()),
             (Kind::Unavailable, error) if !error.is_presentable() => {
                 tracing::warn!(error = with_causes(&error), "request refused for now");
-                json!(match code {
-                    "storage_failing" => "The server's disk is full or failing; tell its operator.",
-                    _ => "The service cannot do this now; try again later.",
-                })
+                json!(unavailable(&error))
             }
             (_, error) => json!(cut(error.to_string())),
         };
         Ok(Refusal { status, retry_after_seconds, detail, code, pointers })
+    }
+}
+
+/// The text for callers about an error whose own text may name paths of the machine.
+fn unavailable(error: &Error) -> &'static str {
+    match error {
+        Error::Registry(registry::Error::StorageFailing { .. }) => {
+            "The disk of the server is full or failing; tell its operator."
+        }
+        _ => "The service cannot do this now; try again later.",
     }
 }
 

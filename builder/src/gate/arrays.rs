@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::kinds::Kinds;
 use super::numbers::count;
 use super::parts::{Part, Parts, implies_count};
-use super::schemas::{Comparison, Member, TOO_LARGE, narrower};
+use super::reason::Reason;
+use super::schemas::{Comparison, Member};
 
 /// The new schema of the element at an index.
 struct Element<'a> {
@@ -14,7 +15,7 @@ struct Element<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn array(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+    pub(super) fn array(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let Member { schema: new, keyword, value } = member;
         if !self.kinds(old).meets(Kinds::ARRAY) {
             return Vec::new();
@@ -39,22 +40,22 @@ impl<'a> Comparison<'a> {
             ("minContains" | "maxContains", _) => true,
             _ => false,
         };
-        if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
+        if holds { Vec::new() } else { vec![Reason::keyword(at, keyword, value)] }
     }
 
     /// Compares the elements that follow the `prefixItems` of the new schema.
-    fn elements(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+    fn elements(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let prefix = |map: &Map<String, Value>| map.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
         let (first, last) = (prefix(member.schema), old.iter().map(|part| prefix(part.map)).max().unwrap_or(0));
         let each = first..=last.max(first);
         if !self.budget.spend(old.len()) {
-            return vec![TOO_LARGE.to_owned()];
+            return vec![Reason::TooLarge];
         }
         // The last index represents all that follow.
         each.flat_map(|index| self.element(old, Element { index, schema: member.value }, at)).collect()
     }
 
-    fn element(&mut self, old: &[Part<'a>], element: Element<'a>, at: &str) -> Vec<String> {
+    fn element(&mut self, old: &[Part<'a>], element: Element<'a>, at: &str) -> Vec<Reason> {
         let Element { index, schema } = element;
         let ends_before = |most: u64| most <= index as u64;
         if old.iter().filter_map(|part| count(part.map, "maxItems")).any(ends_before) {

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::kinds::Kinds;
 use super::numbers::count;
 use super::parts::{Part, Parts, implies_count};
-use super::schemas::{Comparison, Member, REASONS_MAX, TOO_LARGE, named, narrower};
+use super::reason::{Reason, named};
+use super::schemas::{Comparison, Member, REASONS_MAX};
 
 /// The new schema of the properties with a name, or whose names match a pattern.
 struct Property<'n, 'a> {
@@ -16,7 +17,7 @@ struct Property<'n, 'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn object(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+    pub(super) fn object(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let Member { schema: new, keyword, value } = member;
         if !self.kinds(old).meets(Kinds::OBJECT) {
             return Vec::new();
@@ -53,13 +54,13 @@ impl<'a> Comparison<'a> {
             }
             _ => false,
         };
-        if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
+        if holds { Vec::new() } else { vec![Reason::keyword(at, keyword, value)] }
     }
 
-    fn compare_property(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<String> {
+    fn compare_property(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<Reason> {
         let Property { name, schema } = property;
         if !self.budget.spend_text(at) {
-            return vec![TOO_LARGE.to_owned()];
+            return vec![Reason::TooLarge];
         }
         match self.property(old, name) {
             Some(parts) => self.descend(&parts, schema, &format!("{at}.{name}")),
@@ -67,7 +68,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn descend(&mut self, parts: &[Part<'a>], schema: &'a Value, at: &str) -> Vec<String> {
+    fn descend(&mut self, parts: &[Part<'a>], schema: &'a Value, at: &str) -> Vec<Reason> {
         self.descents += 1;
         let reasons = self.accepts(parts, schema, at);
         self.descents -= 1;
@@ -86,23 +87,23 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares the properties that the new schema does not list.
-    fn unlisted(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+    fn unlisted(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let (new, schema) = (member.schema, member.value);
         let listed = |map: &'a Map<String, Value>| map.get("properties").and_then(Value::as_object);
         let known = listed(new);
         let names = self.names(old.iter().filter_map(|part| listed(part.map)));
         let gone = names.into_iter().filter(|name| !known.is_some_and(|known| known.contains_key(*name)));
-        let mut reasons: Vec<String> =
+        let mut reasons: Vec<Reason> =
             gone.flat_map(|name| self.compare_property(old, Property { name, schema }, at)).collect();
         if !self.accept_the_rest(old, schema) {
-            reasons.push(format!("{} no longer accepts properties that the schema does not list", named(at)));
+            reasons.push(Reason::Unlisted { at: at.to_owned() });
         }
         reasons
     }
 
     /// Compares the properties that match a pattern of the new schema. Without the same pattern in the old schema, any
     /// old property may match.
-    fn matching(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<String> {
+    fn matching(&mut self, old: &[Part<'a>], property: Property<'_, 'a>, at: &str) -> Vec<Reason> {
         let Property { name: pattern, schema } = property;
         let of_part = |part: &Part<'a>| part.get("patternProperties").and_then(|patterns| patterns.get(pattern));
         let same: Vec<&Value> = old.iter().filter_map(of_part).collect();
@@ -112,10 +113,11 @@ impl<'a> Comparison<'a> {
         }
         let listed = |part: &Part<'a>| part.get("properties").and_then(Value::as_object);
         let names = self.names(old.iter().filter_map(listed));
-        let mut reasons: Vec<String> =
+        let mut reasons: Vec<Reason> =
             names.into_iter().flat_map(|name| self.compare_property(old, Property { name, schema }, at)).collect();
         if !self.accept_the_rest(old, schema) {
-            reasons.push(format!("{} accepts less than before under names like `{pattern}`", named(at)));
+            let text = format!("{} accepts less than before under names like `{pattern}`", named(at));
+            reasons.push(Reason::Other(text));
         }
         reasons
     }
@@ -148,9 +150,9 @@ impl<'a> Comparison<'a> {
         lists.filter(|names| self.budget.spend(names.len())).flatten().filter_map(Value::as_str).collect()
     }
 
-    fn newly_required(&self, old: &[Part<'a>], names: &[Value], at: &str) -> Vec<String> {
+    fn newly_required(&self, old: &[Part<'a>], names: &[Value], at: &str) -> Vec<Reason> {
         let required = self.required(old);
         let names = names.iter().filter_map(Value::as_str).filter(|name| !required.contains(name)).take(REASONS_MAX);
-        names.map(|name| format!("`{}` is required now", format!("{at}.{name}").trim_start_matches('.'))).collect()
+        names.map(|name| Reason::Required { at: format!("{at}.{name}") }).collect()
     }
 }

@@ -19,6 +19,7 @@ use super::kinds::Kinds;
 use super::numbers::{implies_bound, number};
 use super::parts::{OF_KIND, Part, Parts, implies_count, is_multiple_of, may_be_equal, values, values_of};
 use super::quoted::quoted;
+use super::reason::{Reason, named};
 use super::same::{
     equal, has_reference, is_plain, refers_to_definitions_alone, resolve, same, same_by_name, same_maps, same_values,
 };
@@ -37,8 +38,6 @@ const SPLITS_MAX: u32 = 3;
 const BRANCHES_MAX: usize = 64;
 /// Reasons that are returned. Further ones tell an author nothing new.
 pub(super) const REASONS_MAX: usize = 20;
-/// The reason when a bound is exceeded.
-pub(super) const TOO_LARGE: &str = "the schemas are too large to be compared";
 
 /// The assumption that old values which satisfy these schemas satisfy a new one, and the depth in the value at which it
 /// was made.
@@ -100,12 +99,14 @@ impl<'a> Comparison<'a> {
     }
 
     /// The reasons why the new schema may refuse values that the old one accepts. Empty when it accepts all of them.
-    pub fn refused(mut self) -> Vec<String> {
+    pub fn refused(mut self) -> Vec<Reason> {
         if self.old == self.new || (self.same_definitions && self.is_plain && same(self.old, self.new, &self.budget)) {
             return Vec::new();
         }
         if !self.is_plain {
-            return vec!["schemas of other drafts, and with parts that have an address, are not compared".to_owned()];
+            return vec![Reason::Other(
+                "schemas of other drafts, and with parts that have an address, are not compared".to_owned(),
+            )];
         }
         let (old, new) = (self.old, self.new);
         let mut reasons = self.parts(vec![old]).map_or_else(Vec::new, |old| self.accepts(&old, new, ""));
@@ -136,10 +137,10 @@ impl<'a> Comparison<'a> {
         Some(parts)
     }
 
-    pub(super) fn accepts(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<String> {
+    pub(super) fn accepts(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<Reason> {
         self.steps += 1;
         if self.steps > STEPS_MAX || self.depth == DEPTH_MAX || !self.budget.spend(1) {
-            return vec![TOO_LARGE.to_owned()];
+            return vec![Reason::TooLarge];
         }
         self.depth += 1;
         let reasons = self.accepts_within(old, new, at);
@@ -147,12 +148,12 @@ impl<'a> Comparison<'a> {
         reasons
     }
 
-    fn accepts_within(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<String> {
+    fn accepts_within(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<Reason> {
         let map = match new {
             Value::Bool(true) => return Vec::new(),
             _ if self.kinds(old) == Kinds::NONE => return Vec::new(),
             Value::Object(map) => map,
-            _ => return vec![format!("{} accepts nothing any more", named(at))],
+            _ => return vec![Reason::Nothing { at: at.to_owned() }],
         };
         if old.iter().any(|part| self.is_same(*part, new)) {
             return Vec::new();
@@ -206,21 +207,21 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    fn keywords(&mut self, old: &[Part<'a>], new: &'a Map<String, Value>, at: &str) -> Vec<String> {
+    fn keywords(&mut self, old: &[Part<'a>], new: &'a Map<String, Value>, at: &str) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (keyword, value) in new {
             if reasons.len() >= REASONS_MAX {
                 break;
             }
             if !self.budget.spend(1 + old.len()) {
-                return vec![TOO_LARGE.to_owned()];
+                return vec![Reason::TooLarge];
             }
             reasons.extend(self.keyword(old, Member { schema: new, keyword, value }, at));
         }
         reasons
     }
 
-    fn keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<String> {
+    fn keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let Member { schema: new, keyword, value } = member;
         let holds = match keyword {
             "$ref" => return self.reference(old, value, at),
@@ -273,12 +274,12 @@ impl<'a> Comparison<'a> {
             // Annotations, keywords that belong to another keyword, and unknown keywords.
             _ => true,
         };
-        if holds { Vec::new() } else { vec![narrower(at, keyword, value)] }
+        if holds { Vec::new() } else { vec![Reason::keyword(at, keyword, value)] }
     }
 
-    fn reference(&mut self, old: &[Part<'a>], reference: &'a Value, at: &str) -> Vec<String> {
+    fn reference(&mut self, old: &[Part<'a>], reference: &'a Value, at: &str) -> Vec<Reason> {
         let Some(target) = resolve(self.new, reference) else {
-            return vec![format!("{} refers to {reference}, which cannot be compared", named(at))];
+            return vec![Reason::Other(format!("{} refers to {reference}, which cannot be compared", named(at)))];
         };
         let places: Vec<_> = old.iter().map(Part::place).collect();
         let target_place = std::ptr::from_ref(target).addr();
@@ -286,7 +287,7 @@ impl<'a> Comparison<'a> {
         match begun {
             // The proof for the whole value is in progress, and covers a value within it.
             Some(one) if one.descents < self.descents => return Vec::new(),
-            Some(_) => return vec![format!("{} refers to itself", named(at))],
+            Some(_) => return vec![Reason::Other(format!("{} refers to itself", named(at)))],
             None => {}
         }
         self.assumed.push(Assumed { old: places, new: target_place, descents: self.descents });
@@ -324,7 +325,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// A reason for each of the old schema's listed values that the new schema refuses.
-    fn refused_values(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<String> {
+    fn refused_values(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<Reason> {
         self.steps += VALIDATOR_STEPS;
         let mut document = new.clone();
         if let (Value::Object(document), Value::Object(root)) = (&mut document, self.new) {
@@ -333,7 +334,7 @@ impl<'a> Comparison<'a> {
             }
         }
         if !self.budget.spend_steps(VALIDATOR_VALUES) {
-            return vec![TOO_LARGE.to_owned()];
+            return vec![Reason::TooLarge];
         }
         let schema = InputSchema::compile(&document).ok();
         let schema = schema.filter(|_| refers_to_definitions_alone(&document, &self.budget));
@@ -343,7 +344,7 @@ impl<'a> Comparison<'a> {
             schema.accepts(value, u64::MAX)
         };
         let refused = values.iter().filter(|value| accepts(value) != Some(true)).take(REASONS_MAX);
-        refused.map(|value| format!("{} no longer accepts {}", named(at), quoted(value))).collect()
+        refused.map(|value| Reason::Value { at: at.to_owned(), value: quoted(value) }).collect()
     }
 
     /// The kinds of values that satisfy all parts.
@@ -384,14 +385,6 @@ impl<'a> Comparison<'a> {
         !has_reference(value, &self.budget)
             || (self.same_definitions && refers_to_definitions_alone(value, &self.budget))
     }
-}
-
-pub(super) fn named(at: &str) -> String {
-    if at.is_empty() { "the input".to_owned() } else { format!("`{}`", at.trim_start_matches('.')) }
-}
-
-pub(super) fn narrower(at: &str, keyword: &str, value: &Value) -> String {
-    format!("{} accepts less than before: `{keyword}` {}", named(at), quoted(value))
 }
 
 fn branches(value: &Value) -> &[Value] {

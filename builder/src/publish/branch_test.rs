@@ -11,10 +11,8 @@ use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
 use crate::source::CommitId;
-use crate::supplied_variables::{Fields, SuppliedVariables};
-
-/// The request fields that supply the values of variables.
-const FIELDS: Fields = Fields { envvars: "required_envvars", secrets: "required_secret_envvars" };
+use crate::steps::manifest::Manifest;
+use crate::supplied_variables::SuppliedVariables;
 
 #[derive(Debug, Clone)]
 pub struct TestRequest {
@@ -47,10 +45,13 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "test");
         let TestRequest { project_path, commit_branch, variables, gate } = request;
         let build = async {
-            let (repository, held) = self.tip(principal, commit_branch).await?;
+            let (repository, held) = self.tip(principal, commit_branch.clone()).await?;
             let commit = held.commit();
-            let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
-            let variables = variables.required_by(&built.manifest, FIELDS)?;
+            let accepts = |manifest: &Manifest| variables.suffice(manifest);
+            let of = Commit::new(&repository, commit, &project_path);
+            let of = Commit { branch: Some(&commit_branch), accepts: &accepts, ..of };
+            let built = self.build(of, &admitted, &progress).await?;
+            let variables = variables.required_by(&built.manifest)?;
             self.check(principal, &built, &progress).await?;
             let candidate = candidate(&built, commit);
             if let Some(gate) = gate
@@ -78,9 +79,10 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "replay");
         let ReplayedBranch { project_path, commit_branch } = branch;
         let build = async {
-            let (repository, held) = self.tip(principal, commit_branch).await?;
+            let (repository, held) = self.tip(principal, commit_branch.clone()).await?;
             let commit = held.commit();
-            let built = self.build(Commit::new(&repository, commit, &project_path), &admitted, &progress).await?;
+            let of = Commit { branch: Some(&commit_branch), ..Commit::new(&repository, commit, &project_path) };
+            let built = self.build(of, &admitted, &progress).await?;
             built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
             Ok(candidate(&built, commit))
         };

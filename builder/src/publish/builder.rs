@@ -6,7 +6,7 @@ use registry::{Artifacts, BranchName, Digest, Language, OrganizationId, Principa
 use runner::{Admission, Admitted, Invoker, QueueFull, TrialRunner};
 
 use crate::blocking::blocking;
-use crate::build::Pipeline;
+use crate::build::{ManifestCheck, Pipeline, Sources};
 use crate::built::Built;
 use crate::checks::{self, Checker};
 use crate::config::Config;
@@ -153,20 +153,26 @@ pub(super) struct Commit<'a> {
     pub repository: &'a Repository,
     pub id: CommitId,
     pub project_path: &'a ProjectPath,
+    /// The branch whose tip the commit is, for messages.
+    pub branch: Option<&'a BranchName>,
     pub caches: Caches,
+    pub accepts: ManifestCheck<'a>,
 }
 
 impl<'a> Commit<'a> {
     pub const fn new(repository: &'a Repository, id: CommitId, project_path: &'a ProjectPath) -> Self {
-        Self { repository, id, project_path, caches: Caches::Used }
+        Self { repository, id, project_path, branch: None, caches: Caches::Used, accepts: &|_| Ok(()) }
     }
 
     async fn build(self, pipeline: &Pipeline, progress: &Progress) -> Result<Built, Error> {
-        let Self { repository, id, project_path, caches } = self;
+        let Self { repository, id, project_path, branch, caches, accepts } = self;
         progress.line(format!("commit {id}"));
         let (repository, path) = (repository.clone(), project_path.clone());
-        let export = async { blocking(move || source::export(&repository, &id, &path)).await?.map_err(Error::from) };
+        let export = async {
+            let exported = blocking(move || source::export(&repository, &id, &path)).await?;
+            exported.map_err(|error| Error::from(error.on_branch(branch)))
+        };
         let tree = progress.step("checkout", export).await?;
-        pipeline.build(tree.files, caches, progress).await
+        pipeline.build(Sources { files: tree.files, caches, accepts }, progress).await
     }
 }

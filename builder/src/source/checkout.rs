@@ -88,7 +88,7 @@ fn find_directory<'git>(
 fn missing(repository: &Repository, commit: &CommitId, project_path: &ProjectPath) -> SourceError {
     // The message has no list when the tree cannot be read.
     let directories = project_directories(repository, commit).unwrap_or_default();
-    SourceError::MissingProject { project: project_path.to_string(), commit: *commit, directories }
+    SourceError::MissingProject { project: project_path.to_string(), branch: None, commit: *commit, directories }
 }
 
 fn seen_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefusal {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use registry::BranchName;
 use runner::QueueFull;
 
 use super::commit_id::CommitId;
@@ -19,8 +20,11 @@ pub enum SourceError {
     #[error("there is no commit {commit} in this repository")]
     UnknownCommit { commit: CommitId },
     /// The commit has no such directory. The message lists the directories with a project.
-    #[error("there is no directory `{project}` in commit {commit}; {}", known_projects(.directories))]
-    MissingProject { project: String, commit: CommitId, directories: Vec<String> },
+    #[error(
+        "there is no directory `{project}` {}commit {commit}; {}. If the directory is new, push it first",
+        on_branch(.branch.as_ref()), known_projects(.directories)
+    )]
+    MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, directories: Vec<String> },
     /// The tree breaks a rule.
     #[error(transparent)]
     RefusedTree(#[from] TreeRefusal),
@@ -152,6 +156,14 @@ impl SourceError {
         }
     }
 
+    /// Adds the branch whose tip was read, for the message.
+    pub(crate) fn on_branch(mut self, name: Option<&BranchName>) -> Self {
+        if let Self::MissingProject { branch, .. } = &mut self {
+            *branch = name.cloned();
+        }
+        self
+    }
+
     pub(super) fn git(action: &'static str) -> impl FnOnce(git2::Error) -> Self {
         move |source| Self::Git { action, source }
     }
@@ -159,6 +171,10 @@ impl SourceError {
     pub(super) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, source }
     }
+}
+
+fn on_branch(branch: Option<&BranchName>) -> String {
+    branch.map_or_else(|| "in ".to_owned(), |branch| format!("on {branch}, "))
 }
 
 fn operations_of(full: &QueueFull) -> &'static str {

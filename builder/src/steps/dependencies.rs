@@ -148,7 +148,7 @@ impl Packages {
 
     fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
         let index = self.index.as_deref().ok_or_else(|| {
-            refuse("index", pinned, "cannot be fetched: this server has no package index; its operator sets python_index (LATHE_PYTHON_INDEX) to the URL of a simple API")
+            refuse("index", pinned, "cannot be fetched: no package index is set; give one to `lathe tool test` or `lathe serve` with --python-index or LATHE_PYTHON_INDEX, for example https://packages.example/simple")
         })?;
         let text = format!("{}/{}/", index.trim_end_matches('/'), pinned.name);
         Url::parse(&text).map_err(|error| Error::internal(format!("python_index is not a URL: {error}")))

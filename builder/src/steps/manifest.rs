@@ -85,11 +85,18 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         required_secret_envvars,
         limits: limits::read(lathe.table("limits")?)?,
         timeout_ms: lathe.seconds("timeout_seconds", DAY_MS)?,
-        memory_bytes: lathe.number("memory_mb", MEMORY_MEGABYTES_MAX)?.map(|megabytes| megabytes << 20),
+        memory_bytes: memory(&mut lathe)?,
         tape: tape.unwrap_or(true),
         recorded_answers: recorded_answers(&mut lathe, tape)?,
     };
     lathe.finish().map(|()| manifest)
+}
+
+/// The memory of a run. More than the limit of the release is accepted and has no effect.
+fn memory(lathe: &mut Fields) -> Result<Option<u64>, Error> {
+    let effective = runner::Limits::MAX.memory_bytes >> 20;
+    let megabytes = lathe.capped_number("memory_mb", MEMORY_MEGABYTES_MAX, effective)?;
+    Ok(megabytes.map(|megabytes| megabytes << 20))
 }
 
 fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
@@ -287,7 +294,14 @@ mod tests {
             "[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n",
             "pyproject.toml:5: tool.lathe.entry_point",
         );
-        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb");
+        refused(
+            "[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n",
+            "memory_mb must be between 1 and 4096 (at most 256",
+        );
+        let text =
+            "memory_mb is text; write the number 128 without quotes, between 1 and 4096 (at most 256 takes effect)";
+        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = '128'\n", text);
+        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = '3'\n", "write the number 3 without quotes");
         refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
         refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
         refused("[project]\nname = 'w'\n[tool.lathe.limits]\ncpu_seconds = 0\n", "tool.lathe.limits.cpu_seconds");

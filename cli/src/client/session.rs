@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::connection::{PLAIN_TIMEOUT, endpoint, parse_url};
 use super::refusal::{refusal, unexpected, unreachable};
+use crate::failure::Failure;
 use crate::private_file;
 
 /// Remaining lifetime below which a token is not used, so that it does not expire on the way. Allows for clocks that
@@ -115,9 +116,18 @@ pub async fn sign_in(http: &reqwest::Client, credentials: &Credentials) -> anyho
         .map_err(|error| unreachable(&credentials.url, &error))?;
     match answer.status() {
         StatusCode::OK => answer.json().await.context("reading the response to the sign-in"),
+        StatusCode::NOT_FOUND => Err(unknown_organization(credentials)),
         status if status.is_client_error() || status.is_server_error() => Err(refusal(answer).await.into()),
         status => Err(unexpected(&credentials.url, format!("status {status} on sign-in")).into()),
     }
+}
+
+fn unknown_organization(Credentials { url, organization, .. }: &Credentials) -> anyhow::Error {
+    Failure::coded(
+        "not_found",
+        format!("there is no organisation `{organization}` on {url}"),
+        "check --org and --url; `lathe org list` on the server's machine lists the organisations",
+    )
 }
 
 #[cfg(test)]

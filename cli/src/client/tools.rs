@@ -46,7 +46,8 @@ impl Client {
         let found =
             if is_id(name_or_id) { self.tool_by_id(name_or_id).await? } else { self.tool_by_name(name_or_id).await? };
         found.ok_or_else(|| {
-            Failure::refused(
+            Failure::coded(
+                "not_found",
                 format!("there is no tool `{name_or_id}`"),
                 format!(
                     "`lathe tool list` lists the tools; `lathe tool create {name_or_id} --description …` creates this one"
@@ -85,6 +86,11 @@ impl Client {
             names.extend(tools.into_iter().map(|tool| (tool.id, tool.name)));
         }
         Ok(names)
+    }
+
+    /// Changes the description or the tags of a tool.
+    pub async fn modify_tool(&self, id: &str, changes: &Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["tool", id]).body(changes.clone())).await
     }
 
     pub async fn deprecate_tool(&self, id: &str) -> anyhow::Result<()> {

@@ -1,20 +1,28 @@
 //! `lathe completions`: prints a completion script.
 
-use clap::{Args, Command};
+use clap::Args;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::failure::Outcome;
-use crate::output::Screen;
+use super::completion::VARIABLE;
+use crate::failure::{Failure, Outcome};
+use crate::output::print_verbatim;
+use crate::programs;
 
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
-    /// The shell; for bash: lathe completions bash > ~/.local/share/bash-completion/completions/lathe
+    /// The shell
     shell: Shell,
 }
 
-pub fn run(arguments: &CompletionsArguments, command: &mut Command, screen: Screen) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &CompletionsArguments) -> anyhow::Result<Outcome> {
+    let shell = arguments.shell.to_string();
+    let shells = Shells::builtins();
+    let completer = shells
+        .completer(&shell)
+        .ok_or_else(|| Failure::usage(format!("no completions for {shell}"), "use another shell"))?;
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, command, "lathe", &mut script);
-    screen.line(String::from_utf8_lossy(&script).trim_end())?;
+    completer.write_registration(VARIABLE, "lathe", "lathe", &programs::own_command(), &mut script)?;
+    print_verbatim(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Done)
 }

@@ -13,7 +13,7 @@ use crate::home::Home;
 use crate::output::{DIM, GREEN, RED, RESET, Screen};
 use crate::server::DataArguments;
 
-pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: DataArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let (data, builds) = (arguments.directory_to_read()?, arguments.builds()?);
     let mut checks = vec![
         checks::git(),
@@ -28,7 +28,7 @@ pub async fn run(arguments: DataArguments, screen: Screen) -> anyhow::Result<Out
     checks.extend(checks::registries(&builds.registries()).await);
     checks.extend(checks::build_workers(&data).await);
     checks.push(checks::runners().await);
-    checks.push(checks::server(&Home::of_user()?).await);
+    checks.push(checks::server(home).await);
     let is_complete = checks.iter().all(|check| check.state != State::Missing);
     if screen.is_json() {
         screen

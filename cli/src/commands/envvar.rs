@@ -1,17 +1,18 @@
 //! `lathe envvar`: the environment variables and secrets of a tool.
 
-use api::wire::Tool;
+use api::wire::{Tool, ToolVersion};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::input;
-use crate::client::Client;
-use crate::failure::Outcome;
-use crate::home::Home;
-use crate::output::Screen;
+use super::{completion, input};
+use crate::client::{Client, VersionFilter, read_all};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Screen, table};
 
 #[derive(Debug, Subcommand)]
 pub enum EnvvarCommand {
+    /// List the names of variables, their kinds and the live versions that require them; values are never shown
+    List(ListArguments),
     /// Set variables, all or none; existing ones get the new value
     Set(SetArguments),
     /// Remove variables, all or none; refused while a live version requires one of them
@@ -19,13 +20,21 @@ pub enum EnvvarCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct ListArguments {
+    /// The tool's name or id
+    #[arg(add = completion::tools())]
+    tool: String,
+}
+
+#[derive(Debug, Args)]
 pub struct SetArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
     /// Variables to set; NAME=- reads the value from stdin, NAME alone takes it from the environment
     #[arg(required = true, value_name = "NAME[=VALUE]")]
     variables: Vec<String>,
-    /// Create new variables as secrets; existing ones stay what they are
+    /// Set them as secrets; a plain variable becomes a secret. Without this option, secrets stay secrets
     #[arg(long)]
     secret: bool,
 }
@@ -33,35 +42,122 @@ pub struct SetArguments {
 #[derive(Debug, Args)]
 pub struct UnsetArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
     /// Names of the variables to remove
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 }
 
-pub async fn run(command: EnvvarCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
+pub async fn run(command: EnvvarCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        EnvvarCommand::Set(arguments) => set(&client, &arguments, screen).await,
-        EnvvarCommand::Unset(arguments) => unset(&client, &arguments, screen).await,
+        EnvvarCommand::List(arguments) => list(client, &arguments, screen).await,
+        EnvvarCommand::Set(arguments) => set(client, &arguments, screen).await,
+        EnvvarCommand::Unset(arguments) => unset(client, &arguments, screen).await,
     }
+}
+
+async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let tool = client.find_tool(&arguments.tool).await?;
+    let filter = VersionFilter { constraint: None, deprecated: Some(false) };
+    let live: Vec<ToolVersion> = read_all(&client.list_versions(&tool.id, &filter).await?)?;
+    let variables: Vec<Variable> = variables(&tool, &live);
+    if screen.is_json() {
+        let documents: Vec<Value> = variables.iter().map(Variable::document).collect();
+        return screen.document(&json!({"tool_id": tool.id, "variables": documents}));
+    }
+    if variables.is_empty() {
+        screen.note(format!("no variables; `lathe envvar set {} NAME=VALUE` sets one", tool.name));
+        return Ok(Outcome::Done);
+    }
+    screen.line(table(["name", "kind", "required by"], variables.iter().map(Variable::row)))?;
+    Ok(Outcome::Done)
+}
+
+/// A variable of a tool.
+struct Variable {
+    name: String,
+    is_secret: bool,
+    required_by: Vec<String>,
+}
+
+impl Variable {
+    fn document(&self) -> Value {
+        json!({"name": self.name, "is_secret": self.is_secret, "required_by": self.required_by})
+    }
+
+    fn row(&self) -> [String; 3] {
+        let kind = if self.is_secret { "secret" } else { "plain" };
+        let required_by = if self.required_by.is_empty() { "-".to_owned() } else { self.required_by.join(", ") };
+        [self.name.clone(), kind.to_owned(), required_by]
+    }
+}
+
+fn variables(tool: &Tool, live: &[ToolVersion]) -> Vec<Variable> {
+    let of = |name: &String, is_secret: bool| {
+        let required = |version: &&ToolVersion| {
+            let names = if is_secret { &version.required_secret_envvars } else { &version.required_envvars };
+            names.contains(name)
+        };
+        let required_by = live.iter().filter(required).map(|version| version.version.to_string()).collect();
+        Variable { name: name.clone(), is_secret, required_by }
+    };
+    let plain = tool.envvars.iter().map(|name| of(name, false));
+    plain.chain(tool.secret_envvars.iter().map(|name| of(name, true))).collect()
 }
 
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let variables = input::pairs(&arguments.variables)?;
     let tool = client.find_tool(&arguments.tool).await?;
-    let (mut inserts, mut updates) = (Vec::<Value>::new(), Vec::<Value>::new());
+    let mut changes = Changes::default();
     for (name, value) in &variables {
-        if is_known(&tool, name) {
-            updates.push(json!({"name": name, "value": value}));
-        } else {
-            inserts.push(json!({"name": name, "value": value, "is_secret": arguments.secret}));
+        let (is_plain, is_secret) = (tool.envvars.contains(name), tool.secret_envvars.contains(name));
+        if is_secret || (is_plain && !arguments.secret) {
+            changes.updates.push(json!({"name": name, "value": value}));
+            continue;
         }
+        if is_plain {
+            changes.deletes.push(json!({ "name": name }));
+        }
+        changes.inserts.push(json!({"name": name, "value": value, "is_secret": arguments.secret}));
     }
-    let counts = (inserts.len(), updates.len());
-    client.modify_envvars(&tool.id, json!({"inserts": inserts, "updates": updates})).await?;
-    let document = json!({"tool_id": tool.id, "inserted": counts.0, "updated": counts.1});
-    screen.answer(&document, || format!("{}: {} new, {} changed", tool.name, counts.0, counts.1))
+    let set = client.modify_envvars(&tool.id, changes.document()).await;
+    set.map_err(|error| kept_plain(error, &tool, &changes))?;
+    let (secrets, updated) = (changes.deletes.len(), changes.updates.len());
+    let inserted = changes.inserts.len() - secrets;
+    let document = json!({"tool_id": tool.id, "inserted": inserted, "updated": updated, "made_secret": secrets});
+    screen.answer(&document, || {
+        let made_secret = if secrets > 0 { format!(", {secrets} made secret") } else { String::new() };
+        format!("{}: {inserted} new, {updated} changed{made_secret}", tool.name)
+    })
+}
+
+/// Changes of variables in one request. A plain variable that becomes a secret is deleted and inserted.
+#[derive(Default)]
+struct Changes {
+    inserts: Vec<Value>,
+    updates: Vec<Value>,
+    deletes: Vec<Value>,
+}
+
+impl Changes {
+    fn document(&self) -> Value {
+        json!({"inserts": self.inserts, "updates": self.updates, "deletes": self.deletes})
+    }
+}
+
+/// Explains why a plain variable cannot become a secret: live versions read it as a plain one.
+fn kept_plain(error: anyhow::Error, tool: &Tool, changes: &Changes) -> anyhow::Error {
+    let is_required = matches!(error.downcast_ref::<Failure>(), Some(failure) if failure.code() == "variable_required");
+    if !is_required || changes.deletes.is_empty() {
+        return error;
+    }
+    let advice = format!(
+        "nothing was set: a plain variable that a live version requires cannot become a secret. Publish a version of {} that \
+         requires it under a new name as a secret",
+        tool.name
+    );
+    Failure::advised(error, advice)
 }
 
 async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -70,8 +166,4 @@ async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> a
     client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await?;
     let document = json!({"tool_id": tool.id, "deleted": arguments.names.len()});
     screen.answer(&document, || format!("{}: {} removed", tool.name, arguments.names.join(", ")))
-}
-
-fn is_known(tool: &Tool, name: &str) -> bool {
-    tool.envvars.iter().chain(&tool.secret_envvars).any(|known| known == name)
 }

@@ -6,12 +6,13 @@ use std::io::Read;
 
 use clap::Args;
 
+use crate::client::Credentials;
 use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::Screen;
 use request::{CredentialRequest, REQUEST_BYTES_MAX};
 
-/// Gives git a user name and a short-lived token for the server of `lathe login`. To register the helper:
+/// Gives git a user name and a short-lived token for the server of `lathe login`, of any profile. To register the helper:
 ///
 ///   git config --global credential.http://127.0.0.1:8080.helper '!lathe git-credential'
 ///
@@ -24,13 +25,9 @@ pub struct GitCredentialArguments {
     operation: String,
 }
 
-pub async fn run(arguments: &GitCredentialArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: &GitCredentialArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let Some(request) = read_request(std::io::stdin().lock())? else { return Ok(Outcome::Done) };
-    let home = Home::of_user()?;
-    let Some(credentials) = home.load_credentials()? else { return Ok(Outcome::Done) };
-    if !request.is_for(&credentials)? {
-        return Ok(Outcome::Done);
-    }
+    let Some((home, credentials)) = login_for(&request, home)? else { return Ok(Outcome::Done) };
     match arguments.operation.as_str() {
         "get" => {
             let client = home.client()?;
@@ -41,6 +38,19 @@ pub async fn run(arguments: &GitCredentialArguments, screen: Screen) -> anyhow::
         _ => {}
     }
     Ok(Outcome::Done)
+}
+
+/// Finds the login that a request is for: the one in use, otherwise that of another profile.
+fn login_for(request: &CredentialRequest, home: &Home) -> anyhow::Result<Option<(Home, Credentials)>> {
+    let others = home.profiles().into_iter().filter(|profile| profile != home.profile());
+    let homes = std::iter::once(home.clone()).chain(others.map(|profile| home.with(profile)));
+    for home in homes {
+        let Some(credentials) = home.load_credentials()? else { continue };
+        if request.is_for(&credentials)? {
+            return Ok(Some((home, credentials)));
+        }
+    }
+    Ok(None)
 }
 
 /// Reads git's request; `None` if it is malformed.

@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use registry::Ledger;
 use serde_json::{Value, json};
 
+use super::constraint::Constraint;
 use super::times::past;
+use super::{completion, not_found};
 use crate::client::{Client, HistoryFilter, Invocations, Search, SearchField};
 use crate::failure::Outcome;
-use crate::home::Home;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
@@ -38,7 +39,7 @@ pub enum HistoryCommand {
 #[derive(Debug, Args)]
 pub struct FilterArguments {
     /// Only runs of this tool (name or id)
-    #[arg(long)]
+    #[arg(long, add = completion::tools())]
     tool: Option<String>,
     /// Only runs of this origin: conversation, direct or branch-test; repeatable
     #[arg(long = "origin", value_name = "ORIGIN")]
@@ -76,9 +77,9 @@ pub struct FilterArguments {
 pub struct ListArguments {
     #[command(flatten)]
     filter: FilterArguments,
-    /// Only versions that match this constraint, such as '>=1.2,<2'; requires --tool
+    /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'; requires --tool
     #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
-    version: Option<String>,
+    version: Option<Constraint>,
     /// Only runs in this state: finished or running; repeatable [default: finished]
     #[arg(long = "state", value_name = "STATE")]
     states: Vec<String>,
@@ -121,19 +122,19 @@ pub struct ShowArguments {
     invocation: String,
 }
 
-pub async fn run(command: HistoryCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
+pub async fn run(command: HistoryCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        HistoryCommand::List(arguments) => list(&client, arguments, screen).await,
-        HistoryCommand::Search(arguments) => search(&client, arguments, screen).await,
-        HistoryCommand::Show(arguments) => show(&client, &arguments, screen).await,
-        HistoryCommand::Cancel(arguments) => cancel(&client, &arguments.invocation, screen).await,
+        HistoryCommand::List(arguments) => list(client, arguments, screen).await,
+        HistoryCommand::Search(arguments) => search(client, arguments, screen).await,
+        HistoryCommand::Show(arguments) => show(client, &arguments, screen).await,
+        HistoryCommand::Cancel(arguments) => cancel(client, &arguments.invocation, screen).await,
     }
 }
 
 async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let mut filter = read_filter(client, arguments.filter).await?;
-    (filter.version, filter.states) = (arguments.version, arguments.states);
+    filter.version = arguments.version.map(|constraint| constraint.to_string());
+    filter.states = arguments.states;
     let answer = client.list_invocations(&filter, arguments.amount.limit()).await?;
     if screen.is_json() {
         return screen.document(&answer.document);
@@ -226,7 +227,8 @@ fn summary(status: Option<&RunOutcome>) -> String {
 
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let found = client.show_invocation(&arguments.invocation).await;
-    let (answer, ledger) = found.with_context(|| format!("record {}", arguments.invocation))?;
+    let what = format!("record {}", arguments.invocation);
+    let (answer, ledger) = not_found::named(found, &what, "`lathe history list` lists the newest records")?;
     let source = &answer.document["invocation_source"];
     screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))
 }

@@ -1,4 +1,6 @@
-//! `lathe key`: API keys of users.
+//! `lathe key`: API keys of users, and the keys that sign versions.
+
+mod signing;
 
 use std::time::Duration;
 
@@ -6,11 +8,12 @@ use api::wire::ApiKey;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use signing::SigningArguments;
+
 use super::not_found;
 use super::times::duration;
 use crate::client::{Client, KeyOwner, read_all};
 use crate::failure::{Failure, Outcome};
-use crate::home::Home;
 use crate::output::{Screen, table, to_the_second};
 
 /// A cell without a value.
@@ -24,6 +27,8 @@ pub enum KeyCommand {
     List(ListArguments),
     /// Revoke a key; its tokens expire within a second
     Revoke(RevokeArguments),
+    /// List the public keys that sign versions of the organisation's tools
+    Signing(SigningArguments),
 }
 
 #[derive(Debug, Args)]
@@ -58,12 +63,12 @@ pub struct RevokeArguments {
     api_key_id: String,
 }
 
-pub async fn run(command: KeyCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
+pub async fn run(command: KeyCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        KeyCommand::Create(arguments) => create(&client, &arguments, screen).await,
-        KeyCommand::List(arguments) => list(&client, &arguments, screen).await,
-        KeyCommand::Revoke(arguments) => revoke(&client, &arguments.api_key_id, screen).await,
+        KeyCommand::Create(arguments) => create(client, &arguments, screen).await,
+        KeyCommand::List(arguments) => list(client, &arguments, screen).await,
+        KeyCommand::Revoke(arguments) => revoke(client, &arguments.api_key_id, screen).await,
+        KeyCommand::Signing(arguments) => signing::run(client, &arguments, screen).await,
     }
 }
 

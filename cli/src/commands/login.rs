@@ -30,7 +30,7 @@ pub struct LoginArguments {
     api_key: Option<String>,
 }
 
-pub async fn run(arguments: LoginArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: LoginArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let api_key = match arguments.api_key {
         Some(api_key) => api_key,
         None => input::read_secret("API key")?,
@@ -48,8 +48,7 @@ pub async fn run(arguments: LoginArguments, screen: Screen) -> anyhow::Result<Ou
         api_key_id: arguments.api_key_id,
         api_key: SecretText::new(api_key.trim().to_owned()),
     };
-    let home = Home::of_user()?;
-    check_and_save(&home, credentials, screen).await
+    check_and_save(home, credentials, screen).await
 }
 
 async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -> anyhow::Result<Outcome> {
@@ -64,6 +63,7 @@ async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -
         "url": credentials.url,
         "organization": credentials.organization,
         "user_id": credentials.user_id,
+        "profile": home.profile().as_str(),
         "credentials_file": home.credentials_file(),
         "git_url": git_url,
     });
@@ -78,7 +78,19 @@ fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
          git config --global credential.{url}.helper '!lathe git-credential'\n  \
          git remote add lathe {git_url}\n\
          then:\n  \
-         git push lathe HEAD:releases/{organization}",
-        home.credentials_file().display()
+         git push lathe HEAD:releases/{organization}{}",
+        home.credentials_file().display(),
+        not_in_use(home)
     )
+}
+
+/// The command that selects a login which further commands would not use.
+fn not_in_use(home: &Home) -> String {
+    let profile = home.profile();
+    let is_selected = home.selected().is_ok_and(|selected| selected == *profile);
+    if is_selected {
+        String::new()
+    } else {
+        format!("\n\nTo use this login without --profile:\n  lathe profile use {profile}")
+    }
 }

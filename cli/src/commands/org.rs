@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
-use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, OrganizationId, Store, UserId};
+use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, Organization, OrganizationId, Store, UserId};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
+use crate::output::{Screen, table, to_the_second};
 use crate::server::{self, DataArguments};
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +19,8 @@ pub enum OrgCommand {
     Key(KeyArguments),
     /// Change a setting of an organisation, from its next request on
     Set(SetArguments),
+    /// List the organisations of a data directory
+    List(DataArguments),
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +65,7 @@ enum OnOff {
 pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let key = match command {
         OrgCommand::Set(arguments) => return set(arguments, screen).await,
+        OrgCommand::List(data) => return list(&data, screen).await,
         OrgCommand::Create(arguments) => {
             let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
             open(&arguments.data).await?.create_organization(new).await?
@@ -84,6 +87,29 @@ async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome>
     screen.answer(&document, || {
         format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
     })
+}
+
+async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let directory = data.directory()?;
+    if !directory.is_dir() {
+        let message = format!("there is no data directory {}", directory.display());
+        return Err(Failure::coded("not_found", message, "name the server's data directory with --data"));
+    }
+    let organizations = open(data).await?.list_organizations().await?;
+    if screen.is_json() {
+        let one = |found: &Organization| json!({"organization": found.id.as_str(), "created_at": found.created_at.to_string(), "users": found.users, "tools": found.tools});
+        return screen.document(&json!({ "organizations": organizations.iter().map(one).collect::<Vec<_>>() }));
+    }
+    if organizations.is_empty() {
+        screen.note("no organisations; `lathe org create NAME --user USER` creates one");
+        return Ok(Outcome::Done);
+    }
+    let row = |found: Organization| {
+        let since = to_the_second(&found.created_at.to_string());
+        [found.id.to_string(), found.users.to_string(), found.tools.to_string(), since]
+    };
+    screen.line(table(["organization", "users", "live tools", "since"], organizations.into_iter().map(row)))?;
+    Ok(Outcome::Done)
 }
 
 async fn open(data: &DataArguments) -> anyhow::Result<Store> {

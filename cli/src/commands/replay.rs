@@ -1,12 +1,12 @@
 //! `lathe replay`: repeats a recorded run offline and compares the results.
 
-use anyhow::Context;
 use api::wire::{ReplayDifference, Replayed};
 use clap::Args;
 
+use super::constraint::Constraint;
+use super::not_found;
 use crate::client::{Client, ReplayRequest};
 use crate::failure::Outcome;
-use crate::home::Home;
 use crate::output::{RunDisplay, Screen, clipped, printable};
 
 /// Maximum length of a value in a difference.
@@ -19,9 +19,9 @@ const TEXT_CHARACTERS_MAX: usize = 2_000;
 pub struct ReplayArguments {
     /// The record's id, as `lathe history list` shows it
     invocation: String,
-    /// Version to run, or a constraint such as '>=1.2,<2' [default: the recorded version]
+    /// Version to run, or a constraint such as 1, ^1.2 or '>=1.2,<2' [default: the recorded version]
     #[arg(long, value_name = "CONSTRAINT", conflicts_with = "branch")]
-    version: Option<String>,
+    version: Option<Constraint>,
     /// Pushed branch to build and run, instead of a version
     #[arg(long)]
     branch: Option<String>,
@@ -30,13 +30,15 @@ pub struct ReplayArguments {
     path: Option<String>,
 }
 
-pub async fn run(arguments: ReplayArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let client: Client = Home::of_user()?.client()?;
+pub async fn run(arguments: ReplayArguments, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let ReplayArguments { invocation, version, branch, path } = arguments;
+    let version = version.map(|constraint| constraint.to_string());
     let request = ReplayRequest { version, commit_branch: branch, project_path: path };
     let display = RunDisplay::start(&format!("replaying {invocation}"));
     let answer = client.replay(&invocation, &request, |event| display.show(event)).await;
-    let answer = answer.with_context(|| format!("record {invocation}"))?;
+    let what = format!("record {invocation}, or no live version that matches");
+    let answer =
+        not_found::named(answer, &what, "`lathe history list` lists records, `lathe tool versions TOOL` versions")?;
     drop(display);
     screen.answer(&answer.document, || text(&answer.body))?;
     Ok(if answer.body.identical { Outcome::Done } else { Outcome::Failed })

@@ -11,7 +11,6 @@ pub use grants::grant_text;
 use super::not_found;
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::home::Home;
 use crate::output::{Screen, printable, table};
 
 const HINT: &str = "`lathe role list` lists the roles";
@@ -50,13 +49,12 @@ pub struct NameArguments {
     name: String,
 }
 
-pub async fn run(command: RoleCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
+pub async fn run(command: RoleCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        RoleCommand::Create(arguments) => create(&client, &arguments, screen).await,
-        RoleCommand::List => list(&client, screen).await,
-        RoleCommand::Show(arguments) => show(&client, &arguments.name, screen).await,
-        RoleCommand::Delete(arguments) => delete(&client, &arguments.name, screen).await,
+        RoleCommand::Create(arguments) => create(client, &arguments, screen).await,
+        RoleCommand::List => list(client, screen).await,
+        RoleCommand::Show(arguments) => show(client, &arguments.name, screen).await,
+        RoleCommand::Delete(arguments) => delete(client, &arguments.name, screen).await,
     }
 }
 

@@ -1,15 +1,13 @@
 //! `lathe user`: users of the organisation.
 
-use api::wire::{Me, User};
+use api::wire::User;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::not_found;
-use super::role::grant_text;
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::home::Home;
-use crate::output::{Screen, printable, table, to_the_second};
+use crate::output::{Screen, table, to_the_second};
 
 const HINT: &str = "`lathe user list` lists the users";
 
@@ -23,8 +21,6 @@ pub enum UserCommand {
     SetRole(SetRoleArguments),
     /// Remove a user with their keys; everything they created stays
     Remove(RemoveArguments),
-    /// Show the logged-in user with their permissions
-    Me,
 }
 
 #[derive(Debug, Args)]
@@ -50,14 +46,12 @@ pub struct RemoveArguments {
     user: String,
 }
 
-pub async fn run(command: UserCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
+pub async fn run(command: UserCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
-        UserCommand::Add(arguments) => add(&client, &arguments, screen).await,
-        UserCommand::List => list(&client, screen).await,
-        UserCommand::SetRole(arguments) => set_role(&client, &arguments, screen).await,
-        UserCommand::Remove(arguments) => remove(&client, &arguments, screen).await,
-        UserCommand::Me => me(&client, screen).await,
+        UserCommand::Add(arguments) => add(client, &arguments, screen).await,
+        UserCommand::List => list(client, screen).await,
+        UserCommand::SetRole(arguments) => set_role(client, &arguments, screen).await,
+        UserCommand::Remove(arguments) => remove(client, &arguments, screen).await,
     }
 }
 
@@ -87,19 +81,4 @@ async fn remove(client: &Client, arguments: &RemoveArguments, screen: Screen) ->
     let user = &arguments.user;
     not_found::named(client.remove_user(user).await, &format!("user `{user}`"), HINT)?;
     screen.answer(&json!({ "user_id": user }), || format!("removed {user} with their keys"))
-}
-
-async fn me(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = client.me().await?;
-    screen.answer(&answer.document, || text(&answer.body))
-}
-
-fn text(me: &Me) -> String {
-    let mut lines = vec![
-        format!("user          {}", me.user_id),
-        format!("organization  {}", me.org_id),
-        format!("role          {}", me.role),
-    ];
-    lines.extend(me.permissions.iter().map(|grant| format!("may           {}", grant_text(grant))));
-    printable(&lines.join("\n"))
 }

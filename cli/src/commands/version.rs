@@ -1,36 +1,12 @@
-//! `lathe version`: verification, provenance and contents of versions.
+//! `lathe version`: the version of this program.
 
-mod arguments;
-mod keys;
-mod provenance;
-mod verify;
-
-use clap::Subcommand;
-
-use arguments::VersionArguments;
+use serde_json::json;
 
 use crate::failure::Outcome;
-use crate::home::Home;
 use crate::output::Screen;
 
-#[derive(Debug, Subcommand)]
-pub enum VersionCommand {
-    /// Rebuild a version from its commit and compare the bytes
-    Verify(verify::VerifyArguments),
-    /// Print a version's SLSA provenance in its signed envelope
-    Provenance(VersionArguments),
-    /// Print a version's CycloneDX bill of materials
-    Sbom(VersionArguments),
-    /// List the public keys that sign versions
-    Keys(keys::KeysArguments),
-}
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub async fn run(command: VersionCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let client = Home::of_user()?.client()?;
-    match command {
-        VersionCommand::Verify(arguments) => verify::run(&client, &arguments, screen).await,
-        VersionCommand::Provenance(arguments) => provenance::run(&client, &arguments, "provenance").await,
-        VersionCommand::Sbom(arguments) => provenance::run(&client, &arguments, "sbom").await,
-        VersionCommand::Keys(arguments) => keys::run(&client, &arguments, screen).await,
-    }
+pub fn run(screen: Screen) -> anyhow::Result<Outcome> {
+    screen.answer(&json!({ "version": VERSION }), || format!("lathe {VERSION}"))
 }

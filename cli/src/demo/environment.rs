@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 
 use super::git::Git;
 use crate::client::{Client, Credentials};
-use crate::failure::Failure;
 use crate::home::Home;
 use crate::server::Assembled;
 
@@ -78,7 +77,7 @@ impl Environment {
     }
 
     pub fn client(&self) -> anyhow::Result<&Client> {
-        self.client.as_ref().ok_or_else(|| Failure::NotLoggedIn.into())
+        self.client.as_ref().context("the demo has not logged in yet")
     }
 
     pub fn log_in(&mut self, credentials: Credentials) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! Progress of a build: on a terminal a spinner with the current step, elsewhere one line per finished step.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -14,8 +15,13 @@ const TICK: Duration = Duration::from_millis(100);
 /// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
 const LINE_CHARACTERS_MAX: usize = 70;
 
+/// Steps whose log lines stay on a terminal, since authors decide by them.
+const KEPT_STEPS: [&str; 3] = ["checks", "gate", "replay"];
+
 pub struct BuildDisplay {
     spinner: Option<ProgressBar>,
+    /// Whether the current step's log lines stay.
+    keeps_log: Cell<bool>,
 }
 
 impl BuildDisplay {
@@ -24,7 +30,7 @@ impl BuildDisplay {
         if spinner.is_none() {
             eprint_line(what);
         }
-        Self { spinner }
+        Self { spinner, keeps_log: Cell::new(false) }
     }
 
     pub fn show(&self, event: &Event) {
@@ -45,6 +51,7 @@ impl BuildDisplay {
 
     fn show_step(&self, BuildStep { name, state, duration_ms }: &BuildStep) {
         let name = printable(name);
+        self.keeps_log.set(*state == BuildStepState::Started && KEPT_STEPS.contains(&name.as_str()));
         match (state, &self.spinner) {
             (BuildStepState::Started, Some(spinner)) => spinner.set_message(name),
             (BuildStepState::Started, None) => {}
@@ -55,12 +62,12 @@ impl BuildDisplay {
         }
     }
 
-    /// Shows a log line: on a terminal until the next one, elsewhere permanently.
+    /// Shows a log line: on a terminal until the next one unless the step's lines are kept, elsewhere permanently.
     fn log(&self, line: &str) {
         let line = printable(line);
         match &self.spinner {
-            Some(spinner) => spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX)),
-            None => eprint_line(&format!("    | {line}")),
+            Some(spinner) if !self.keeps_log.get() => spinner.set_message(clipped(&line, LINE_CHARACTERS_MAX)),
+            _ => self.line(&format!("    | {line}")),
         }
     }
 }

@@ -47,6 +47,18 @@ async fn an_organization_is_created_once() {
 }
 
 #[tokio::test]
+async fn organizations_are_listed_by_name() {
+    let world = World::new().await;
+    assert!(world.store.list_organizations().await.unwrap().is_empty());
+    let zeta = world.organization("zeta").await;
+    world.tool(&zeta, "lookup").await;
+    acme(&world).await;
+    let listed = world.store.list_organizations().await.unwrap();
+    let listed: Vec<_> = listed.iter().map(|found| (found.id.as_str(), found.users, found.tools)).collect();
+    assert_eq!(listed, [("acme", 1, 0), ("zeta", 1, 1)]);
+}
+
+#[tokio::test]
 async fn all_wrong_credentials_get_the_same_refusal() {
     let world = World::new().await;
     let key = acme(&world).await;

@@ -1,8 +1,8 @@
 //! Publishing, finding and deprecating versions.
 
 use registry::{
-    BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, OrganizationId, Page, Principal,
-    Publication, ToolId, ToolRef, UserId, Version, VersionFilter, VersionSort,
+    BuildReference, BuildState, BumpKind, Constraint, Creator, Direction, Error, MissingVariable, OrganizationId, Page,
+    Principal, Publication, ToolId, ToolRef, UserId, Version, VersionFilter, VersionSort,
 };
 
 use crate::fixtures::{LONG, World, envvar, new_version};
@@ -78,7 +78,7 @@ async fn an_equal_publication_within_minutes_is_refused_as_a_repetition() {
         async move { store.refuse_repetition(&lease, &publication, LONG).await }
     };
     let found = refused(same()).await.unwrap_err();
-    assert!(matches!(found, Error::PublishedAlready { version: Version::FIRST, id } if id == published.id));
+    assert!(matches!(found, Error::PublishedAlready { version: Version::FIRST, id, .. } if id == published.id));
     assert!(refused(Publication { bump: None, ..same() }).await.is_err());
     for other in [
         Publication { bump: Some(BumpKind::Patch), ..same() },
@@ -108,8 +108,14 @@ async fn required_variables_must_exist_in_the_right_kind() {
     new.required_envvars = vec![envvar("URL"), envvar("MISSING")];
     new.required_secret_envvars = vec![envvar("URL")];
     let refused = world.store.publish_version(&lease, new.clone()).await.unwrap_err();
-    let Error::VariablesMissing { names } = refused else { panic!("{refused}") };
-    assert_eq!(names, [envvar("MISSING"), envvar("URL")]);
+    let text = refused.to_string();
+    let Error::VariablesMissing { missing, .. } = refused else { panic!("{text}") };
+    let missing: Vec<_> = missing.iter().map(|one| (one.name.as_str(), one.is_secret, one.is_other_kind)).collect();
+    assert_eq!(missing, [("MISSING", false, false), ("URL", true, true)]);
+    assert!(text.contains(&format!("`lathe envvar set {tool} URL --secret`")), "{text}");
+    let stored = world.store.get_tool(&acme.organization, &tool).await.unwrap().unwrap();
+    let known = MissingVariable::all(&stored, &new.required_envvars, &new.required_secret_envvars);
+    assert_eq!(known.iter().map(|one| one.is_other_kind).collect::<Vec<_>>(), [false, true]);
     assert!(listed(&world, &acme, &tool, &VersionFilter::default()).await.is_empty());
     // The refusal did not change the lease.
     (new.required_envvars, new.required_secret_envvars) = (vec![envvar("URL")], Vec::new());

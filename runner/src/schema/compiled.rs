@@ -10,6 +10,8 @@ use super::walk;
 use crate::error::SchemaViolation;
 use crate::text::cut;
 
+/// The types of JSON Schema.
+const TYPES: &str = "object, array, string, number, integer, boolean or null, or a list of them";
 /// Violations that are listed.
 const VIOLATIONS_MAX: usize = 20;
 /// Longest message. It quotes the schema, which may be long.
@@ -67,8 +69,21 @@ fn violations_of_one(
 pub fn validator(schema: &Value) -> Result<Validator, String> {
     options().build(schema).map_err(|error| {
         let pointer = error.instance_path().to_string();
-        if pointer.is_empty() { error.to_string() } else { format!("{pointer}: {error}") }
+        match schema.pointer(&pointer) {
+            _ if pointer.is_empty() => error.to_string(),
+            Some(value) if is_type(&pointer) => format!("{pointer}: {value} is no type; use {TYPES}"),
+            _ => format!("{pointer}: {error}"),
+        }
     })
+}
+
+/// Whether a pointer leads to the keyword `type`, and not to a property of this name.
+fn is_type(pointer: &str) -> bool {
+    let mut parts = pointer.rsplit('/');
+    parts.next() == Some("type")
+        && !parts.next().is_some_and(|parent| {
+            matches!(parent, "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas")
+        })
 }
 
 pub(super) fn options() -> ValidationOptions<'static> {
@@ -95,6 +110,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_misspelt_type_is_told() {
+        let problem = |schema: Value| CompiledSchema::new(&schema).err().expect("refused");
+        let said = problem(json!({"type": "objekt"}));
+        assert!(said.starts_with("/type: \"objekt\" is no type; use object, array, string"), "{said}");
+        assert!(problem(json!({"properties": {"a": {"type": 5}}})).starts_with("/properties/a/type: 5 is no type"));
+        assert!(!problem(json!({"properties": {"type": 5}})).contains("is no type"));
+    }
 
     #[test]
     fn own_keywords_report_the_same_violations_as_the_crate() {

@@ -96,25 +96,35 @@ impl Fields {
 
     /// An integer from 1 to `max`.
     pub fn number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
-        let number = |value| match value {
+        self.capped_number(key, max, max)
+    }
+
+    /// An integer from 1 to `max`, of which at most `effective` takes effect.
+    pub fn capped_number(&mut self, key: &str, max: u64, effective: u64) -> Result<Option<u64>, Error> {
+        let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
+        let number = match value {
             Value::Integer(number) => u64::try_from(number).ok().filter(|number| (1..=max).contains(number)),
             _ => None,
         };
-        let found = self.value(key, &format!("must be between 1 and {max}"), number)?;
-        Ok(found.map(|found| found.value))
+        let cap = if effective < max { format!(" (at most {effective} takes effect)") } else { String::new() };
+        let refused =
+            || self.refuse(key, line, &format!("{}{cap}", no_number(&value, &format!("between 1 and {max}"))));
+        number.map(Some).ok_or_else(refused)
     }
 
     /// A number of seconds, converted to milliseconds.
     pub fn seconds(&mut self, key: &str, max_ms: u64) -> Result<Option<u64>, Error> {
         #[expect(clippy::cast_precision_loss, reason = "seconds beyond 2^52 are refused anyway")]
-        let seconds = |value| match value {
-            Value::Float(seconds) => Some(seconds),
-            Value::Integer(seconds) => Some(seconds as f64),
+        let seconds = |value: &Value| match value {
+            Value::Float(seconds) => Some(*seconds),
+            Value::Integer(seconds) => Some(*seconds as f64),
             _ => None,
         };
-        let within = |value| seconds(value).and_then(milliseconds).filter(|found| *found <= max_ms);
-        let found = self.value(key, &format!("must be at least 0.001 and at most {}", max_ms / 1_000), within)?;
-        Ok(found.map(|found| found.value))
+        let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
+        let range = format!("at least 0.001 and at most {}", max_ms / 1_000);
+        let refused = || self.refuse(key, line, &no_number(&value, &range));
+        let within = seconds(&value).and_then(milliseconds).filter(|found| *found <= max_ms);
+        within.map(Some).ok_or_else(refused)
     }
 
     /// # Errors
@@ -157,6 +167,17 @@ impl Fields {
     fn take(&mut self, key: &str) -> Option<Node> {
         self.known.push(key.to_owned());
         self.table.remove(key).map(|entry| entry.node)
+    }
+}
+
+/// What is wrong with a value that is no number within a range.
+fn no_number(value: &Value, range: &str) -> String {
+    match value {
+        Value::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
+            format!("is text; write the number {} without quotes, {range}", text.trim())
+        }
+        Value::Text(_) => format!("is text; write a number {range}"),
+        _ => format!("must be {range}"),
     }
 }
 

@@ -7,6 +7,7 @@ const LINES_TO_LOCATION_MAX: usize = 8;
 /// The beginnings of errors that only summarise earlier errors.
 const SUMMARIES: [&str; 2] = ["could not compile", "aborting due to"];
 const PROJECT: &str = "/src/";
+const REMEDY: &str = "run `cargo generate-lockfile` and commit Cargo.lock";
 /// A message, cut. Causes may include the output of a build script, which has no bound.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
@@ -26,9 +27,27 @@ pub fn first_error(log: &str) -> Option<CompilerError> {
         let (check, message) = error(line)?;
         let around = &lines[number + 1..lines.len().min(number + 1 + LINES_TO_LOCATION_MAX)];
         let location = around.iter().take_while(|line| error(line).is_none()).find_map(|line| location(line));
+        if let Some(message) = of_lock_file(message, around) {
+            return Some(CompilerError { check: "lock-file".into(), message, location: Location::file("Cargo.lock") });
+        }
         let (message, location) = (with_causes(message, &lines[number + 1..]), location.unwrap_or_default());
         Some(CompilerError { check, message, location })
     })
+}
+
+/// Explains an error about a lock file that does not fit the manifest. Cargo looks for what it lacks among the crates of the
+/// build, which are those of the lock file.
+fn of_lock_file(message: &str, below: &[&str]) -> Option<String> {
+    const LACKS: &str = "no matching package";
+    if message.contains("--locked") || message.contains("cannot update the lock file") {
+        return Some(format!("does not fit Cargo.toml; {REMEDY}"));
+    }
+    let rest = message.strip_prefix(LACKS)?;
+    let named = rest
+        .strip_prefix(" named `")
+        .or_else(|| below.iter().find_map(|line| line.trim().strip_prefix("searched package name: `")));
+    let name = named.and_then(|rest| rest.split('`').next()).map(|name| format!("lacks `{name}`"));
+    Some(format!("{}; {REMEDY}", name.as_deref().unwrap_or("lacks a package of Cargo.toml")))
 }
 
 /// The crate that cargo could not compile, or whose build script failed.
@@ -105,6 +124,17 @@ mod tests {
         assert_eq!(told.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
         let log = "error: one\nerror: two\n --> src/lib.rs:1:1\n";
         check(log, ("cargo", "one"), Location::default());
+    }
+
+    #[test]
+    fn a_lock_file_without_a_package_is_told() {
+        let said = |message: &str| format!("{message}; run `cargo generate-lockfile` and commit Cargo.lock");
+        let log = "error: no matching package found\nsearched package name: `uuid`\nperhaps you meant:      ulid\n";
+        check(log, ("lock-file", &said("lacks `uuid`")), Location::file("Cargo.lock"));
+        let log = "error: no matching package named `uuid` found\nlocation searched: directory source `/vendor`\n";
+        check(log, ("lock-file", &said("lacks `uuid`")), Location::file("Cargo.lock"));
+        let log = "error: the lock file /src/Cargo.lock needs to be updated but --locked was passed to prevent this\n";
+        check(log, ("lock-file", &said("does not fit Cargo.toml")), Location::file("Cargo.lock"));
     }
 
     #[test]

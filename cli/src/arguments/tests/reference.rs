@@ -3,21 +3,23 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::{Arg, Command, CommandFactory};
-
-use super::Arguments;
+use clap::{Arg, Command};
 
 const HEAD: &str = "# Commands\n\nMade from the command line of `lathe`; do not edit. `lathe help COMMAND` prints the same.\n\n\
-    Every command accepts `--json`, which prints one JSON document on stdout. The exit status is 0 on success, 1 if the \
-    server refuses a request or a tool fails, and 2 for an invalid command line. [Configuration](configuration.md) has the \
-    settings of `lathe serve` and `lathe worker`.\n";
+    Every command accepts `--json`, which prints one JSON document on stdout, also for an error, `-v`, which prints the \
+    [code](errors.md) of an error, and `--profile NAME`, which selects a login. The exit status is 0 on success, 1 if the \
+    server refuses a request or a tool fails, and 2 for an invalid command line. A constraint of versions is written as in \
+    Python (`>=1.2,<2`) or as `1`, `1.2`, `1.x`, `^1.2`, `~1.2` ([rules](http.md#version-constraints)). \
+    [Configuration](configuration.md) has the settings of `lathe serve` and `lathe worker`.\n";
 
 fn section(text: &mut String, path: &str, command: &Command) {
     let mut shown = command.clone();
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let usage = shown.render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage: ").replacen(command.get_name(), path, 1);
-    let _infallible = write!(text, "\n## `{path}`\n\n{}\n\n```text\n{usage}\n```\n", sentence(&about));
+    let usage = usage.trim_start_matches("Usage: ");
+    let about = about.split("\n\n").map(sentence).collect::<Vec<_>>().join("\n\n");
+    let usage = if command.has_subcommands() { usage.replacen(command.get_name(), path, 1) } else { usage.to_owned() };
+    let _infallible = write!(text, "\n## `{path}`\n\n{about}\n\n```text\n{usage}\n```\n");
     let arguments: Vec<&Arg> = command.get_arguments().filter(|argument| is_shown(argument)).collect();
     if !arguments.is_empty() {
         text.push_str("\n| argument | meaning | environment | default |\n|---|---|---|---|\n");
@@ -68,7 +70,7 @@ fn sentence(help: &str) -> String {
 }
 
 fn document() -> String {
-    let command = Arguments::command().term_width(0);
+    let command = super::command().term_width(0);
     let mut text = HEAD.to_owned();
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         section(&mut text, &format!("lathe {}", inner.get_name()), inner);

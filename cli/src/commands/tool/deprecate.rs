@@ -1,11 +1,12 @@
 //! `lathe tool deprecate`: deprecates a tool or some of its versions.
 
-use anyhow::Context;
+use api::wire::{Tool, ToolVersion};
 use clap::Args;
 use serde_json::json;
 
-use crate::client::Client;
-use crate::commands::prompt;
+use crate::client::{Client, VersionFilter, read_all};
+use crate::commands::constraint::Constraint;
+use crate::commands::{completion, not_found, prompt};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -13,10 +14,11 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 pub struct DeprecateArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
-    /// Only versions that match this constraint, such as 1.0.0 or '<2' [default: the tool with all versions]
+    /// Only versions that match this constraint: 1.0.0, 1 for all of 1.x, '<2' [default: the tool with all versions]
     #[arg(long, value_name = "CONSTRAINT")]
-    versions: Option<String>,
+    versions: Option<Constraint>,
     /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
@@ -25,15 +27,35 @@ pub struct DeprecateArguments {
 pub async fn run(client: &Client, arguments: &DeprecateArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
     let what = match &arguments.versions {
-        Some(constraint) => format!("{} {constraint}", tool.name),
+        Some(constraint) => live_versions(client, &tool, constraint).await?,
         None => format!("{} with all its versions", tool.name),
     };
     if !arguments.yes && !prompt::confirm(&format!("Deprecate {what}?"), "add --yes")? {
-        return Err(Failure::refused("nothing was deprecated", "answer y, or add --yes"));
+        return Err(Failure::coded("not_confirmed", "nothing was deprecated", "answer y, or add --yes"));
     }
     match &arguments.versions {
-        Some(constraint) => client.deprecate_versions(&tool.id, constraint).await.with_context(|| what.clone())?,
+        Some(constraint) => {
+            let deprecated = client.deprecate_versions(&tool.id, constraint.as_str()).await;
+            not_found::named(deprecated, &what, &hint(&tool))?;
+        }
         None => client.deprecate_tool(&tool.id).await?,
     }
-    screen.answer(&json!({"tool_id": tool.id, "versions": arguments.versions}), || format!("deprecated {what}"))
+    let constraint = arguments.versions.as_ref().map(Constraint::as_str);
+    screen.answer(&json!({"tool_id": tool.id, "versions": constraint}), || format!("deprecated {what}"))
+}
+
+/// The live versions that match, by number, so that nobody deprecates more than meant.
+async fn live_versions(client: &Client, tool: &Tool, constraint: &Constraint) -> anyhow::Result<String> {
+    let filter = VersionFilter { constraint: Some(constraint.to_string()), deprecated: Some(false) };
+    let matching: Vec<ToolVersion> = read_all(&client.list_versions(&tool.id, &filter).await?)?;
+    if matching.is_empty() {
+        let message = format!("no live version of {} matches {constraint}", tool.name);
+        return Err(Failure::coded("not_found", message, hint(tool)));
+    }
+    let numbers: Vec<String> = matching.iter().map(|version| version.version.to_string()).collect();
+    Ok(format!("{} {}", tool.name, numbers.join(", ")))
+}
+
+fn hint(tool: &Tool) -> String {
+    format!("`lathe tool versions {} --live` lists the live versions", tool.name)
 }

@@ -40,18 +40,23 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
 }
 
 fn row(tool: &Tool) -> [String; 6] {
-    let secrets = tool.secret_envvars.iter().map(|name| format!("{name} (secret)"));
     [
         tool.name.clone(),
         tool.id.clone(),
         tool.tags.iter().map(tag_text).collect::<Vec<_>>().join(", "),
-        tool.envvars.iter().cloned().chain(secrets).collect::<Vec<_>>().join(", "),
+        variables_text(tool),
         if tool.deprecated { "deprecated" } else { "live" }.to_owned(),
         tool.description.clone(),
     ]
 }
 
-fn tag_text(tag: &ToolTag) -> String {
+/// The names of a tool's variables.
+pub fn variables_text(tool: &Tool) -> String {
+    let secrets = tool.secret_envvars.iter().map(|name| format!("{name} (secret)"));
+    tool.envvars.iter().cloned().chain(secrets).collect::<Vec<_>>().join(", ")
+}
+
+pub fn tag_text(tag: &ToolTag) -> String {
     match &tag.value {
         Some(value) => format!("{}={value}", tag.key),
         None => tag.key.clone(),

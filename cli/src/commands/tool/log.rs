@@ -1,11 +1,13 @@
 //! `lathe tool log`: shows the log of a build, successful or not.
 
-use anyhow::Context;
 use api::wire::{Build, BuildOutcome};
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
+use super::version_arguments::{named, number};
 use crate::client::Client;
+use crate::commands::constraint::Constraint;
+use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
 use crate::output::{Screen, printable};
 
@@ -13,24 +15,28 @@ use crate::output::{Screen, printable};
 #[command(group(ArgGroup::new("which").required(true)))]
 pub struct LogArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
     /// The build's id, as a failed publish shows it
     #[arg(value_name = "BUILD_ID", group = "which")]
     build: Option<String>,
-    /// Show the build of this version
+    /// Show the build of this version; 1.2, 1 and ^1.2 stand for the newest live one that matches
     #[arg(long, value_name = "VERSION", group = "which")]
-    version: Option<String>,
+    version: Option<Constraint>,
 }
 
 pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
-    if let Some(version) = &arguments.version {
-        let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
+    if let Some(constraint) = &arguments.version {
+        let version = number(client, &tool, constraint).await?;
+        let detail = named(client.version_detail(&tool.id, &version).await, &tool, &version)?;
         let log = detail["build_log"].as_str().unwrap_or_default();
         return screen.answer(&json!({ "version": version, "log": log }), || shown(log));
     }
     let build = arguments.build.as_deref().unwrap_or_default();
-    let answer = client.show_build(&tool.id, build).await.with_context(|| format!("build {build}"))?;
+    let answer = client.show_build(&tool.id, build).await;
+    let hint = "a refused publish shows the id of its build; --version shows the build of a version";
+    let answer = not_found::named(answer, &format!("build {build} of {}", tool.name), hint)?;
     screen.answer(&answer.document, || text(&answer.body, &answer.document))
 }
 

@@ -1,5 +1,7 @@
 //! `lathe tool new`: creates a project from a template.
 
+mod next_steps;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -8,7 +10,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use scaffold::{ProjectName, TEMPLATES, Template};
 use serde_json::json;
 
+use next_steps::NewProject;
+
 use crate::failure::{Failure, Outcome};
+use crate::home::Home;
 use crate::output::Screen;
 
 #[derive(Debug, Args)]
@@ -29,13 +34,14 @@ pub fn template_parser() -> impl TypedValueParser<Value = &'static Template> {
         .try_map(|name| Template::find(&name).ok_or("no template has this name"))
 }
 
-pub fn run(arguments: &NewArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &NewArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let name = ProjectName::parse(&arguments.name)
         .map_err(|error| Failure::usage(error.to_string(), "give a name such as look_up_order"))?;
     let directory = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.project_path()));
     let files = write_project(&name, arguments.language, &directory)?;
     let document = json!({"name": name.as_str(), "directory": directory, "files": files});
-    screen.answer(&document, || text(&name, arguments.language, &directory))
+    let project = NewProject { name: &name, template: arguments.language, directory: &directory };
+    screen.answer(&document, || project.text(home))
 }
 
 /// Writes the template to a new or empty directory and returns the names of its files.
@@ -59,18 +65,6 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         std::fs::create_dir_all(parent)?;
     }
     std::fs::write(path, bytes)
-}
-
-fn text(name: &ProjectName, template: &Template, directory: &Path) -> String {
-    let (directory, entry) = (directory.display(), template.entry);
-    format!(
-        "created {directory}\n\nNext, edit {directory}/{entry}. `lathe tool test {directory} --watch` builds and checks the project \
-         whenever a file changes.\nThen commit and run\n  \
-         git push lathe HEAD:releases/ORG\n  \
-         lathe tool create {name} --description 'what it does'\n  \
-         lathe tool test {directory} --branch releases/ORG --input '{{\"name\": \"Ada\"}}'\n  \
-         lathe tool publish {name} --bump minor"
-    )
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The path of a project within its git repository, and the current branch.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
+use super::checkout::git;
 use crate::failure::Failure;
 
 /// Returns a project's path within its repository: from git for a local directory, else the given path.
@@ -28,12 +28,6 @@ pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
 pub fn current_branch() -> anyhow::Result<String> {
     git(Path::new("."), &["symbolic-ref", "--short", "HEAD"])
         .ok_or_else(|| Failure::usage("no branch is checked out in the current directory", "name one with --branch"))
-}
-
-fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").current_dir(directory).args(arguments).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim_end_matches('\n').to_owned())
 }
 
 #[cfg(test)]

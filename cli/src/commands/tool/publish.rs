@@ -1,17 +1,24 @@
 //! `lathe tool publish`: builds a branch and publishes the next version.
 
-use std::path::PathBuf;
+mod source;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use source::{Source, Wanted};
+
+use super::checkout::Checkout;
 use super::project;
 use crate::client::{Bump, Client, PublishRequest, ReplayGate};
+use crate::commands::completion;
 use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
     /// Part of the version to increase; the first version is 1.0.0 in any case
     #[arg(long, value_enum)]
@@ -25,9 +32,12 @@ pub struct PublishArguments {
     /// Maximum increase of the replayed runs' total CPU time, in percent [default: any]
     #[arg(long, value_name = "PERCENT", requires = "gate")]
     gate_slower: Option<u32>,
-    /// Pushed branch to build [default: the organisation's release branch]
+    /// Pushed branch to build, whatever is checked out [default: the checked-out releases/… branch, else releases/ORG]
     #[arg(long)]
     branch: Option<String>,
+    /// Do not ask if the checkout differs from the pushed branch
+    #[arg(long, short = 'y')]
+    yes: bool,
     /// Project directory [default: tools/NAME in the repository]
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<PathBuf>,
@@ -57,15 +67,33 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
         Some(path) => project::project_path(Some(path))?,
         None => format!("tools/{}", tool.name),
     };
+    let near = arguments.path.as_deref().filter(|path| path.is_dir()).unwrap_or(Path::new("."));
+    let wanted = Wanted {
+        project_path: &project_path,
+        checkout: Checkout::find(near, &project_path),
+        branch: arguments.branch.as_deref(),
+        yes: arguments.yes,
+    };
+    let source = Source::find(client, &wanted).await?;
+    source.confirm(&wanted, screen)?;
     let request = PublishRequest {
-        project_path,
+        project_path: project_path.clone(),
         bump_type: arguments.bump,
-        commit_branch: arguments.branch.clone(),
+        commit_branch: Some(source.branch.clone()),
         gate: arguments.gate(),
     };
     let display = BuildDisplay::start(&format!("publishing {}", tool.name));
     let answer = client.publish(&tool.id, &request, |event| display.show(event)).await;
     drop(display);
-    let answer = answer.map_err(|error| Failure::in_build_of(&tool.name, error))?;
+    let answer = answer.map_err(|error| explained(error, &tool.name, &source))?;
     screen.answer(&answer.document, || format!("published {} {}", tool.name, answer.body.new_version))
+}
+
+/// Adds what the checkout has that the branch lacks, and the build's log.
+fn explained(error: anyhow::Error, tool: &str, source: &Source) -> anyhow::Error {
+    let error = Failure::in_build_of(tool, error);
+    match source.advice() {
+        Some(advice) => Failure::advised(error, advice),
+        None => error,
+    }
 }

@@ -16,9 +16,9 @@ use crate::failure::Outcome;
 use crate::home::Home;
 use crate::output::Screen;
 
-pub async fn run(arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: &TestArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     if arguments.pushed || arguments.branch.is_some() {
-        return pushed::run(&Home::of_user()?.client()?, arguments, screen).await;
+        return pushed::run(&home.client()?, arguments, screen).await;
     }
     let tester = LocalTester::open(arguments, screen)?;
     if arguments.watch {

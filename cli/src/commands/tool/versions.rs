@@ -1,13 +1,14 @@
-//! `lathe tool versions`: lists the versions of a tool, or shows one.
+//! `lathe tool versions`: lists the versions of a tool.
 
-use anyhow::Context;
 use api::wire::ToolVersion;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::client::{Client, VersionFilter, read_all};
+use crate::commands::completion;
+use crate::commands::constraint::Constraint;
 use crate::failure::Outcome;
-use crate::output::{Screen, printable, table};
+use crate::output::{Screen, table, to_the_second};
 
 /// Length of an abbreviated commit hash.
 const COMMIT_CHARACTERS: usize = 12;
@@ -15,13 +16,11 @@ const COMMIT_CHARACTERS: usize = 12;
 #[derive(Debug, Args)]
 pub struct VersionsArguments {
     /// The tool's name or id
+    #[arg(add = completion::tools())]
     tool: String,
-    /// Show one version with all its details and its build log
-    #[arg(long, value_name = "VERSION", conflicts_with_all = ["versions", "live"])]
-    show: Option<String>,
-    /// Only versions that match this constraint, such as '>=1.2,<2'
+    /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'
     #[arg(long, value_name = "CONSTRAINT")]
-    versions: Option<String>,
+    versions: Option<Constraint>,
     /// Only versions that are not deprecated
     #[arg(long)]
     live: bool,
@@ -29,11 +28,10 @@ pub struct VersionsArguments {
 
 pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
-    if let Some(version) = &arguments.show {
-        let detail = client.version_detail(&tool.id, version).await.with_context(|| format!("version {version}"))?;
-        return show(&detail, screen);
-    }
-    let filter = VersionFilter { constraint: arguments.versions, deprecated: arguments.live.then_some(false) };
+    let filter = VersionFilter {
+        constraint: arguments.versions.map(|constraint| constraint.to_string()),
+        deprecated: arguments.live.then_some(false),
+    };
     let documents = client.list_versions(&tool.id, &filter).await?;
     if screen.is_json() {
         return screen.document(&json!({ "tool_versions": documents }));
@@ -55,20 +53,6 @@ fn row(version: &ToolVersion) -> [String; 6] {
         version.tool_commit_hash.chars().take(COMMIT_CHARACTERS).collect(),
         version.project_directory.clone(),
         version.creator.user_id.clone(),
-        version.created_at.clone(),
+        to_the_second(&version.created_at),
     ]
-}
-
-fn show(detail: &Value, screen: Screen) -> anyhow::Result<Outcome> {
-    if screen.is_json() {
-        return screen.document(detail);
-    }
-    for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| *name != "build_log") {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        screen.line(printable(&format!("{name:<28} {text}")))?;
-    }
-    if let Some(log) = detail["build_log"].as_str() {
-        screen.line(format!("\n{}", printable(log.trim_end())))?;
-    }
-    Ok(Outcome::Done)
 }

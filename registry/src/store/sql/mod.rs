@@ -31,6 +31,7 @@ mod keys;
 mod leases;
 mod migrate;
 mod operations;
+mod organizations;
 #[cfg(test)]
 mod plans;
 mod positions;

@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::lease::Lease;
+use crate::missing_variable::MissingVariable;
 use crate::store::handle::Store;
 use crate::tool_version::{NewVersion, Publication, ToolVersion};
 use crate::version::{BumpKind, Version};
@@ -24,8 +25,9 @@ const ORDINAL: &str =
 const LIVE: &str = "SELECT count(*) AS live FROM
     (SELECT 1 FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 0 LIMIT $3)";
 
+/// Variables that are missing, or that are of the other kind.
 const MISSING: &str = concat!(
-    "SELECT value FROM ",
+    "SELECT value, EXISTS (SELECT 1 FROM envvars WHERE organization = $1 AND tool = $2 AND name = value) AS is_other_kind FROM ",
     rows_of!("$3"),
     " WHERE value NOT IN
     (SELECT name FROM envvars WHERE organization = $1 AND tool = $2 AND is_secret = $4)"
@@ -81,7 +83,11 @@ impl Store {
         let query =
             query.bind(publication.project_path.as_str()).bind(publication.bump.map(BumpKind::as_str)).bind(since);
         match query.fetch_optional(self.readers()).await? {
-            Some(row) => Err(Error::PublishedAlready { version: version(&row)?, id: parsed(&row, "version_id")? }),
+            Some(row) => Err(Error::PublishedAlready {
+                branch: publication.commit_branch.clone(),
+                version: version(&row)?,
+                id: parsed(&row, "version_id")?,
+            }),
             None => Ok(()),
         }
     }
@@ -103,14 +109,16 @@ impl Publishing {
     }
 
     async fn check_variables(&self, connection: &mut Connection) -> Result<()> {
-        let mut names = Vec::new();
+        let mut missing = Vec::new();
         for (required, is_secret) in [(&self.new.required_envvars, false), (&self.new.required_secret_envvars, true)] {
             let query = self.of_tool(MISSING).bind(to_json(required)?).bind(is_secret);
             for row in &query.fetch_all(&mut *connection).await? {
-                names.push(parsed(row, "value")?);
+                let is_other_kind = get(row, "is_other_kind")?;
+                missing.push(MissingVariable { name: parsed(row, "value")?, is_secret, is_other_kind });
             }
         }
-        if names.is_empty() { Ok(()) } else { Err(Error::VariablesMissing { names }) }
+        let tool = self.lease.tool.to_string();
+        if missing.is_empty() { Ok(()) } else { Err(Error::VariablesMissing { tool, missing }) }
     }
 
     async fn next_version(&self, connection: &mut Connection) -> Result<ToolVersion> {

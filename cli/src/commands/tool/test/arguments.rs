@@ -22,6 +22,10 @@ pub struct TestArguments {
     pub watch: bool,
     #[command(flatten)]
     pub input: InputArguments,
+    /// Let the runs of these inputs send requests to the hosts that the project declares, as on a server; checks have no
+    /// network in any case
+    #[arg(long, requires = "inputs", conflicts_with_all = ["branch", "pushed"])]
+    pub allow_network: bool,
     /// Environment variable for these inputs; NAME=- reads stdin, NAME alone the environment; repeatable
     #[arg(long = "envvar", value_name = "NAME[=VALUE]")]
     pub envvars: Vec<String>,

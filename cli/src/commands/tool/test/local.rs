@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use api::wire::{BuildLog, BuildStep};
 use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
-use registry::{Clock, DataDir, EnvvarName, KeyRing, SecretValue};
-use runner::{InvocationMode, Runners, TrialRunner};
+use registry::{Clock, DataDir, EnvvarName, HostPattern, KeyRing};
+use runner::{EgressConfig, InvocationMode, Runners, TrialRunner};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -23,6 +23,9 @@ use crate::server::{BuildArguments, CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap, p
 /// Runner processes of a local test. Its runs are sequential.
 const RUNNERS: usize = 1;
 
+/// Loopback and private networks, in which authors have the services that they develop against.
+const OWN_NETWORKS: [&str; 6] = ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"];
+
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// The state that rounds of tests share.
@@ -30,8 +33,9 @@ pub struct LocalTester {
     pub root: PathBuf,
     builder: LocalBuilder,
     inputs: Vec<Input>,
-    envvars: BTreeMap<EnvvarName, String>,
-    secrets: BTreeMap<EnvvarName, SecretValue>,
+    variables: SuppliedVariables,
+    /// Whether requests of the inputs' runs go to the declared hosts.
+    reaches_hosts: bool,
     /// A scratch directory for this process, since other processes may test at the same time.
     _scratch: TempDir,
 }
@@ -44,14 +48,14 @@ impl LocalTester {
             return Err(Failure::usage(message, "give the project's directory, or a pushed branch with --branch"));
         }
         let inputs = arguments.input.read_given()?;
-        let (envvars, secrets) = (named(&arguments.envvars)?, named(&arguments.secrets)?);
+        let variables = SuppliedVariables { envvars: named(&arguments.envvars)?, secrets: named(&arguments.secrets)? };
         let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
         if !data.cache().is_dir() {
             screen.note("the first test on this machine compiles the language images, which takes some seconds");
         }
         let scratch = scratch(&data)?;
         let builder = builder(arguments, &data, scratch.path())?;
-        Ok(Self { root, builder, inputs, envvars, secrets, _scratch: scratch })
+        Ok(Self { root, builder, inputs, variables, reaches_hosts: arguments.allow_network, _scratch: scratch })
     }
 
     /// Builds, checks and runs the files, and shows the progress.
@@ -85,12 +89,12 @@ impl LocalTester {
     }
 
     async fn try_test(&self, files: Result<Files, Error>, progress: &Progress, round: &mut Round) -> Result<(), Error> {
-        let built = self.builder.build(files?, progress).await?;
+        let variables = (!self.inputs.is_empty()).then_some(&self.variables);
+        let built = self.builder.build(files?, variables, progress).await?;
         round.checks = self.builder.check(&built, progress).await?;
         for (index, input) in self.inputs.iter().enumerate() {
-            let variables = SuppliedVariables { envvars: self.envvars.clone(), secrets: self.secrets.clone() };
-            let events = event_sink(index + 1, progress.clone());
-            let run = LocalRun { input: runner_input(input), variables, events };
+            let (variables, events) = (self.variables.clone(), event_sink(index + 1, progress.clone()));
+            let run = LocalRun { input: runner_input(input), variables, events, reaches_hosts: self.reaches_hosts };
             let tried = self.builder.run(&built, run).await?;
             round.runs.push(Run::from(tried));
         }
@@ -109,8 +113,9 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
     let runner = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), &program);
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
     let schema_worker = Some(runner::schema_worker(THIS_PROGRAM));
-    let trials =
-        TrialRunner::start(&runner::Config { runners: Some(runners), schema_worker, ..runner }, Clock::system())?;
+    let egress = if arguments.allow_network { egress()? } else { EgressConfig::default() };
+    let config = runner::Config { runners: Some(runners), schema_worker, egress, ..runner };
+    let trials = TrialRunner::start(&config, Clock::system())?;
     let builds = BuildArguments {
         bubblewrap: bubblewrap(None),
         default_registries: Some(arguments.default_registries),
@@ -123,6 +128,12 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
     };
     let config = builder::Config::new(data.cache(), scratch.to_owned(), &program);
     Ok(LocalBuilder::new(builds.over(config), trials)?)
+}
+
+/// The destinations of a run with `--allow-network`: the declared hosts, also on this machine and in its networks.
+fn egress() -> anyhow::Result<EgressConfig> {
+    let networks = OWN_NETWORKS.iter().map(|network| network.parse()).collect::<Result<_, _>>()?;
+    Ok(EgressConfig { hosts: vec![HostPattern::parse("*")?], networks, ..EgressConfig::default() })
 }
 
 fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {

@@ -42,7 +42,8 @@ fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
     lines.into_iter().for_each(|line| screen.note(line));
     for run in &round.runs {
         for request in &run.unanswered {
-            screen.note(format!("no mock matches {}; add one to mocks/", printable(request)));
+            let next = "add one to mocks/, or add --allow-network to send requests to the declared hosts";
+            screen.note(format!("no mock matches {}; {next}", printable(request)));
         }
         printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
     }
@@ -82,11 +83,13 @@ fn summary(round: &Round) -> String {
 
 fn refused(refusal: &Refusal) -> anyhow::Error {
     let hint = match (refusal.code, refusal.stage) {
-        ("build_failed", "variables") => "give the value with --envvar NAME=VALUE or --secret NAME",
+        ("build_failed", "variables") => {
+            "--envvar NAME alone takes the value from the environment, too; NAME=- reads stdin"
+        }
         ("build_failed", _) => "fix the project and test again; with --watch, it is tested whenever a file changes",
         _ => "`lathe doctor` checks this machine",
     };
-    Failure::refused(refusal.message.clone(), hint)
+    Failure::coded(refusal.code, refusal.message.clone(), hint)
 }
 
 #[cfg(test)]

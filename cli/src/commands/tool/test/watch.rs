@@ -1,5 +1,6 @@
 //! `lathe tool test --watch`: tests a directory whenever one of its files changes.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +8,13 @@ use std::time::Duration;
 use anyhow::Context;
 use builder::directory;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use registry::Clock;
 use tokio::sync::Notify;
 
 use super::local::{LocalTester, folders};
 use super::report;
 use crate::failure::Outcome;
-use crate::output::Screen;
+use crate::output::{Screen, print_verbatim};
 use crate::server::Signals;
 
 /// Silence after which a change is complete. Editors write a file in several steps, some milliseconds apart.
@@ -21,6 +23,9 @@ const QUIET_TIME: Duration = Duration::from_millis(30);
 const QUIET_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Interval between checks for a missing directory.
 const MISSING_RETRY: Duration = Duration::from_secs(1);
+
+/// Clears a terminal with its scroll-back, so that only the present round is visible.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[3J\u{1b}[H";
 
 /// Events that can change the contents of a directory.
 const CHANGES: AddWatchFlags = AddWatchFlags::IN_CLOSE_WRITE
@@ -49,9 +54,10 @@ async fn rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome>
         let found = files.as_ref().map(Clone::clone).map_err(ToString::to_string);
         if tested.as_ref() != Some(&found) {
             tested = Some(found);
+            clear(screen)?;
             let round = tester.test(files).await;
             report::show_one_of_many(screen, &round)?;
-            screen.note(format!("watching {}; stop with Ctrl-C", tester.root.display()));
+            screen.note(format!("{}  watching {}; stop with Ctrl-C", time_of_day(), tester.root.display()));
         }
         if is_there {
             watcher.change().await;
@@ -59,6 +65,18 @@ async fn rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome>
             tokio::time::sleep(MISSING_RETRY).await;
         }
     }
+}
+
+/// Clears the terminal. A pipe and a JSON document get every round.
+fn clear(screen: Screen) -> anyhow::Result<()> {
+    if screen.is_json() || !std::io::stdout().is_terminal() { Ok(()) } else { print_verbatim(CLEAR) }
+}
+
+/// The time of day, such as `09:41:07 UTC`.
+fn time_of_day() -> String {
+    let now = Clock::system().now().to_string();
+    let time = now.split(['T', '.']).nth(1).unwrap_or_default().to_owned();
+    format!("{time} UTC")
 }
 
 /// Changes of watched directories, from inotify.

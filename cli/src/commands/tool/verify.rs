@@ -1,10 +1,9 @@
-//! `lathe version verify`: rebuilds a version and compares.
+//! `lathe tool verify`: rebuilds a version and compares.
 
-use anyhow::Context;
 use api::wire::Verification;
 use clap::Args;
 
-use super::arguments::VersionArguments;
+use super::version_arguments::{VersionArguments, named};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{BuildDisplay, Screen, clipped, printable};
@@ -22,12 +21,11 @@ pub struct VerifyArguments {
 }
 
 pub async fn run(client: &Client, arguments: &VerifyArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let VersionArguments { tool, version } = &arguments.version;
-    let tool = client.find_tool(tool).await?;
+    let (tool, version) = arguments.version.find(client).await?;
     let display = BuildDisplay::start(&format!("building {} {version} again", tool.name));
-    let answer = client.verify_version(&tool.id, version, |event| display.show(event)).await;
+    let answer = client.verify_version(&tool.id, &version, |event| display.show(event)).await;
     drop(display);
-    let answer = answer.with_context(|| format!("{} {version}", tool.name))?;
+    let answer = named(answer, &tool, &version)?;
     screen.answer(&answer.document, || text(&answer.body))?;
     let is_right = answer.body.identical && answer.body.signed != Some(false);
     Ok(if is_right { Outcome::Done } else { Outcome::Failed })

@@ -1,4 +1,4 @@
-//! `lathe version keys`: public keys that sign versions.
+//! `lathe key signing`: public keys that sign versions.
 
 use api::wire::SigningKey;
 use clap::Args;
@@ -8,13 +8,13 @@ use crate::failure::Outcome;
 use crate::output::{Screen, table};
 
 #[derive(Debug, Args)]
-pub struct KeysArguments {
+pub struct SigningArguments {
     /// Print only the newest key, as PEM
     #[arg(long)]
     pem: bool,
 }
 
-pub async fn run(client: &Client, arguments: &KeysArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(client: &Client, arguments: &SigningArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = client.signing_keys().await?;
     if screen.is_json() {
         return screen.document(&answer.document);

@@ -1,0 +1,36 @@
+//! Completions that need the server: the names of tools.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use crate::client::{ToolFilter, read_all};
+use crate::home::Home;
+use crate::runtime::one_thread;
+
+/// The variable in which a shell names itself when it asks for completions.
+pub const VARIABLE: &str = "LATHE_COMPLETE";
+/// Time for the server's answer, while the user waits for it.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
+/// Tools that are offered. Nobody reads through more.
+const TOOLS_MAX: usize = 200;
+
+/// The names of the live tools, for an argument that names one. Without a server there are none.
+pub fn tools() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| tool_names().unwrap_or_default().into_iter().map(CompletionCandidate::new).collect())
+}
+
+fn tool_names() -> anyhow::Result<Vec<String>> {
+    let runtime = one_thread()?;
+    let profile = std::env::var("LATHE_PROFILE").ok().and_then(|name| name.parse().ok());
+    let client = Home::of_user(profile)?.client()?;
+    let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
+    let listed = async {
+        let listed = tokio::time::timeout(ANSWER_TIME_MAX, client.list_tools(&filter, TOOLS_MAX));
+        listed.await.context("waiting for the server")?
+    };
+    let (tools, _) = runtime.block_on(listed)?;
+    let tools: Vec<api::wire::Tool> = read_all(&tools)?;
+    Ok(tools.into_iter().map(|tool| tool.name).collect())
+}

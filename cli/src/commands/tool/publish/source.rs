@@ -1,0 +1,177 @@
+//! What a publish takes: the tip of a branch on the server, compared with the checkout on this machine.
+
+use std::io::IsTerminal;
+
+use crate::client::Client;
+use crate::commands::prompt;
+use crate::commands::tool::checkout::{Checkout, abbreviated, named};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Screen, printable};
+
+/// The beginning of the branches from which versions are published.
+const RELEASES: &str = "releases/";
+
+/// The project to publish, and who has decided about it.
+pub struct Wanted<'a> {
+    pub project_path: &'a str,
+    pub checkout: Option<Checkout>,
+    /// The branch that the user named. It is published as it is on the server.
+    pub branch: Option<&'a str>,
+    /// Whether the user agreed beforehand.
+    pub yes: bool,
+}
+
+/// A pushed branch, and what the checkout has that it lacks.
+pub struct Source {
+    pub branch: String,
+    /// `None` for users who may not read the repository.
+    tip: Option<String>,
+    subject: Option<String>,
+    differences: Vec<String>,
+}
+
+impl Source {
+    pub async fn find(client: &Client, wanted: &Wanted<'_>) -> anyhow::Result<Self> {
+        let branch = branch_of(wanted, &client.credentials().organization);
+        let push = push_command(client, wanted.checkout.as_ref(), &branch)?;
+        let tip = match client.branch_tip(&branch).await {
+            Ok(Some(tip)) => tip,
+            Ok(None) => return Err(never_pushed(&branch, &push)),
+            Err(error) if is_forbidden(&error) => {
+                return Ok(Self { branch, tip: None, subject: None, differences: Vec::new() });
+            }
+            Err(error) => return Err(error),
+        };
+        let subject = wanted.checkout.as_ref().and_then(|checkout| checkout.subject(&tip));
+        let checkout = wanted.checkout.as_ref();
+        let differences =
+            checkout.map(|checkout| differences(checkout, wanted, &Pushed { branch: &branch, tip: &tip, push: &push }));
+        Ok(Self { branch, tip: Some(tip), subject, differences: differences.unwrap_or_default() })
+    }
+
+    /// Says what is published. Asks, or refuses without a terminal, if it differs from what is checked out, unless the user
+    /// has decided.
+    pub fn confirm(&self, wanted: &Wanted<'_>, screen: Screen) -> anyhow::Result<Outcome> {
+        let what = self.named();
+        screen.note(format!("publishing {} from {what}", wanted.project_path));
+        let is_decided = wanted.yes || wanted.branch.is_some();
+        if self.differences.is_empty() || (!is_decided && !std::io::stdin().is_terminal()) {
+            return if self.differences.is_empty() { Ok(Outcome::Done) } else { Err(self.refusal(&what)) };
+        }
+        self.differences.iter().for_each(|line| screen.note(format!("  {}", printable(line))));
+        if is_decided || prompt::confirm(&format!("Publish {what} as it is?"), "add --yes")? {
+            return Ok(Outcome::Done);
+        }
+        Err(Failure::coded(
+            "not_confirmed",
+            "nothing was published",
+            "push, then publish again; or answer y, or add --yes",
+        ))
+    }
+
+    /// What the checkout has that the branch lacks, as a hint after a refusal.
+    pub fn advice(&self) -> Option<String> {
+        (!self.differences.is_empty()).then(|| self.differences.join("; "))
+    }
+
+    fn named(&self) -> String {
+        let subject = self.subject.as_ref().map(|subject| format!(" ({})", printable(subject)));
+        match &self.tip {
+            Some(tip) => format!("{}, commit {}{}", self.branch, abbreviated(tip), subject.unwrap_or_default()),
+            None => self.branch.clone(),
+        }
+    }
+
+    fn refusal(&self, what: &str) -> anyhow::Error {
+        let message = format!("what is checked out differs from {what}: {}", self.differences.join("; "));
+        Failure::coded("checkout_differs", message, "push first; or add --yes to publish the branch as it is")
+    }
+}
+
+/// The named branch, else the checked-out one if versions are published from it, else the organisation's.
+fn branch_of(wanted: &Wanted<'_>, organization: &str) -> String {
+    let checked_out = wanted.checkout.as_ref().and_then(|checkout| checkout.branch.as_deref());
+    let checked_out = checked_out.filter(|branch| branch.starts_with(RELEASES));
+    wanted.branch.or(checked_out).map_or_else(|| format!("{RELEASES}{organization}"), str::to_owned)
+}
+
+/// The command that pushes the checkout to a branch.
+fn push_command(client: &Client, checkout: Option<&Checkout>, branch: &str) -> anyhow::Result<String> {
+    let address = client.credentials().git_url()?;
+    let remote = checkout.and_then(|checkout| checkout.remote(&address)).unwrap_or(address);
+    let is_checked_out = checkout.is_some_and(|checkout| checkout.branch.as_deref() == Some(branch));
+    let from = if is_checked_out { String::new() } else { "HEAD:".to_owned() };
+    Ok(format!("`git push {remote} {from}{branch}`"))
+}
+
+fn never_pushed(branch: &str, push: &str) -> anyhow::Error {
+    Failure::coded("unknown_branch", format!("the server has no branch `{branch}`"), format!("push it: {push}"))
+}
+
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<Failure>(), Some(Failure::Server { status: 403, .. }))
+}
+
+/// A branch on the server, and the command that pushes the checkout to it.
+struct Pushed<'a> {
+    branch: &'a str,
+    tip: &'a str,
+    push: &'a str,
+}
+
+/// What differs between the checkout and the branch, each with the command that changes it.
+fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
+    let Pushed { branch, tip, push } = *pushed;
+    let mut lines = Vec::new();
+    let counts = if checkout.head == tip { Some((0, 0)) } else { checkout.ahead_and_behind(tip) };
+    match counts {
+        Some((ahead, behind)) => {
+            lines.extend(counted(ahead, "commit", " here").map(|commits| format!("{commits} not pushed: {push}")));
+            let of_branch = format!(" of {branch}");
+            lines
+                .extend(counted(behind, "commit", &of_branch).map(|commits| format!("{commits} not here: `git pull`")));
+        }
+        None => lines.push(format!("{branch} has commits that this clone does not have: `git fetch`, then compare")),
+    }
+    if !lines.is_empty() {
+        lines.extend(elsewhere(checkout, branch));
+    }
+    let files = checkout.changed_files(wanted.project_path);
+    lines.extend(counted(files.len() as u64, "file", "").map(|count| {
+        let (files, path) = (named(&files), wanted.project_path);
+        format!("{count} not committed ({files}): `git add {path} && git commit`, then {push}")
+    }));
+    lines
+}
+
+/// Says that another branch than the published one is checked out.
+fn elsewhere(checkout: &Checkout, branch: &str) -> Option<String> {
+    match &checkout.branch {
+        Some(checked_out) if checked_out == branch => None,
+        Some(checked_out) => Some(format!("`{checked_out}` is checked out; versions are published from {RELEASES}…")),
+        None => Some("no branch is checked out".to_owned()),
+    }
+}
+
+/// `1 commit here is`, `2 commits here are`.
+fn counted(count: u64, what: &str, place: &str) -> Option<String> {
+    let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
+    (count > 0).then(|| format!("{count} {what}{plural}{place} {verb}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_is_the_named_the_checked_out_or_the_organisations() {
+        let branch = |named: Option<&str>, checked_out: Option<&str>| {
+            let checkout = Checkout::for_tests(checked_out);
+            branch_of(&Wanted { project_path: "tools/a", checkout: Some(checkout), branch: named, yes: false }, "acme")
+        };
+        assert_eq!(branch(None, Some("releases/eu")), "releases/eu");
+        assert_eq!(branch(Some("releases/us"), Some("releases/eu")), "releases/us");
+        assert_eq!(branch(None, Some("work")), "releases/acme");
+        assert_eq!(branch(None, None), "releases/acme");
+    }
+}

@@ -1,0 +1,69 @@
+//! `lathe tool show`: shows a tool, or one of its versions with all details and its build log.
+
+use api::wire::{Tool, ToolVersion};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::list::{tag_text, variables_text};
+use super::version_arguments::{named, number};
+use crate::client::{Client, VersionFilter, read_all};
+use crate::commands::completion;
+use crate::commands::constraint::Constraint;
+use crate::failure::Outcome;
+use crate::output::{Screen, printable, to_the_second};
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The tool's name or id
+    #[arg(add = completion::tools())]
+    tool: String,
+    /// Show this version with its build log, such as 1.2.0; 1.2, 1 and ^1.2 stand for the newest live one that matches
+    version: Option<Constraint>,
+}
+
+pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let tool = client.find_tool(&arguments.tool).await?;
+    let Some(constraint) = &arguments.version else { return show_tool(client, &tool, screen).await };
+    let version = number(client, &tool, constraint).await?;
+    let detail = named(client.version_detail(&tool.id, &version).await, &tool, &version)?;
+    show_version(&detail, screen)
+}
+
+async fn show_tool(client: &Client, tool: &Tool, screen: Screen) -> anyhow::Result<Outcome> {
+    let filter = VersionFilter { constraint: None, deprecated: Some(false) };
+    let live: Vec<ToolVersion> = read_all(&client.list_versions(&tool.id, &filter).await?)?;
+    let live: Vec<String> = live.iter().map(|version| version.version.to_string()).collect();
+    let mut document = serde_json::to_value(tool)?;
+    document["live_versions"] = json!(live);
+    screen.answer(&document, || text(tool, &live))
+}
+
+fn text(tool: &Tool, live: &[String]) -> String {
+    let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { text };
+    let lines = [
+        format!("name         {}", tool.name),
+        format!("id           {}", tool.id),
+        format!("description  {}", tool.description),
+        format!("tags         {}", or_none(tool.tags.iter().map(tag_text).collect::<Vec<_>>().join(", "))),
+        format!("variables    {}", or_none(variables_text(tool))),
+        format!("state        {}", if tool.deprecated { "deprecated" } else { "live" }),
+        format!("versions     {}", or_none(live.join(", "))),
+        format!("created      {} by {}", to_the_second(&tool.created_at), tool.creator.user_id),
+        format!("changed      {} by {}", to_the_second(&tool.updated_at), tool.updated_by.user_id),
+    ];
+    printable(&lines.join("\n"))
+}
+
+fn show_version(detail: &Value, screen: Screen) -> anyhow::Result<Outcome> {
+    if screen.is_json() {
+        return screen.document(detail);
+    }
+    for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| *name != "build_log") {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        screen.line(printable(&format!("{name:<28} {text}")))?;
+    }
+    if let Some(log) = detail["build_log"].as_str() {
+        screen.line(format!("\n{}", printable(log.trim_end())))?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,50 @@
+//! A version on the command line: its number, or a constraint for the newest live version that matches.
+
+use api::wire::{Tool, ToolVersion};
+use clap::Args;
+
+use crate::client::{Client, VersionFilter, read};
+use crate::commands::completion;
+use crate::commands::constraint::Constraint;
+use crate::commands::not_found;
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub struct VersionArguments {
+    /// The tool's name or id
+    #[arg(add = completion::tools())]
+    pub tool: String,
+    /// The version, such as 1.2.0; 1.2, 1 and ^1.2 stand for the newest live version that matches
+    pub version: Constraint,
+}
+
+impl VersionArguments {
+    /// Finds the tool and the number of the version.
+    pub async fn find(&self, client: &Client) -> anyhow::Result<(Tool, String)> {
+        let tool = client.find_tool(&self.tool).await?;
+        let version = number(client, &tool, &self.version).await?;
+        Ok((tool, version))
+    }
+}
+
+/// The number of the version that is named, otherwise of the newest live version that matches.
+pub async fn number(client: &Client, tool: &Tool, constraint: &Constraint) -> anyhow::Result<String> {
+    if constraint.as_str().parse::<registry::Version>().is_ok() {
+        return Ok(constraint.to_string());
+    }
+    let filter = VersionFilter { constraint: Some(constraint.to_string()), deprecated: Some(false) };
+    let newest = client.list_versions(&tool.id, &filter).await?.first().map(read::<ToolVersion>).transpose()?;
+    newest.map(|newest| newest.version.to_string()).ok_or_else(|| {
+        let message = format!("there is no live version of {} that matches {constraint}", tool.name);
+        Failure::coded("not_found", message, hint(tool))
+    })
+}
+
+/// Names the version that a 404 is about.
+pub fn named<T>(answer: anyhow::Result<T>, tool: &Tool, version: &str) -> anyhow::Result<T> {
+    not_found::named(answer, &format!("version {version} of {}", tool.name), &hint(tool))
+}
+
+fn hint(tool: &Tool) -> String {
+    format!("`lathe tool versions {}` lists its versions", tool.name)
+}

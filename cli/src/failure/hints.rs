@@ -1,0 +1,105 @@
+//! The next step after a failure.
+
+use super::Failure;
+
+impl Failure {
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Advised { failure, advice } => {
+                Some(failure.hint().map_or_else(|| advice.clone(), |hint| format!("{hint}; {advice}")))
+            }
+            other => other.own_hint().map(str::to_owned),
+        }
+    }
+
+    fn own_hint(&self) -> Option<&str> {
+        match self {
+            Self::Usage { hint, .. } | Self::Refused { hint, .. } => Some(hint),
+            Self::Advised { .. } => None,
+            Self::NotLoggedIn { .. } => Some(
+                "run `lathe login --url URL --org ORG --user USER --api-key-id ID`; `lathe org create` creates a key",
+            ),
+            Self::Unreachable { .. } => Some(
+                "check that `lathe serve` runs there; `lathe doctor` checks the connection, `lathe login` changes the address",
+            ),
+            Self::Server { status, code, .. } => for_refusal(*status, code),
+            Self::ConnectionLost { .. } => Some(
+                "the server goes on with the work; `lathe tool versions TOOL` and `lathe history list` show the result",
+            ),
+            Self::UnexpectedResponse { .. } => {
+                Some("check the URL given to `lathe login`, and that server and client are the same release")
+            }
+        }
+    }
+}
+
+/// Prefers the hint for the error code, which is more specific than the status.
+fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
+    for_code(code).or_else(|| for_status(status))
+}
+
+/// Hints for error codes of the registry, which a server and a local data directory both return.
+pub(super) fn for_code(code: &str) -> Option<&'static str> {
+    match code {
+        "already_exists" => Some("choose another name"),
+        "operation_in_progress" => Some("wait until the other operation has ended, then try again"),
+        "variables_missing" => Some("set them, then publish again; `lathe envvar list TOOL` shows the variables"),
+        "variable_required" => Some("deprecate the versions that require it, or set it to another value"),
+        "unknown_branch" | "unknown_commit" | "missing_project_directory" => {
+            Some("commit and push it first; `git push` pushes the branch that is checked out")
+        }
+        "user_unknown" => Some("`lathe user add USER --role ROLE` adds the user"),
+        "role_unknown" => Some("`lathe role list` lists the roles"),
+        "role_built_in" => Some("`lathe role create` creates a custom role"),
+        "role_in_use" => {
+            Some("`lathe user list` shows the users with this role; `lathe user set-role` changes a user's role")
+        }
+        "last_administrator" => Some("make another user an administrator first: `lathe user set-role USER admin`"),
+        "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
+        "database_newer" => Some("a newer release of lathe wrote this data directory; use that release or a later one"),
+        "storage_failing" => Some("tell the operator: the disk of the server is full or failing"),
+        "query_too_slow" => Some("use a narrower filter, or fewer words"),
+        "no_build_worker" | "not_ready" => Some("tell the operator; `lathe doctor` on the server's machine shows more"),
+        _ => None,
+    }
+}
+
+fn for_status(status: u16) -> Option<&'static str> {
+    match status {
+        401 => Some("the key, its id or the user is not valid; run `lathe login` again"),
+        403 => {
+            Some("ask an administrator of the organisation for the permission; `lathe whoami` shows what you may do")
+        }
+        404 => Some("`lathe whoami` shows the organisation and the server of this login"),
+        429 | 503 => Some("the server is busy; try again in a moment"),
+        500 => Some("tell the operator the request id; the server's log has the cause under it"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_for_a_code_wins_over_that_for_a_status() {
+        assert_eq!(for_refusal(409, "already_exists"), Some("choose another name"));
+        assert_eq!(for_refusal(503, "database_busy"), for_status(503));
+        assert!(for_refusal(503, "storage_failing").is_some_and(|hint| !hint.contains("busy")));
+        assert_eq!(for_refusal(400, "anything"), None);
+    }
+
+    #[test]
+    fn the_hint_for_a_failed_build_names_its_log() {
+        let server = |build_id: Option<&str>| Failure::Server {
+            status: 409,
+            code: "operation_in_progress".to_owned(),
+            detail: "no".to_owned(),
+            build_id: build_id.map(str::to_owned),
+        };
+        let hint = |error: anyhow::Error| error.downcast::<Failure>().expect("a failure").hint().expect("a hint");
+        let advised = hint(Failure::in_build_of("greet", server(Some("b1")).into()));
+        assert!(advised.starts_with("wait until") && advised.contains("`lathe tool log greet b1`"), "{advised}");
+        assert!(!hint(Failure::in_build_of("greet", server(None).into())).contains("log"));
+    }
+}

@@ -1,0 +1,135 @@
+//! The report of an error: text on stderr, with `--json` also a document on stdout, and the exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome, hints};
+use crate::output::{DIM, RED, RESET};
+
+/// The code of errors on this machine that have no code of their own, such as a file that cannot be read.
+const LOCAL_FAILURE: &str = "local_failure";
+
+/// How errors are reported.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    pub is_json: bool,
+    /// Whether the text has the error's code.
+    pub is_verbose: bool,
+}
+
+/// Reports an error and chooses the exit code.
+pub fn exit_code(answer: anyhow::Result<Outcome>, report: Report) -> ExitCode {
+    match answer {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report.show(&error);
+            ExitCode::from(failure_in(&error).map_or(1, Failure::exit_code))
+        }
+    }
+}
+
+impl Report {
+    /// A closed stream is ignored.
+    fn show(self, error: &anyhow::Error) {
+        if self.is_json {
+            let _ = writeln!(anstream::stdout().lock(), "{:#}", document(error));
+        }
+        let mut stderr = anstream::stderr().lock();
+        let _ = writeln!(stderr, "{RED}error:{RESET} {}", message(error));
+        if let Some(hint) = hint(error) {
+            let _ = writeln!(stderr, "{DIM}hint:{RESET} {hint}");
+        }
+        if self.is_verbose {
+            let status = failure_in(error).and_then(Failure::status).map(|status| format!(", HTTP status {status}"));
+            let _ = writeln!(stderr, "{DIM}code:{RESET} {}{}", code(error), status.unwrap_or_default());
+        }
+    }
+
+    /// Reports an invalid command line, of which clap has printed the text.
+    pub fn show_invalid_command_line(self, message: &str) {
+        if self.is_json {
+            let error = json!({"code": super::INVALID_COMMAND_LINE, "message": message, "hint": null, "status": null});
+            let _ = writeln!(anstream::stdout().lock(), "{:#}", json!({ "error": error }));
+        }
+    }
+}
+
+fn document(error: &anyhow::Error) -> Value {
+    let status = failure_in(error).and_then(Failure::status);
+    json!({"error": {"code": code(error), "message": message(error), "hint": hint(error), "status": status}})
+}
+
+/// Joins the causes, outermost first, without those that the message before them ends with.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| match message {
+        message if message.is_empty() => cause,
+        message if message.ends_with(&cause) => message,
+        message => format!("{message}: {cause}"),
+    })
+}
+
+fn hint(error: &anyhow::Error) -> Option<String> {
+    match failure_in(error) {
+        Some(failure) => failure.hint(),
+        None if error.is::<api::ServerError>() => {
+            Some("give another address with --listen, or stop the program that uses this one".to_owned())
+        }
+        None => registry_error_in(error).and_then(|error| hints::for_code(error.code())).map(str::to_owned),
+    }
+}
+
+/// The stable code of an error.
+fn code(error: &anyhow::Error) -> &str {
+    let of_failure = failure_in(error).map(Failure::code);
+    let of_build = || error.chain().find_map(|cause| cause.downcast_ref::<builder::Error>()).map(builder::Error::code);
+    let of_registry = || registry_error_in(error).map(registry::Error::code);
+    of_failure.or_else(of_build).or_else(of_registry).unwrap_or(LOCAL_FAILURE)
+}
+
+fn failure_in(error: &anyhow::Error) -> Option<&Failure> {
+    error.chain().find_map(|cause| cause.downcast_ref::<Failure>())
+}
+
+fn registry_error_in(error: &anyhow::Error) -> Option<&registry::Error> {
+    error.chain().find_map(|cause| cause.downcast_ref::<registry::Error>())
+}
+
+/// Whether the reader of stdout has closed it, as in `lathe tool list | head -1`, which is not a failure.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("printing");
+        assert!(is_closed_pipe(&error));
+        assert!(!is_closed_pipe(&anyhow::anyhow!("other")));
+    }
+
+    #[test]
+    fn a_repeated_cause_is_shown_once() {
+        let error = anyhow::anyhow!("disk full").context("cannot write: disk full").context("step 3");
+        assert_eq!(message(&error), "step 3: cannot write: disk full");
+    }
+
+    #[test]
+    fn hint_and_code_survive_context() {
+        let error = Err::<(), _>(Failure::coded("no_way", "no", "do this")).context("step").expect_err("an error");
+        assert_eq!((hint(&error).as_deref(), code(&error)), (Some("do this"), "no_way"));
+        assert_eq!(document(&error)["error"]["message"], "step: no");
+        assert_eq!(code(&anyhow::anyhow!("disk full")), LOCAL_FAILURE);
+    }
+}
