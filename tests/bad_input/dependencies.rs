@@ -1,4 +1,4 @@
-//! Packages: only by exact version and hash, and only pure Python.
+//! Packages: only by exact version and hash, and without their native code.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::{Bump, Options, PackageIndex, Server, Team, Tool, lock_line,
 
 const PURE: &str = "pure_greeting-1.0-py3-none-any.whl";
 const NATIVE: &str = "native_speed-1.0-cp314-cp314-manylinux_2_17_x86_64.whl";
-const LYING: &str = "lying_purity-1.0-py3-none-any.whl";
+const DAMAGED: &str = "damaged-1.0-py3-none-any.whl";
 
 fn pure() -> Vec<u8> {
     let files = [
@@ -23,18 +23,38 @@ fn html() -> Vec<u8> {
     package_wheel("html-greeting", "1.0", &[("html_greeting.py", &source)])
 }
 
+/// A package that needs its native code.
 fn native() -> Vec<u8> {
-    wheel(&[("native_speed/_speed.cpython-314-x86_64-linux-gnu.so", "\u{7f}ELF")])
+    let files = [
+        ("native_speed/__init__.py", "from .inner import fast\n"),
+        ("native_speed/inner.py", "from ._speed import fast\n"),
+        ("native_speed/_speed.cpython-314-x86_64-linux-gnu.so", "\u{7f}ELF"),
+    ];
+    package_wheel("native_speed", "1.0", &files)
 }
 
-fn lying() -> Vec<u8> {
-    wheel(&[("lying_purity/__init__.py", ""), ("lying_purity/_speed.so", "\u{7f}ELF")])
+/// A package that works without its native code, reads its data and its metadata.
+fn fallback(platform: &str) -> Vec<u8> {
+    let source = "import os\nfrom importlib.metadata import version\ntry:\n    from ._speed import fast\n\
+        except ImportError:\n    fast = None\n\
+        with open(os.path.join(os.path.dirname(__file__), 'words.txt')) as file:\n    WORD = file.read()\n\
+        VERSION = version('native-fallback')\n";
+    let files = [
+        ("native_fallback/__init__.py", source),
+        ("native_fallback/words.txt", platform),
+        ("native_fallback/_speed.so", "\u{7f}ELF"),
+    ];
+    package_wheel("native_fallback", "1.0", &files)
+}
+
+fn damaged() -> Vec<u8> {
+    wheel(&[("damaged/__init__.py", "")])
 }
 
 /// A team on a server with an index that has three packages.
 fn team() -> Team {
     let packages: [(&str, &str, &[u8]); 3] =
-        [("pure-greeting", PURE, &pure()), ("native-speed", NATIVE, &native()), ("lying-purity", LYING, &lying())];
+        [("pure-greeting", PURE, &pure()), ("native-speed", NATIVE, &native()), ("damaged", DAMAGED, &damaged())];
     let index = PackageIndex::serve(&packages);
     Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }))
 }
@@ -75,8 +95,11 @@ fn a_hash_pins_the_package_that_its_wheel_names() {
     refused_as_another("pure-greeting", "2.0.0");
     locked(&team, &lock_line("Pure_Greeting", "1.0.0", &other)).published();
     refused_as_another("safelib", "1.0");
-    refused_as_another("nowhere", "1.0");
     refused_as_another("pure-greeting", "2.0.0");
+    // The cache has a wheel with the hash, but not for this package.
+    let tool = locked(&team, &lock_line("nowhere", "1.0", &other)).pushed();
+    refused(&team, &tool, &["(index)", "nowhere==1.0", "not in the package index"]);
+    mended(tool);
 }
 
 /// Two organisations pin different wheels of one name and version. Each gets its own, from the caches of wheels and of
@@ -116,7 +139,7 @@ fn an_index_that_speaks_html_serves_too() {
 }
 
 #[test]
-fn packages_without_a_hash_or_with_native_code_are_refused() {
+fn packages_without_a_hash_are_refused() {
     let team = team();
     let check = |lock: &str, words: &[&str]| {
         let tool = locked(&team, lock).pushed();
@@ -129,12 +152,44 @@ fn packages_without_a_hash_or_with_native_code_are_refused() {
     check("\n\npure-greeting>=1.0 --hash=sha256:00\n", &["requirements.lock:3: ", "pinned"]);
     check("pure-greeting==1.0 --hash=md5:00\n", &["requirements.lock:1: ", "sha256"]);
     check(&other, &["(hashes)", "requirements.lock:1: ", "pure-greeting==1.0"]);
-    check(&lock_line("native-speed", "1.0", &native()), &["(pure-python)", "native-speed==1.0", "native code"]);
-    check(&lock_line("lying-purity", "1.0", &lying()), &["(pure-python)", "lying-purity==1.0", "_speed.so"]);
+    check(&lock_line("damaged", "1.0", &damaged()), &["(wheel)", "damaged==1.0", "no METADATA"]);
     check(&lock_line("nowhere", "1.0", b""), &["(index)", "nowhere==1.0", "not in the package index"]);
     check("--index-url https://example.com\n", &["requirements.lock:1: ", "not a pinned package"]);
     check("./local.whl\n", &["requirements.lock:1: "]);
     check("pure-greeting==1.0 ; extra == 'x' --hash=sha256:00\n", &["(marker)", "pure-greeting: a marker"]);
+}
+
+/// The chain of imports, from the author's line to the native module.
+#[test]
+fn a_package_that_needs_its_native_code_is_refused_when_the_tool_imports_it() {
+    let team = team();
+    let tool = locked(&team, &lock_line("native-speed", "1.0", &native()));
+    let tool = tool.source("import native_speed", "return native_speed.fast()").pushed();
+    let chain = "(tool.py:1 → native_speed → native_speed.inner → native_speed._speed)";
+    refused(&team, &tool, &["compile failed (import): tool.py:1: ", chain, "no native code", "native-speed==1.0"]);
+    mended(tool);
+}
+
+/// The choice of the wheel does not depend on the cache.
+#[test]
+fn a_package_that_works_without_its_native_code_is_used() {
+    let [linux, windows] = ["linux", "windows"].map(fallback);
+    let named = |platform: &str| format!("native_fallback-1.0-cp314-cp314-{platform}.whl");
+    let (first, second) = (named("win_amd64"), named("manylinux_2_17_x86_64"));
+    let files = [("native-fallback", &*first, &*windows), ("native-fallback", &*second, &*linux)];
+    let index = PackageIndex::serve(&files);
+    let team = Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }));
+    let only = lock_line("native-fallback", "1.0", &windows);
+    let both =
+        format!("{} {}", only.trim(), lock_line("native-fallback", "1.0", &linux).split_once(' ').expect("a hash").1);
+    for (lock, word) in [(only, "windows"), (both, "linux")] {
+        let body = "return [native_fallback.fast, native_fallback.WORD, native_fallback.VERSION]";
+        let tool = locked(&team, &lock).source("import native_fallback", body).published();
+        assert_eq!(tool.invoke(json!({})).json(), json!([null, word, "1.0"]));
+        let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
+        let line = "native-fallback==1.0 is used without its native files: native_fallback/_speed.so";
+        assert!(detail["build_log"].as_str().is_some_and(|log| log.contains(line)), "{detail}");
+    }
 }
 
 #[test]

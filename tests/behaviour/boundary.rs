@@ -55,12 +55,22 @@ fn there_are_no_files_and_no_environment() {
         case_of_writing("writes_a_file", "open('/tmp/x', 'w').write('x')"),
         case_of_writing("writes_here", "open('x', 'w').write('x')"),
         case_of_writing("makes_a_temporary_file", "import tempfile\ntempfile.NamedTemporaryFile()"),
-        case_of_writing("lists_the_root", "import os\nos.listdir('/')"),
+        case_of_writing("lists_a_directory_of_a_system", "import os\nos.listdir('/etc')"),
+        gives_json("lists_its_own_data", "import os\nreturn os.listdir('/')", json!(["pyproject.toml", "tool.py"])),
         gives_json("has_no_environment", "import os\nreturn dict(os.environ)", json!({})),
         gives_json("has_no_arguments", "import sys\nreturn [a for a in sys.argv if a]", json!([])),
         gives("has_its_own_data", DATA, "3"),
+        gives_json("opens_its_own_data", OPENED, json!([true, true, false, true])),
     ]);
 }
+
+const OPENED: &str = "
+    import os, pathlib
+    with open('pyproject.toml') as file:
+        text = file.read()
+    path = pathlib.Path('/pyproject.toml')
+    return ['[tool.lathe]' in text, path.read_text() == text, os.path.exists('none'), path.stat().st_size == len(text)]
+";
 
 /// A guest that fails with any kind of `OSError`.
 fn case_of_writing(name: &'static str, body: &'static str) -> super::Case {
@@ -104,3 +114,40 @@ fn there_are_no_processes_and_no_threads() {
         gives("has_locks", "import threading\nwith threading.Lock():\n    return 'locked'", "locked"),
     ]);
 }
+
+/// Packages import these modules without using them.
+#[test]
+fn modules_of_native_code_import_and_fail_with_the_reason() {
+    check(&[
+        fails("compresses", "import bz2\nbz2.compress(b'x')", "NotImplementedError", &["no bzip2"]),
+        fails("decompresses", "import lzma\nlzma.decompress(b'x')", "NotImplementedError", &["no LZMA"]),
+        fails("loads_a_library", "import ctypes\nctypes.CDLL('libc.so.6')", "OSError", &["no native libraries"]),
+        fails(
+            "starts_a_worker_process",
+            "import multiprocessing\nmultiprocessing.Process(target=print).start()",
+            "NotImplementedError",
+            &["starts no processes"],
+        ),
+        gives_json("makes_a_context", CONTEXT, json!([2, true, "TLSv1_3"])),
+        gives("compares_versions", VERSIONS, "True"),
+        gives("loads_a_second_copy", COPY, "True"),
+    ]);
+}
+
+const CONTEXT: &str = "
+    import ssl
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return [context.verify_mode, context.check_hostname, context.minimum_version.name]
+";
+const VERSIONS: &str = "
+    from distutils.version import LooseVersion
+    return str(LooseVersion('1.10') > LooseVersion('1.9'))
+";
+const COPY: &str = "
+    import html.parser, importlib.util
+    spec = importlib.util.find_spec('html.parser')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return str(module.HTMLParser is not html.parser.HTMLParser)
+";

@@ -19,6 +19,8 @@ pub struct Unpacked {
     /// The package that a wheel's metadata names. An npm package has a file for that.
     pub identity: Option<Identity>,
     pub files: Vec<SourceFile>,
+    /// The names of files of native code, which are left out.
+    pub native: Vec<String>,
 }
 
 /// An unpacked package without the contents of its files, which follow in the same order.
@@ -27,6 +29,7 @@ pub struct Listing {
     identity: Option<Identity>,
     /// The path and the size of each file.
     files: Vec<(String, usize)>,
+    native: Vec<String>,
 }
 
 impl Format {
@@ -35,10 +38,10 @@ impl Format {
     pub fn unpack(self, archive: Vec<u8>) -> Result<Unpacked, String> {
         match self {
             Self::Wheel => {
-                let Wheel { identity, files } = wheel::unpack(archive)?;
-                Ok(Unpacked { identity: Some(identity), files })
+                let Wheel { identity, files, native } = wheel::unpack(archive)?;
+                Ok(Unpacked { identity: Some(identity), files, native })
             }
-            Self::Npm => Ok(Unpacked { identity: None, files: npm::unpack(&archive)? }),
+            Self::Npm => Ok(Unpacked { files: npm::unpack(&archive)?, ..Unpacked::default() }),
         }
     }
 }
@@ -46,7 +49,7 @@ impl Format {
 impl Unpacked {
     pub fn listing(&self) -> Listing {
         let files = self.files.iter().map(|file| (file.path.clone(), file.contents.len()));
-        Listing { identity: self.identity.clone(), files: files.collect() }
+        Listing { identity: self.identity.clone(), files: files.collect(), native: self.native.clone() }
     }
 }
 
@@ -59,7 +62,7 @@ impl Listing {
             Some(SourceFile { path, contents: own.to_vec() })
         };
         let files = self.files.into_iter().map(&mut file).collect::<Option<_>>()?;
-        contents.is_empty().then_some(Unpacked { identity: self.identity, files })
+        contents.is_empty().then_some(Unpacked { identity: self.identity, files, native: self.native })
     }
 }
 
@@ -71,7 +74,7 @@ mod tests {
     fn a_listing_needs_exactly_its_contents() {
         let listing = || {
             let file = |path: &str, text: &str| SourceFile { path: path.into(), contents: text.into() };
-            Unpacked { identity: None, files: vec![file("a", "xy"), file("b", ""), file("c", "z")] }.listing()
+            Unpacked { files: vec![file("a", "xy"), file("b", ""), file("c", "z")], ..Unpacked::default() }.listing()
         };
         let files = listing().with(b"xyz").unwrap().files;
         assert_eq!(

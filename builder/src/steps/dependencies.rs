@@ -1,7 +1,7 @@
 //! Fetches Python packages by name, version and hash from the operator's package index: over the simple API as JSON
 //! (PEP 691), or as HTML if the index has no JSON.
 //!
-//! Only pure-Python wheels are accepted, so no code of a package runs here.
+//! Only wheels are accepted, and their native files are left out, so no code of a package runs here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,6 +18,7 @@ use super::index_page::{self, File, Page};
 use super::lock::{self, Pinned};
 use super::manifest::Manifest;
 use super::wheel::Identity;
+use super::wheel_choice;
 use crate::attestation::{Hash, Package};
 use crate::blocking::blocking;
 use crate::error::{Error, Location};
@@ -32,6 +33,8 @@ const WHEEL_BYTES_MAX: usize = 32 << 20;
 const NO_MODULES: [&str; 6] = ["docs", "examples", "scripts", "setup", "test", "tests"];
 /// Bytes of all packages of one tool, unpacked.
 const TOTAL_BYTES_MAX: usize = 64 << 20;
+/// Native files of a package that the log names.
+const NATIVE_NAMED_MAX: usize = 3;
 
 /// The packages of a lock file.
 #[derive(Debug, Default)]
@@ -40,6 +43,8 @@ pub struct Fetched {
     pub files: Vec<SourceFile>,
     /// The modules of the packages that the project itself declares, which are those that it imports.
     pub imports: Vec<String>,
+    /// The packages whose native files are left out, as `name==version`.
+    pub without_native: Vec<String>,
 }
 
 /// Fetches packages and caches them by digest.
@@ -80,7 +85,11 @@ impl Packages {
         let lock = lock.clone();
         for pinned in blocking(move || lock::parse(&lock)).await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
-            let (digest, files) = self.package(&pinned).await?;
+            let (digest, Unpacked { files, native, .. }) = self.package(&pinned).await?;
+            if !native.is_empty() {
+                progress.line(left_out(&pinned, &native));
+                fetched.without_native.push(format!("{}=={}", pinned.name, pinned.version));
+            }
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
             if bytes > TOTAL_BYTES_MAX {
                 return Err(refuse(
@@ -100,29 +109,41 @@ impl Packages {
         Ok(fetched)
     }
 
-    /// The digest and the files of a package's wheel.
-    async fn package(&self, pinned: &Pinned) -> Result<(Digest, Vec<SourceFile>), Error> {
+    /// The digest and the contents of a package's wheel.
+    async fn package(&self, pinned: &Pinned) -> Result<(Digest, Unpacked), Error> {
         let (digest, wheel) = match self.read_cached(pinned).await? {
             Some(found) => found,
             None => self.download(pinned).await?,
         };
         let unpacked = Parser { command: &self.parser }.unpack(Format::Wheel, wheel).await?;
-        let Unpacked { identity, files } =
-            unpacked.map_err(|reason| refuse("pure-python", pinned, &format!("is refused: {reason}")))?;
+        let unpacked = unpacked.map_err(|reason| refuse("wheel", pinned, &format!("is refused: {reason}")))?;
         // A hash pins only bytes, so the name and version of the lock file must match those in the wheel.
         let pinned_identity = Identity { name: pinned.name.clone(), version: pinned.version.clone() };
-        if identity.as_ref() != Some(&pinned_identity) {
-            let own = identity.map_or("no package".to_owned(), |identity| identity.to_string());
+        if unpacked.identity.as_ref() != Some(&pinned_identity) {
+            let own = unpacked.identity.map_or("no package".to_owned(), |identity| identity.to_string());
             let message =
                 format!("is refused: the wheel with this hash is {own}; pin it under its own name and version");
             return Err(refuse("identity", pinned, &message));
         }
-        Ok((digest, files))
+        Ok((digest, unpacked))
     }
 
+    /// The wheel that an earlier build chose for the same line, if it is in the cache. Other cached wheels do not count: a
+    /// build does not depend on them.
     async fn read_cached(&self, pinned: &Pinned) -> Result<Option<(Digest, Vec<u8>)>, Error> {
-        let cached: Vec<_> = pinned.hashes.iter().map(|digest| (*digest, self.cached(digest))).collect();
-        blocking(move || cached.into_iter().find_map(|(digest, cached)| Some((digest, cached.read()?)))).await
+        let (path, hashes, cached) = (self.choice_path(pinned), pinned.hashes.clone(), self.clone());
+        let read = move || {
+            let digest = Digest::parse(&std::fs::read_to_string(path).ok()?).ok()?;
+            hashes.contains(&digest).then(|| Some((digest, cached.cached(&digest).read()?))).flatten()
+        };
+        blocking(read).await
+    }
+
+    /// The file with the digest of the wheel that was chosen for a line, named after the digest of the line's contents.
+    fn choice_path(&self, pinned: &Pinned) -> PathBuf {
+        let hashes: String = pinned.hashes.iter().map(Digest::to_hex).collect();
+        let line = format!("{}=={} {hashes}", pinned.name, pinned.version);
+        self.cache.join("choices").join(Digest::of(line.as_bytes()).to_hex())
     }
 
     fn cached(&self, digest: &Digest) -> Cached {
@@ -131,13 +152,27 @@ impl Packages {
 
     async fn download(&self, pinned: &Pinned) -> Result<(Digest, Vec<u8>), Error> {
         let page = self.page(pinned).await?;
-        let (url, digest) = choose(pinned, &page)?;
-        let base = self.page_url(pinned)?;
-        let url = base.join(url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
-        let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
-        let kept = self.cached(&digest).keep(wheel).await?;
-        let wheel = kept.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that the index gives"))?;
+        let (file, digest) = choose(pinned, &page)?;
+        let cached = self.cached(&digest);
+        let wheel = match blocking(move || cached.read()).await? {
+            Some(wheel) => wheel,
+            None => self.wheel(pinned, file, &digest).await?,
+        };
+        let (directory, path) = (self.cache.join("choices"), self.choice_path(pinned));
+        let written = blocking(move || download::write(&directory, &path, digest.to_string().as_bytes())).await?;
+        written.map_err(Error::internal)?;
         Ok((digest, wheel))
+    }
+
+    async fn wheel(&self, pinned: &Pinned, file: &File, digest: &Digest) -> Result<Vec<u8>, Error> {
+        if let Some(size) = file.size.filter(|size| *size > WHEEL_BYTES_MAX as u64) {
+            return Err(refuse("size", pinned, &format!("has {size} bytes; {WHEEL_BYTES_MAX} are the limit")));
+        }
+        let base = self.page_url(pinned)?;
+        let url = base.join(&file.url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
+        let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
+        let kept = self.cached(digest).keep(wheel).await?;
+        kept.ok_or_else(|| refuse("hashes", pinned, "does not have the hash that the index gives"))
     }
 
     async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
@@ -176,17 +211,24 @@ fn modules(files: &[SourceFile]) -> BTreeSet<String> {
     files.iter().filter_map(name).collect()
 }
 
-/// The pure-Python wheel that the lock file allows.
-fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a str, Digest), Error> {
+/// The log line about native files.
+fn left_out(pinned: &Pinned, native: &[String]) -> String {
+    let named = native.iter().take(NATIVE_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = native.len().saturating_sub(NATIVE_NAMED_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}=={} is used without its native files: {named}{more}", pinned.name, pinned.version)
+}
+
+/// The wheel that is used of those that the lock file allows.
+fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a File, Digest), Error> {
     let listed = |file: &&File| file.sha256.is_some_and(|digest| pinned.hashes.contains(&digest));
     let allowed: Vec<_> = page.files.iter().filter(listed).collect();
     if allowed.is_empty() {
         return Err(refuse("hashes", pinned, "has no file in the index with one of the hashes in the lock file"));
     }
-    let pure = allowed.into_iter().find(|file| file.filename.ends_with("-none-any.whl"));
-    let found = pure.and_then(|file| Some((file.url.as_str(), file.sha256?)));
+    let found = wheel_choice::best(&allowed).and_then(|file| Some((file, file.sha256?)));
     found.ok_or_else(|| {
-        refuse("pure-python", pinned, "has no pure-Python wheel among the lock file's hashes; packages with native code cannot run in the sandbox")
+        refuse("wheel", pinned, "has no wheel among the lock file's hashes, and packages are not built from source")
     })
 }
 

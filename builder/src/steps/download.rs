@@ -83,7 +83,10 @@ impl Cached {
 }
 
 /// Writes a file atomically.
-fn write(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let file = tempfile::NamedTempFile::new_in(directory)?;
     fs::write(file.path(), bytes)?;

@@ -16,6 +16,8 @@ pub struct File {
     /// The URL, absolute or relative to the page.
     pub url: String,
     pub sha256: Option<Digest>,
+    /// The size in bytes, which pages in HTML do not have.
+    pub size: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -29,6 +31,7 @@ struct JsonFile {
     url: String,
     #[serde(default)]
     hashes: BTreeMap<String, String>,
+    size: Option<u64>,
 }
 
 /// Parses a page as JSON or as HTML. `None` when it is neither.
@@ -41,8 +44,8 @@ pub fn read(page: &[u8]) -> Option<Page> {
 }
 
 fn from_json(file: JsonFile) -> File {
-    let JsonFile { filename, url, hashes } = file;
-    File { filename, url, sha256: hashes.get("sha256").and_then(|hex| digest(hex)) }
+    let JsonFile { filename, url, hashes, size } = file;
+    File { filename, url, sha256: hashes.get("sha256").and_then(|hex| digest(hex)), size }
 }
 
 /// Parses `href="URL#sha256=HEX" …>FILENAME</a>`, as PEP 503 prescribes.
@@ -53,7 +56,7 @@ fn from_anchor(anchor: &str) -> Option<File> {
     let href = value.split_once('"')?.0.replace("&amp;", "&");
     let (url, fragment) = href.split_once('#').unwrap_or((&href, ""));
     let sha256 = fragment.strip_prefix("sha256=").and_then(digest);
-    Some(File { filename, url: url.into(), sha256 })
+    Some(File { filename, url: url.into(), sha256, size: None })
 }
 
 fn digest(hex: &str) -> Option<Digest> {

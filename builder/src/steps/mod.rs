@@ -15,3 +15,4 @@ pub mod mocks;
 pub mod npm;
 pub mod schema;
 pub mod wheel;
+mod wheel_choice;

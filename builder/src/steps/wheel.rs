@@ -1,4 +1,4 @@
-//! Unpacks a pure-Python wheel, and reads the package that its metadata names.
+//! Unpacks the Python files of a wheel, and reads the package that its metadata names.
 
 mod identity;
 
@@ -7,9 +7,9 @@ use std::io::{Cursor, Read};
 use runner::SourceFile;
 use zip::ZipArchive;
 
-use crate::text::{quoted, shown};
+use crate::text::quoted;
 pub use identity::Identity;
-use identity::is_metadata;
+use identity::{head, is_metadata};
 
 /// Files of one wheel; the largest pure packages have a few thousand.
 const FILES_MAX: usize = 10_000;
@@ -20,13 +20,27 @@ const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
 
 /// Extensions of native code, which a sandbox cannot load.
 const NATIVE: [&str; 4] = [".so", ".pyd", ".dylib", ".dll"];
+/// The part of a name before the release of a native library, as in `libz.so.1`.
+const NATIVE_RELEASE: &str = ".so.";
+/// Metadata that tools can read, besides the headers of `METADATA`.
+const ENTRY_POINTS: &str = "entry_points.txt";
 
 /// A wheel's files, and the package that its metadata names.
 #[derive(Debug)]
 pub struct Wheel {
     pub identity: Identity,
-    /// Modules and data, without metadata and scripts.
+    /// Modules, data and the headers of the metadata, without scripts.
     pub files: Vec<SourceFile>,
+    /// The names of files of native code, which are left out.
+    pub native: Vec<String>,
+}
+
+/// The use of an entry of a wheel.
+enum Entry {
+    /// A file that tools can read, and its path below the package directory.
+    Kept(String),
+    Native,
+    NotNeeded,
 }
 
 /// Unpacks a wheel. The library that reads zip files does not bound its time, so this runs in a child process only
@@ -37,7 +51,7 @@ pub struct Wheel {
 pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
     check_entries(&wheel)?;
     let mut archive = ZipArchive::new(Cursor::new(wheel)).map_err(|error| format!("it is not a zip file: {error}"))?;
-    let (mut files, mut identity) = (Vec::new(), None);
+    let (mut files, mut native, mut identity) = (Vec::new(), Vec::new(), None);
     let mut left = UNPACKED_BYTES_MAX;
     for index in 0..archive.len() {
         let entry = archive.by_index(index).map_err(|error| error.to_string())?;
@@ -45,10 +59,20 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
             if identity.is_some() {
                 return Err("it holds the metadata of several packages".into());
             }
-            identity = Some(Identity::read(entry)?);
+            let path = entry.name().to_owned();
+            let head = head(entry)?;
+            identity = Some(Identity::read(&head)?);
+            files.push(SourceFile { path, contents: head.into_bytes() });
             continue;
         }
-        let Some(path) = wanted(entry.name())? else { continue };
+        let path = match use_of(entry.name())? {
+            Entry::Kept(path) => path,
+            Entry::Native => {
+                native.push(entry.name().to_owned());
+                continue;
+            }
+            Entry::NotNeeded => continue,
+        };
         let mut contents = Vec::new();
         entry.take(left + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
         left = left
@@ -57,7 +81,7 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
         files.push(SourceFile { path, contents });
     }
     let identity = identity.ok_or("it has no METADATA that names its package and version")?;
-    Ok(Wheel { identity, files })
+    Ok(Wheel { identity, files, native })
 }
 
 /// Bounds the number of entries before the archive's directory is read, which takes about a hundred bytes of memory for
@@ -67,25 +91,25 @@ fn check_entries(wheel: &[u8]) -> Result<(), String> {
     if entries > FILES_MAX { Err(format!("more than {FILES_MAX} files")) } else { Ok(()) }
 }
 
-/// The path below the package directory. `None` for files that tools do not need.
-fn wanted(name: &str) -> Result<Option<String>, String> {
+fn use_of(name: &str) -> Result<Entry, String> {
     let parts: Vec<_> = name.split('/').collect();
     if name.starts_with('/') || name.contains('\\') || parts.contains(&"..") {
         return Err(format!("it holds the path {}", quoted(name)));
     }
-    if NATIVE.iter().any(|suffix| name.ends_with(suffix)) {
-        return Err(format!("it holds native code ({})", shown(name)));
+    let first = parts.first().copied().unwrap_or_default();
+    let file = parts.last().copied().unwrap_or_default();
+    if NATIVE.iter().any(|suffix| file.ends_with(suffix)) || file.contains(NATIVE_RELEASE) {
+        return Ok(Entry::Native);
     }
-    let Some(first) = parts.first() else { return Ok(None) };
-    if name.ends_with('/') || first.ends_with(".dist-info") {
-        return Ok(None);
+    if name.ends_with('/') || (first.ends_with(".dist-info") && file != ENTRY_POINTS) {
+        return Ok(Entry::NotNeeded);
     }
     if first.ends_with(".data") {
         // Only modules are needed, not scripts and headers.
         let inside = matches!(parts.get(1), Some(&("purelib" | "platlib")));
-        return Ok(inside.then(|| parts[2..].join("/")));
+        return Ok(if inside { Entry::Kept(parts[2..].join("/")) } else { Entry::NotNeeded });
     }
-    Ok(Some(name.into()))
+    Ok(Entry::Kept(name.into()))
 }
 
 #[cfg(test)]
@@ -104,18 +128,25 @@ pub mod tests {
     }
 
     #[test]
-    fn modules_and_data_are_kept_and_metadata_is_not() {
-        let Wheel { identity, files } = unpack(wheel(&[
+    fn modules_data_and_headers_of_the_metadata_are_kept() {
+        let Wheel { identity, files, native } = unpack(wheel(&[
             ("six.py", "x = 1"),
             ("pkg/data.json", "{}"),
-            ("six-1.dist-info/METADATA", "Name: six\nVersion: 1\n"),
+            ("pkg/_speed.cpython-314-x86_64-linux-gnu.so", ""),
+            ("six.libs/libz.so.1.2", ""),
+            ("six-1.dist-info/METADATA", "Name: six\nVersion: 1\n\nA long description"),
+            ("six-1.dist-info/RECORD", ""),
+            ("six-1.dist-info/entry_points.txt", "[x]"),
             ("six-1.data/purelib/more.py", ""),
             ("six-1.data/scripts/run", ""),
         ]))
         .unwrap();
         let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, ["six.py", "pkg/data.json", "more.py"]);
+        let metadata = ["six-1.dist-info/METADATA", "six-1.dist-info/entry_points.txt"];
+        assert_eq!(paths, ["six.py", "pkg/data.json", metadata[0], metadata[1], "more.py"]);
+        assert_eq!(files[2].contents, b"Name: six\nVersion: 1\n");
         assert_eq!(identity.to_string(), "six 1");
+        assert_eq!(native, ["pkg/_speed.cpython-314-x86_64-linux-gnu.so", "six.libs/libz.so.1.2"]);
     }
 
     #[test]
@@ -134,8 +165,7 @@ pub mod tests {
     }
 
     #[test]
-    fn native_code_and_paths_outside_are_refused() {
-        assert!(unpack(wheel(&[("pkg/_speed.so", "")])).unwrap_err().contains("native code"));
+    fn paths_outside_are_refused() {
         assert!(unpack(wheel(&[("../x.py", "")])).unwrap_err().contains("../x.py"));
         assert!(unpack(b"PK no zip".to_vec()).is_err());
     }

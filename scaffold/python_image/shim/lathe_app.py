@@ -3,10 +3,16 @@
 The import of `packages` keeps the module in the image, for the code that the builder runs.
 """
 
+# First, since other modules keep references to functions that read files, and look for native modules.
+from lathe_runtime import files, stdlib
+
+files.install()
+stdlib.stand_in()
+
 import wit_world
 from componentize_py_types import Err
 from lathe_runtime import compiler as _compiler
-from lathe_runtime import network, packages, run, stdlib, warm
+from lathe_runtime import network, packages, run, warm
 from wit_world.imports import bundle, compiler, http, status, types
 
 network.install(http)

@@ -34,16 +34,24 @@ pub fn is_metadata(entry: &str) -> bool {
     matches!(entry.split_once('/'), Some((directory, FILE)) if directory.ends_with(DIRECTORY_SUFFIX))
 }
 
+/// The headers of metadata, without the description that follows them.
+///
+/// # Errors
+/// When the metadata cannot be read.
+pub fn head(metadata: impl Read) -> Result<String, String> {
+    let mut head = Vec::new();
+    metadata.take(HEAD_BYTES_MAX).read_to_end(&mut head).map_err(|error| error.to_string())?;
+    let head = String::from_utf8_lossy(&head);
+    Ok(head.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect())
+}
+
 impl Identity {
     /// Reads the headers `Name` and `Version`, each of which must occur once.
     ///
     /// # Errors
     /// When a header is missing, repeated or invalid.
-    pub fn read(metadata: impl Read) -> Result<Self, String> {
-        let mut head = Vec::new();
-        metadata.take(HEAD_BYTES_MAX).read_to_end(&mut head).map_err(|error| error.to_string())?;
-        let head = String::from_utf8_lossy(&head);
-        let headers: Vec<_> = head.lines().take_while(|line| !line.is_empty()).collect();
+    pub fn read(head: &str) -> Result<Self, String> {
+        let headers: Vec<_> = head.lines().collect();
         let (name, version) = (only(&headers, "name")?, only(&headers, "version")?);
         let version = Version::from_str(version).map_err(|_| "its METADATA has no version of PEP 440".to_owned())?;
         Ok(Self { name: name::normalised(name), version })
@@ -66,7 +74,7 @@ mod tests {
 
     #[test]
     fn name_and_version_are_compared_in_their_normal_form() {
-        let read = |text: &str| Identity::read(text.as_bytes()).map(|identity| identity.to_string());
+        let read = |text: &str| Identity::read(&head(text.as_bytes())?).map(|identity| identity.to_string());
         let text = "Metadata-Version: 2.1\r\nname: Zope.Interface\nVersion: 1.0-RC1\nSummary: x\n\nName: other\n";
         assert_eq!(read(text).as_deref(), Ok("zope-interface 1.0rc1"));
         for wrong in ["", "Name: a\n", "\nName: a\nVersion: 1\n", "Name: a\nName: b\nVersion: 1\n"] {

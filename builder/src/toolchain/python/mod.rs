@@ -61,12 +61,27 @@ impl Python {
         let project = Sources { entry_point: manifest.entry_point.clone(), files, dependencies };
         let code = snapshot.as_ref().map_or(&code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, Source { project, derive_schema });
+        let made = async { made.await.map_err(|error| explained(error, &fetched.without_native)) };
         let made = progress.step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
             None => BuiltArtifact::of_image(&image, made.bytes),
         };
         Ok(ToolchainOutput { artifact, packages: fetched.packages, input_schema: made.input_schema })
+    }
+}
+
+/// Names the packages whose native files are left out in the refusal of an import, which may need them.
+fn explained(error: Error, without_native: &[String]) -> Error {
+    match error {
+        Error::Failed { stage, check, message, location } if check == "import" && !without_native.is_empty() => {
+            let message = format!(
+                "{message}; a tool loads no native code, which these packages have: {}",
+                without_native.join(", ")
+            );
+            Error::Failed { stage, check, message, location }
+        }
+        other => other,
     }
 }
 

@@ -13,6 +13,9 @@ from . import bundle, run
 # Directories of a project's packages, besides its root.
 SOURCE_ROOTS = ("src/",)
 
+# The file that imports packages for a snapshot.
+PRELOAD = "lathe_preload.py"
+
 # Files of the project that are not part of the bundle.
 NOT_SHIPPED = ("tests/", "test/", "checks/", "mocks/", ".")
 
@@ -35,7 +38,7 @@ def compile_project(project):
     """Returns the bytes of the bundle. Does not run the author's code."""
     modules, sources, data = {}, {}, {}
     for dependency in project.dependencies:
-        _add(modules, data, dependency, "site-packages/")
+        _add(modules, data, dependency, bundle.PACKAGES)
     for file in project.files:
         if not file.path.startswith(NOT_SHIPPED):
             _add(modules, data, file, "", sources)
@@ -57,7 +60,7 @@ def check(made, derive_schema):
 def _add(modules, data, file, prefix, sources=None):
     path = prefix + file.path
     if not file.path.endswith(".py"):
-        data[path] = file.contents
+        data[path] = bundle.packed(path, file.contents)
         return
     relative = file.path
     for root in SOURCE_ROOTS:
@@ -80,7 +83,7 @@ def _add(modules, data, file, prefix, sources=None):
     if sources is not None and parts[0] in _interpreters_names:
         message = f"the interpreter already has a module {parts[0]!r}; choose another name"
         raise CheckFailed("module-name", message, path)
-    modules[".".join(parts)] = (is_package, path, marshal.dumps(code))
+    modules[".".join(parts)] = (is_package, path, bundle.packed(path, marshal.dumps(code)))
     if sources is not None:
         sources[path] = file.contents.decode("utf-8", "replace")
 
@@ -111,12 +114,37 @@ def _entry_point(loaded):
 def _import_failure(error, loaded):
     file, line = _authors_place(error, loaded)
     kind, message, _ = run.describe(error)
-    if isinstance(error, ModuleNotFoundError):
+    chain = _import_chain(error, loaded)
+    if isinstance(error, ModuleNotFoundError) and error.name:
         message = (
-            f"cannot import {error.name!r}: it is neither in the project, nor in its lock file, "
+            f"cannot import {error.name!r}{chain}: it is neither in the project, nor in its lock file, "
             "nor a pure-Python module of the standard library"
         )
+    else:
+        message += chain
     return CheckFailed("import", f"{kind}: {message}", file, line)
+
+
+# Modules of a long chain that are shown at each end.
+CHAIN_ENDS = 2
+
+
+def _import_chain(error, loaded):
+    """The imports that led to an error, as ` (tool.py:1 → jwt → … → ssl → _ssl)`. Empty without a package."""
+    place, names = [], []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file, name = frame.f_code.co_filename, frame.f_globals.get("__name__")
+        if file in loaded.sources and file != PRELOAD:
+            place, names = [f"{file}:{line}"], []
+        elif frame.f_code.co_name == "<module>" and file not in loaded.sources and name not in names:
+            names.append(name)
+    if not names:
+        return ""
+    if isinstance(error, ImportError) and error.name and error.name not in names:
+        names.append(error.name)
+    if len(names) > 2 * CHAIN_ENDS:
+        names[CHAIN_ENDS:-CHAIN_ENDS] = ["…"]
+    return f" ({' → '.join(place + names)})"
 
 
 def _authors_place(error, loaded):

@@ -48,6 +48,13 @@ class HTTPHandler(urllib.request.BaseHandler):
     https_open, https_request = http_open, http_request
 
 
+class HTTPSHandler(HTTPHandler):
+    """The handler of `urlopen(url, context=…)`. The host verifies certificates."""
+
+    def __init__(self, debuglevel=None, context=None, check_hostname=None):
+        pass
+
+
 def _body(data):
     if data is None:
         return b""
@@ -73,7 +80,8 @@ def install(host):
     amigo_tool_scaffold.http.carry(_fetch)
     socket.socket = RefusedSocket
     socket.create_connection = socket.getaddrinfo = socket.gethostbyname = _refuse
-    urllib.request.HTTPHandler = HTTPHandler  # for openers that the author builds
+    # For openers that the author builds.
+    urllib.request.HTTPHandler, urllib.request.HTTPSHandler = HTTPHandler, HTTPSHandler
     opener = urllib.request.OpenerDirector()
     for handler in (
         HTTPHandler(),

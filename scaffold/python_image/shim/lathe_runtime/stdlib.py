@@ -10,14 +10,19 @@ import sys
 import zlib
 from importlib.machinery import ModuleSpec
 
+from .unavailable import PROCESSES, refusal
+
 ROOT = "/python"
 
 # Large modules that cannot work in the sandbox.
 LEFT_OUT = {
     "test", "tests", "idlelib", "tkinter", "turtledemo", "turtle", "ensurepip",
     "lib2to3", "pydoc_data", "venv", "site-packages", "__pycache__", "_pyrepl",
-    "curses", "dbm", "ctypes", "multiprocessing",
+    "curses", "dbm", "ctypes",
 }  # fmt: skip
+
+# Modules that import, and fail with a reason when they are used.
+STAND_INS = os.path.join(os.path.dirname(__file__), "stand_ins")
 
 IMPORTED_NOW = """
 abc annotationlib argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections
@@ -43,7 +48,7 @@ _kept = {}
 
 
 class _Finder:
-    """Finds the kept modules. The last finder of the meta path."""
+    """Finds the kept modules, after those of bundles."""
 
     def find_spec(self, name, path=None, target=None):
         found = _kept.get(name)
@@ -60,29 +65,55 @@ class _Finder:
     def exec_module(self, module):
         code = zlib.decompress(_kept[module.__spec__.name][2])
         exec(marshal.loads(code), module.__dict__)
+        if module.__name__ == "multiprocessing.process":
+            module.BaseProcess.start = refusal(PROCESSES)
+
+
+_finder = _Finder()
+
+
+def stand_in():
+    """Provides the modules that stand in for native ones, before other modules look for them."""
+    _keep_below(STAND_INS, ())
+    sys.meta_path.insert(0, _finder)
+    for name in ("getuid", "geteuid", "getgid", "getegid"):
+        setattr(os, name, lambda: NOBODY)
+    os.cpu_count = os.process_cpu_count = lambda: 1
+
+
+# The user that owns nothing on a Unix system.
+NOBODY = 65534
 
 
 def keep():
-    """Imports the common modules and keeps the code of the others."""
+    """Imports the common modules and keeps the code of all."""
     for name in IMPORTED_NOW + SCAFFOLD:
         __import__(name)
-    for directory, names, files in os.walk(ROOT):
-        names[:] = sorted(name for name in names if name not in LEFT_OUT)
-        for file in sorted(files):
-            if file.endswith(".py"):
-                _keep_file(os.path.join(directory, file))
+    _keep_below(ROOT, LEFT_OUT)
     # `PathFinder` needs a file system.
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
-    sys.meta_path.append(_Finder())
     sys.path[:] = []
+    # Some packages load a second copy of a module.
+    for module in list(sys.modules.values()):
+        spec = getattr(module, "__spec__", None)
+        if spec is not None and spec.name in _kept and str(spec.origin).startswith(ROOT):
+            spec.loader = module.__loader__ = _finder
 
 
-def _keep_file(path):
-    parts = path[len(ROOT) + 1 : -len(".py")].split("/")
+def _keep_below(root, left_out):
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in left_out)
+        for file in sorted(files):
+            if file.endswith(".py") and file.removesuffix(".py") not in left_out:
+                _keep_file(root, os.path.join(directory, file))
+
+
+def _keep_file(root, path):
+    parts = path[len(root) + 1 : -len(".py")].split("/")
     is_package = parts[-1] == "__init__"
     name = ".".join(parts[:-1] if is_package else parts)
-    if name in LEFT_OUT or name in sys.modules:
-        return
+    if name in _kept:
+        return  # the module that stands in for it
     with open(path, "rb") as source:
         code = compile(source.read(), path, "exec", dont_inherit=True)
     _kept[name] = (is_package, path, zlib.compress(marshal.dumps(code), 9))

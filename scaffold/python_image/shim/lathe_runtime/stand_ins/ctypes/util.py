@@ -1,0 +1,6 @@
+"""Stands in for `ctypes.util`."""
+
+
+def find_library(name):
+    """There are no native libraries."""
+    return None
