@@ -53,9 +53,9 @@ fn a_missing_directory_is_refused_with_those_that_are_there() {
             assert!(answer.detail().contains(word), "{word} is missing in: {answer}");
         }
     }
-    // A file where a directory should be, and a directory above the project.
+    // A file where a directory should be. A directory above the project exists, and has no project file.
     publish_from(&team, &tool, "tools/weather/pyproject", None).expect(404);
-    publish_from(&team, &tool, "tools", None).expect(404);
+    publish_from(&team, &tool, "tools", None).expect(400);
     mended(tool);
 }
 

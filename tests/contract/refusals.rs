@@ -107,6 +107,8 @@ fn cannot_succeed(team: &Team) {
     let nowhere = json!({"project_path": "tools/nowhere", "bump_type": "patch"});
     let missing = team.post(&format!("{path}/version"), &nowhere);
     assert_eq!((missing.status, missing.code().as_str()), (404, "missing_project_directory"));
+    let above = team.post(&format!("{path}/version"), &json!({"project_path": "tools", "bump_type": "patch"}));
+    assert_eq!((above.status, above.code().as_str()), (400, "build_failed"));
     cannot_be_tested(team);
 }
 

@@ -24,8 +24,9 @@ fn git_clones_and_pushes_with_a_key() {
         let url = team.git_url_with_key(name);
         let clone = Repository::clone_from(team.home(), &format!("clone{number}"), &url, &[]);
         let commit = clone.commit();
-        clone.ok(&["push", "-q", "origin", "HEAD:ci/work"]);
-        assert!(clone.ok(&["ls-remote", "origin", "ci/work"]).starts_with(&commit));
+        let branch = format!("ci/work{number}");
+        clone.ok(&["push", "-q", "origin", &format!("HEAD:{branch}")]);
+        assert!(clone.ok(&["ls-remote", "origin", &branch]).starts_with(&commit));
     }
     let keys = team.get("/api_key");
     assert!(keys["api_keys"][0]["last_used_at"].is_string(), "{keys}");

@@ -23,7 +23,7 @@ fn the_root_says_what_this_is_and_where_to_go() {
     let server = Server::shared();
     let text = fetch(&format!("{}/", server.url));
     for path in text.split_whitespace().filter(|word| word.starts_with("/docs") || word.starts_with("/v1/open")) {
-        assert_eq!(server.request("GET", path).send().status, 200, "{path}");
+        assert!(!fetch(&format!("{}{path}", server.url)).is_empty(), "{path}");
     }
     for word in ["Lathe", "/docs", "/v1/openapi.json", "/health/ready", "signin_with_api_key"] {
         assert!(text.contains(word), "{word} is missing in: {text}");

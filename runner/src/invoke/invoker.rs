@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use registry::{Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Store};
+use registry::{Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Store, ToolId, ToolName};
 use tokio::sync::watch;
 use tracing::Instrument;
 
@@ -134,6 +134,15 @@ impl Invoker {
             Box::pin(run.execute_and_record(PendingRun { index, id, documents }).instrument(span))
         });
         join_all(runs).await.into_iter().collect()
+    }
+
+    /// Finds the live tool with a name, for a caller that does not know its id.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn tool_named(&self, principal: &Principal, name: &ToolName) -> Result<Option<ToolId>, Error> {
+        let found = self.services.store.find_live_tool(&principal.organization, name).await?;
+        Ok(found.map(|tool| tool.id))
     }
 
     /// Cancels a run of the principal's organisation: it fails as `cancelled`. Returns `false` when no such run is in

@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use axum::response;
-use registry::{Constraint, InvocationSource, OperationKind, Principal, Store, ToolId, ToolName};
+use registry::{Constraint, InvocationSource, OperationKind, Principal, ToolId, ToolName};
 use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
@@ -68,7 +68,6 @@ pub(crate) async fn handle(
 
 pub(crate) async fn handle_by_name(
     State(invoker): State<Invoker>,
-    State(store): State<Store>,
     Caller(principal): Caller,
     InPath(name): InPath<ToolName>,
     InPath(constraint): InPath<Constraint>,
@@ -76,7 +75,7 @@ pub(crate) async fn handle_by_name(
     reply: Reply,
     request: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
-    let tool = store.find_live_tool(&principal.organization, &name).await?.ok_or(Error::NotFound)?.id;
+    let tool = invoker.tool_named(&principal, &name).await?.ok_or(Error::NotFound)?;
     Invocation { invoker, principal, tool, constraint, depth }.respond(reply, request).await
 }
 

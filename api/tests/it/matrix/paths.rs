@@ -75,7 +75,9 @@ pub fn forms() -> Vec<PathForm> {
         let routes = routes().into_iter().filter(|route| route.path == template);
         PathForm { template, encoding, routes: routes.map(|route| (route.method, route.permission)).collect() }
     };
-    templates.into_iter().flat_map(|template| Encoding::ALL.map(|encoding| form(template, encoding))).collect()
+    // The root has no segments to encode.
+    let templates = templates.into_iter().filter(|template| *template != "/");
+    templates.flat_map(|template| Encoding::ALL.map(|encoding| form(template, encoding))).collect()
 }
 
 impl PathForm {

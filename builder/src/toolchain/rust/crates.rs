@@ -12,9 +12,11 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::cargo::SOURCE_DATE_EPOCH;
+use super::disk;
 use super::lock::Pinned;
 use super::unpack::{CrateArchive, Problem, Vendoring};
 use crate::attestation::Hash;
+use crate::blocking::blocking;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::steps::documents::{CRATES_BYTES_MAX, CrateName, Parser};
@@ -75,14 +77,17 @@ impl Crates {
             let configuration = self.configuration(first).await?;
             self.download_all(missing, configuration).await?;
         }
-        let Some(first) = pinned.first() else { return Ok(()) };
+        let directory = into.directory.to_owned();
+        let Some(first) = pinned.first() else {
+            // The sandbox mounts the directory also if it is empty.
+            return blocking(move || disk::make_directory(&directory)).await?.map_err(Error::internal);
+        };
         let archive = |one: &Pinned| CrateArchive {
             path: self.cached(one).path(),
             checksum: one.checksum,
             directory: one.directory(),
         };
-        let (archives, directory) = (pinned.iter().map(archive).collect(), into.directory.to_owned());
-        let modified_at = SOURCE_DATE_EPOCH;
+        let (archives, modified_at) = (pinned.iter().map(archive).collect(), SOURCE_DATE_EPOCH);
         let vendoring = Vendoring { archives, directory, bytes_max: CRATES_BYTES_MAX, modified_at };
         match into.parser.crates(vendoring).await? {
             Some(Ok(names)) => check_names(pinned, names),
