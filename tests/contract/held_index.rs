@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::harness::PATIENCE;
+use crate::harness::{PATIENCE, is_registry_check};
 
 pub struct HeldIndex {
     pub url: String,
@@ -25,7 +25,10 @@ impl HeldIndex {
         let url = format!("http://{}/simple", listener.local_addr().expect("an address"));
         let (arrivals, waiting) = channel();
         // The thread ends with the process, or when the index is dropped.
-        std::thread::spawn(move || listener.incoming().flatten().try_for_each(|stream| arrivals.send(stream)));
+        std::thread::spawn(move || {
+            let mut builds = listener.incoming().flatten().filter(|stream| !is_registry_check(stream));
+            builds.try_for_each(|stream| arrivals.send(stream))
+        });
         Self { url, waiting: Mutex::new(waiting) }
     }
 

@@ -14,6 +14,9 @@ use super::Latch;
 /// Wheels by file name, by package name.
 type Packages = BTreeMap<String, Vec<(String, Vec<u8>)>>;
 
+/// The package whose page a server requests at its start.
+const CHECKED_PACKAGE: &str = "six";
+
 pub struct PackageIndex {
     pub url: String,
     /// Holds every response until it is opened, if the index was served held.
@@ -43,13 +46,29 @@ impl PackageIndex {
                 let (served, latch) = (served.clone(), latch.clone());
                 // Clients may disconnect early.
                 std::thread::spawn(move || {
-                    latch.pass();
+                    // Builds are held, and not the check of registries at the start of a server.
+                    if served.contains_key(CHECKED_PACKAGE) || !is_registry_check(&stream) {
+                        latch.pass();
+                    }
                     answer(stream, &served)
                 });
             }
         });
         Self { url, held }
     }
+}
+
+/// Whether a connection is that of the check of registries at the start of a server or a worker.
+pub fn is_registry_check(stream: &TcpStream) -> bool {
+    let wanted = format!("GET /simple/{CHECKED_PACKAGE}/ ");
+    let mut request = [0; 64];
+    // A client that sends nothing more is none.
+    while let Ok(bytes @ 1..) = stream.peek(&mut request) {
+        if bytes >= wanted.len() || request[..bytes].contains(&b'\n') {
+            return request[..bytes].starts_with(wanted.as_bytes());
+        }
+    }
+    false
 }
 
 fn answer(mut stream: TcpStream, packages: &Packages) -> std::io::Result<()> {

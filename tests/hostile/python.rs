@@ -68,7 +68,8 @@ const CASES: [(u32, &str, Gives); 21] = [
     (48, "event", Gives::Text("sent")),
     (52, "environment", Gives::Text(r#"[[],["REGION"],["TOKEN"]]"#)),
     (53, "others", Gives::Text("absent")),
-    (54, "root", Gives::Failure(NO_FILES, "")),
+    // The root of the tool has the files of its own project, and nothing else.
+    (54, "root", Gives::Text(r#"["pyproject.toml","tool.py"]"#)),
     (54, "environ", Gives::Failure(NO_FILES, "")),
     (54, "above", Gives::Failure(NO_FILES, "")),
     (56, "connect", Gives::Failure(&["EgressRefused"], "no sockets")),
