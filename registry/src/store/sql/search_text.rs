@@ -11,6 +11,9 @@ const FIELD_BYTES_MAX: usize = 256 * 1024;
 /// Returns the text for the index, or for a search in it. NUL, which would end the text, is replaced with its symbol.
 pub(super) fn searchable(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(FIELD_BYTES_MAX)];
+    if text.is_ascii() && !text.contains('\0') {
+        return text.to_owned();
+    }
     let mut found = String::with_capacity(text.len());
     let mut after_ideograph = false;
     for character in text.chars() {
