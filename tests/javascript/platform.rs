@@ -114,7 +114,7 @@ fn a_project_from_the_template_is_published() {
     let team = Team::on(&server);
     let lathe = team.lathe();
     for language in ["typescript", "javascript"] {
-        assert!(lathe.ok(&["tool", "new", &format!("greet_{language}"), "--language", language]).contains("edit"));
+        assert!(lathe.ok(&["tool", "new", &format!("greet_{language}"), "--language", language]).contains("Edit "));
     }
     team.push();
     for language in ["typescript", "javascript"] {

@@ -20,8 +20,10 @@ fn one_is_left_to_others(arguments: &[&str]) {
     let (crowd, other) = (Team::on(&server), Team::on(&server));
     let (held, next, prompt) = (index.tool(&crowd, "held"), tool(&crowd, "next"), tool(&other, "prompt"));
     let _first = index.worker(&server);
-    let operations = [started(&held), started(&next)];
+    // The held build has its place before the next one asks for one.
+    let first = started(&held);
     index.has_begun(1);
+    let operations = [first, started(&next)];
     let _second = index.worker(&server);
     prompt.publish(Bump::Minor).expect(201);
     for path in &operations {
