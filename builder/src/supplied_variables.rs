@@ -44,7 +44,7 @@ impl SuppliedVariables {
     /// The variables that the manifest requires.
     ///
     /// # Errors
-    /// As [`SuppliedVariables::suffice`].
+    /// When a required variable has no value, or is given as the other kind.
     pub fn required_by(mut self, manifest: &Manifest) -> Result<Variables, Error> {
         self.suffice(manifest)?;
         let envvars = manifest.required_envvars.iter().filter_map(|name| self.envvars.remove_entry(name)).collect();

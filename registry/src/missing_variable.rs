@@ -27,7 +27,7 @@ impl MissingVariable {
         plain.chain(secrets.iter().map(|name| (name, true))).filter_map(lacking).collect()
     }
 
-    /// What is wrong, with the command that mends it.
+    /// The reason why the variable counts as missing, with the command that sets it.
     pub(crate) fn explained<'a>(&'a self, tool: &'a str) -> impl fmt::Display + 'a {
         let Self { name, is_secret, is_other_kind } = self;
         fmt::from_fn(move |formatter| match (is_other_kind, is_secret) {

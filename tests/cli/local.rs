@@ -133,7 +133,7 @@ fn every_check_is_shown_and_a_failed_one_sets_the_exit_code() {
     assert_eq!(json!(steps), json!(["manifest", "dependencies", "compile", "checks"]));
 }
 
-/// As published ones, in `tests/bad_input/costly.rs`.
+/// The projects of `tests/bad_input/costly.rs`, which a server refuses.
 #[test]
 fn costly_projects_are_refused() {
     let project = echo();

@@ -40,7 +40,7 @@ fn works(registry: Option<&str>) {
     assert!(sbom.contains("pkg:generic/esbuild@0.28.2"), "{sbom}");
 }
 
-/// One test, since all servers of these tests share a cache.
+/// All steps are one test, since all servers of these tests share a cache.
 #[test]
 fn esbuild_comes_once_from_the_npm_registry() {
     Server::shared().forget_bundler();

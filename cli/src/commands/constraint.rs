@@ -78,7 +78,7 @@ fn prefix(part: &str) -> Option<Vec<u64>> {
     (numbers.len() < NUMBERS_MAX && (has_wildcard || !numbers.is_empty())).then_some(numbers)
 }
 
-/// One to three numbers with dots between them.
+/// Parses one to three numbers with dots between them, such as `1.2`.
 fn numbers(text: &str) -> Option<Vec<u64>> {
     let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
     let numbers: Vec<u64> = text.split('.').map(number).collect::<Option<_>>()?;

@@ -26,7 +26,7 @@ pub struct GcArguments {
     data: DataArguments,
 }
 
-/// What nothing needs.
+/// Failed builds and artifacts that no version refers to.
 struct Garbage {
     builds: OldBuilds,
     artifacts: Vec<UnusedArtifact>,

@@ -170,7 +170,7 @@ impl Fields {
     }
 }
 
-/// What is wrong with a value that is no number within a range.
+/// The reason why a value is not a number within a range, as the predicate of a message.
 fn no_number(value: &Value, range: &str) -> String {
     match value {
         Value::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {

@@ -1,4 +1,4 @@
-//! What a publish takes: the tip of a branch on the server, compared with the checkout on this machine.
+//! The commit that a publish takes: the tip of a branch on the server, compared with the checkout on this machine.
 
 use std::io::IsTerminal;
 
@@ -69,7 +69,7 @@ impl Source {
         ))
     }
 
-    /// What the checkout has that the branch lacks, as a hint after a refusal.
+    /// The differences between the checkout and the branch, as a hint after a refusal.
     pub fn advice(&self) -> Option<String> {
         (!self.differences.is_empty()).then(|| self.differences.join("; "))
     }
@@ -119,7 +119,7 @@ struct Pushed<'a> {
     push: &'a str,
 }
 
-/// What differs between the checkout and the branch, each with the command that changes it.
+/// The differences between the checkout and the branch, each with the command that removes it.
 fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
     let Pushed { branch, tip, push } = *pushed;
     let mut lines = Vec::new();
