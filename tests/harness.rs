@@ -59,7 +59,7 @@ pub use repository::Repository;
 pub use run::Run;
 pub use server::{Options, Server, local_cache};
 pub use site::Site;
-pub use team::Team;
+pub use team::{Team, sign_in_as};
 pub use terminal::Terminal;
 pub use tool::{Bump, SIGNATURE, Tool, input, unindented};
 pub use workers::{Worker, scratch_of_workers, server_with_workers, socket_of_workers};

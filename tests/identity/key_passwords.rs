@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::{Repository, Said, Team, change_database, clean_environment, eventually, needs};
+use crate::harness::{Repository, Said, Team, change_database, clean_environment, eventually, needs, sign_in_as};
 
 impl Team {
     /// The repository's URL with a user name and this team's key.
@@ -50,6 +50,20 @@ fn a_key_opens_its_own_account_and_no_more() {
     }
     assert!(team.lists_refs(&team.git_url_with_key("ada")));
     assert_eq!(team.server.request("GET", "/v1/nobody/tool").bearer(&team.api_key).send().status, 401);
+}
+
+/// Mistyped keys are refused by their checksum. This key is whole, and its secret is not the stored one.
+#[test]
+fn a_key_with_another_secret_is_refused() {
+    let team = Team::new();
+    let [forged, other] = ["dan", "eve"].map(|user| team.joined_by(user, "author"));
+    let hash = format!("SELECT key_hash FROM api_keys WHERE api_key_id = '{}'", other.api_key_id);
+    let change = format!("UPDATE api_keys SET key_hash = ({hash}) WHERE api_key_id = '{}'", forged.api_key_id);
+    change_database(team.server.data(), &[&change]);
+    assert!(!forged.lists_refs(&forged.git_url_with_key("dan")));
+    let key = [forged.api_key_id.as_str(), forged.api_key.as_str()];
+    sign_in_as(&team.server, &team.organization, "dan", key).expect(401);
+    assert!(other.lists_refs(&other.git_url_with_key("eve")));
 }
 
 #[test]

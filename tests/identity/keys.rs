@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use crate::harness::{Team, change_database, eventually, team::sign_in_as};
+use crate::harness::{Team, change_database, eventually, sign_in_as};
 
 /// A revocation by another process takes effect within a second; `registry/tests/store/api_keys.rs` tests that.
 #[test]
