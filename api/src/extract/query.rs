@@ -6,6 +6,7 @@
 //! The same function reads a query and describes its parameters: over an empty query it collects name, schema and
 //! default of each parameter that it asks for.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use axum::extract::{self, FromRequestParts};
@@ -90,7 +91,7 @@ impl QueryParameters {
     }
 
     /// The values of a parameter, in order. A repeated value is a problem.
-    pub(crate) fn distinct<D: TextDecoder<Value: PartialEq>>(
+    pub(crate) fn distinct<D: TextDecoder>(
         &mut self,
         name: &'static str,
         text: &'static str,
@@ -101,7 +102,7 @@ impl QueryParameters {
     }
 
     /// Like [`Self::distinct`], for a parameter that must occur.
-    pub(crate) fn distinct_required<D: TextDecoder<Value: PartialEq>>(
+    pub(crate) fn distinct_required<D: TextDecoder>(
         &mut self,
         name: &'static str,
         text: &'static str,
@@ -217,13 +218,15 @@ impl QueryParameters {
         values
     }
 
-    fn different_values<D: TextDecoder<Value: PartialEq>>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
-        let values = self.values(name, decoder);
-        let repeats = |index: usize| values[..index].contains(&values[index]);
-        if (1..values.len()).any(repeats) {
+    /// The values of a set. As `uniqueItems` has it, what must differ is the text that was sent: `0,0` and `0, 0` are
+    /// two items of one value.
+    fn different_values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
+        let mut seen = HashSet::new();
+        let given = self.pairs.iter().filter(|(key, _)| key == name);
+        if !given.map(|(_, text)| text).all(|text| seen.insert(text)) {
             self.note(name, "unique_items", "List should have unique items".into());
         }
-        values
+        self.values(name, decoder)
     }
 
     fn value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
