@@ -1,4 +1,4 @@
-//! The wire types that the server writes and clients read.
+//! The wire types. The server writes responses and reads requests; clients do the reverse.
 //!
 //! Clients ignore unknown fields. Values that a later release may extend, such as permissions and states, are texts.
 
@@ -7,6 +7,7 @@ mod build;
 mod event;
 mod identity;
 mod replay;
+mod request;
 mod role;
 mod run;
 pub(crate) mod schemas;
@@ -18,14 +19,17 @@ mod version;
 
 pub use api_key::{ApiKey, CreatedApiKey};
 pub use build::{Build, BuildOutcome};
+pub use builder::ReplayGate;
 pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
 pub use identity::{Me, Token, User};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
+pub use request::{Bump, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
 pub use role::{Condition, Grant, Role};
 pub use run::{
     AccountedToolInvocation, InvocationResult, InvocationResults, RecordedOrigin, RecordedSource, RunOutcome,
     TestedBranch, ToolInvocation,
 };
+pub use runner::Input;
 pub use secret_text::SecretText;
 pub use signing_key::{SigningKey, SigningKeys};
 pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
@@ -33,6 +37,7 @@ pub use verification::{Verification, VersionDifference};
 pub use version::{PublishedVersion, ToolVersion, VersionUser};
 
 pub(crate) use replay::replay_example;
+pub(crate) use request::SEARCH_FIELDS;
 pub(crate) use role::{grants_example, role_example};
 pub(crate) use run::{results_example, run_example};
 pub(crate) use version::version_example;

@@ -22,9 +22,9 @@ mod versions;
 
 pub use decoded_response::{read, read_all};
 pub use identity::KeyOwner;
-pub use invocations::{HistoryFilter, Invocations, ReplayRequest, Search, SearchField};
+pub use invocations::{HistoryFilter, Invocations, Search};
 pub use request::Client;
-pub use runs::{Bump, Input, InvokeRequest, Mode, PublishRequest, ReplayGate, TestRequest};
+pub use runs::InvokeRequest;
 pub use session::{Credentials, TokenCache};
 pub use stream::Event;
 pub use tools::ToolFilter;

@@ -1,5 +1,6 @@
 //! One file per command. A command reads its arguments, calls the client, prints the answer and returns its outcome.
 
+mod choice;
 mod completion;
 pub mod completions;
 mod constraint;

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use pep440_rs::{Operator, VersionSpecifier};
+use serde::{Serialize, Serializer};
 
 use crate::invalid_value::InvalidValue;
 use crate::version::Version;
@@ -109,6 +110,12 @@ impl fmt::Display for Constraint {
             write!(formatter, "{}{clause}", if index == 0 { "" } else { ", " })?;
         }
         Ok(())
+    }
+}
+
+impl Serialize for Constraint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -64,7 +64,8 @@ pub struct Candidate {
     pub commit: String,
 }
 
-#[derive(Clone)]
+/// One input of a call, in the format of the HTTP API.
+#[derive(Clone, Serialize)]
 pub struct Input {
     pub input_parameters: Map<String, Value>,
     pub invocation_mode: InvocationMode,

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, Depth, Input, Invoker, ResultPersistence, Subject};
+use runner::{Call, Depth, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use super::inputs::{inputs, inputs_example};
@@ -16,23 +16,18 @@ use crate::auth::{Caller, Requirement};
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, Text, TextMap, any_text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::wire::{InvocationResults, results_example};
+use crate::wire::{InvocationResults, TestTool, results_example};
 use crate::work::{Events, FinalResponse, Reply};
 
 /// Decoder of the variables of one kind, at most a hundred: a tool has tens of them.
 const VARIABLES: TextMap<Text<EnvvarName>, Text<String>> =
     TextMap { keys: ENVVAR_NAME, values: any_text(), entries_max: 100 };
 
-pub(crate) struct Request {
-    inputs: Vec<Input>,
-    test: TestRequest,
-}
-
 struct Test {
     builder: Builder,
     invoker: Invoker,
     principal: Principal,
-    request: Request,
+    request: TestTool,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -52,9 +47,9 @@ pub(crate) async fn handle(
     State(invoker): State<Invoker>,
     Caller(principal): Caller,
     reply: Reply,
-    Body(request): Body<Request>,
+    Body(request): Body<TestTool>,
 ) -> Result<response::Response, Error> {
-    if request.test.gate.is_some() {
+    if request.gate.is_some() {
         for permission in GATE_PERMISSIONS.into_iter().chain([Permission::ModifyTool]) {
             Requirement { principal: &principal, permission }.for_every_tool()?;
         }
@@ -65,13 +60,15 @@ pub(crate) async fn handle(
 
 impl Test {
     async fn run(self, events: Events) -> Result<FinalResponse, Error> {
-        let Self { builder, invoker, principal, request: Request { inputs, test } } = self;
-        let commit_branch = test.commit_branch.to_string();
+        let Self { builder, invoker, principal, request } = self;
+        let TestTool { inputs, commit_branch, project_path, required_envvars, required_secret_envvars, gate } = request;
+        let variables = SuppliedVariables { envvars: required_envvars, secrets: required_secret_envvars };
+        let test = TestRequest { project_path, commit_branch: commit_branch.clone(), variables, gate };
         let build = |progress| builder.build_branch(&principal, test, progress);
         let candidate = report(&events, build).await?;
         let source = InvocationSource::BranchTest {
             user_id: principal.user.to_string(),
-            commit_branch,
+            commit_branch: commit_branch.to_string(),
             commit: candidate.commit.clone(),
         };
         let call = Call {
@@ -88,7 +85,7 @@ impl Test {
     }
 }
 
-impl FromBody for Request {
+impl FromBody for TestTool {
     const NAME: &'static str = "TestTool";
 
     fn example() -> Value {
@@ -113,13 +110,13 @@ impl FromBody for Request {
             let detail = format!("{name} is in required_envvars and in required_secret_envvars; give it once");
             return fields.refuse("variable_twice", &detail);
         }
-        let secrets = secrets.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect();
-        let test = TestRequest {
-            project_path: project_path?,
+        Some(Self {
+            inputs: inputs?,
             commit_branch: commit_branch?,
-            variables: SuppliedVariables { envvars, secrets },
+            project_path: project_path?,
+            required_envvars: envvars,
+            required_secret_envvars: secrets.into_iter().map(|(name, value)| (name, SecretValue::new(value))).collect(),
             gate,
-        };
-        Some(Self { inputs: inputs?, test })
+        })
     }
 }

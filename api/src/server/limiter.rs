@@ -3,9 +3,10 @@
 //!
 //! A waiting connection costs its client nothing, so a full server evicts a connection for a new one, in this order:
 //!
-//! 1. a stalled connection of the client with most stalled connections, if they are more than a few,
+//! 1. a stalled connection of the client with most stalled connections, if they are more than a few or it has been stalled
+//!    for some seconds,
 //! 2. a connection without a request, of the client with most connections,
-//! 3. a stalled connection of a client with few stalled connections.
+//! 3. a newly stalled connection of a client with few stalled connections.
 //!
 //! Within one client the connection that has waited longest is evicted. A new connection is refused only when the server
 //! is answering on all others without waiting for a client. So neither a thousand idle sockets nor a thousand clients
@@ -91,8 +92,7 @@ impl Limiter {
         let (end, ended) = oneshot::channel();
         table.last_number += 1;
         let number = table.last_number;
-        let state = State::new(Instant::now());
-        table.connections.insert(number, Connection { client, state, end: Some(end) });
+        table.connections.insert(number, Connection { client, state: State::new(Instant::now()), end: Some(end) });
         Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
     }
 
@@ -101,8 +101,8 @@ impl Limiter {
         let mut table = self.table.lock();
         let tallies = table.tallies();
         for connection in table.connections.values_mut() {
-            let tally = tallies.get(&connection.client).copied().unwrap_or_default();
-            let stalled = tally.sharing(self.limits.connections_per_address_max);
+            let tally = tallies.get(&connection.client);
+            let stalled = tally.map_or(0, |tally| tally.sharing(self.limits.connections_per_address_max));
             if let Some(reason) = connection.state.overdue(now, &self.limits, stalled) {
                 connection.end(reason);
             }
@@ -123,16 +123,15 @@ impl Table {
     fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
         let mut tallies = BTreeMap::<_, Tally>::new();
         for connection in self.connections.values() {
-            tallies.entry(connection.client).or_default().add(&connection.state);
+            let tally = tallies.entry(connection.client).or_default();
+            *tally = tally.with(&connection.state);
         }
         tallies
     }
 
     fn tally(&self, client: IpAddr) -> Tally {
-        let mut tally = Tally::default();
-        let connections = self.connections.values().filter(|connection| connection.client == client);
-        connections.for_each(|connection| tally.add(&connection.state));
-        tally
+        let of_client = self.connections.values().filter(|connection| connection.client == client);
+        of_client.fold(Tally::default(), |tally, connection| tally.with(&connection.state))
     }
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.

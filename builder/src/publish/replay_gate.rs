@@ -2,6 +2,7 @@
 
 use registry::{Constraint, Principal, ToolId, ToolVersion};
 use runner::{Candidate, Difference, DifferenceKind, DifferingRun, LastRuns, ReplayReport};
+use serde::Serialize;
 
 use super::builder::Builder;
 use crate::error::Error;
@@ -13,14 +14,16 @@ const RUNS_SHOWN_MAX: usize = 3;
 /// Characters of each text in a difference.
 const TEXT_CHARACTERS_MAX: usize = 200;
 
-/// The thresholds for the replay of recorded runs against a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The thresholds for the replay of recorded runs against a candidate, in the format of the HTTP API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ReplayGate {
     /// Number of runs to replay: the most recent ones that have a tape.
+    #[serde(rename = "replay")]
     pub runs_max: u32,
     /// Maximum percentage of replayed runs whose result differs.
     pub different_percent_max: u32,
     /// Maximum percentage by which the computing time of all replayed runs together may grow. `None` for no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slower_percent_max: Option<u32>,
 }
 

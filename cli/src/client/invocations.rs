@@ -1,11 +1,9 @@
 //! Records of runs: list, search, show, replay.
-//!
-//! The server decodes requests by hand, so the type of a request is the client's own.
 
-use api::wire::{Replayed, ToolInvocation};
-use registry::Ledger;
+use api::wire::{ReplayToolInvocation, Replayed, ToolInvocation, search_field_name};
+use registry::{Ledger, SearchField};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::decoded_response::{DecodedResponse, read};
@@ -39,41 +37,6 @@ pub struct Search<'a> {
     pub filter: HistoryFilter,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum SearchField {
-    Output,
-    Message,
-    Type,
-    StackTrace,
-    Inputs,
-}
-
-impl SearchField {
-    /// The fields of results, which are searched by default.
-    pub const RESULT: [Self; 4] = [Self::Output, Self::Message, Self::Type, Self::StackTrace];
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::Output => "invocation_status.output",
-            Self::Message => "invocation_status.exception_message",
-            Self::Type => "invocation_status.exception_type",
-            Self::StackTrace => "invocation_status.exception_stack_trace",
-            Self::Inputs => "inputs",
-        }
-    }
-}
-
-/// The code that a replay runs: a version, or a branch. Neither means the recorded version.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct ReplayRequest {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit_branch: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project_path: Option<String>,
-}
-
 #[derive(Debug, Deserialize)]
 pub struct Invocations {
     pub tool_invocations: Vec<ToolInvocation>,
@@ -103,7 +66,7 @@ impl Client {
         let Search { text, fields, filter } = search;
         let call = filtered(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", *text)
-            .query_all("query_against", fields.iter().map(|field| field.wire_name()));
+            .query_all("query_against", fields.iter().copied().filter_map(search_field_name));
         self.invocations(call, limit).await
     }
 
@@ -140,7 +103,7 @@ impl Client {
     pub async fn replay(
         &self,
         id: &str,
-        request: &ReplayRequest,
+        request: &ReplayToolInvocation,
         show: impl FnMut(&Event),
     ) -> anyhow::Result<DecodedResponse<Replayed>> {
         let path = ["tool", "invocation", id, "replay"];

@@ -8,13 +8,14 @@ use anyhow::Context;
 use api::wire::{RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use registry::Ledger;
+use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
 
+use super::choice::choice;
 use super::constraint::Constraint;
 use super::times::past;
 use super::{completion, not_found};
-use crate::client::{Client, HistoryFilter, Invocations, Search, SearchField};
+use crate::client::{Client, HistoryFilter, Invocations, Search};
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
@@ -23,6 +24,19 @@ const SUMMARY_CHARACTERS_MAX: usize = 60;
 
 /// A cell without a value. A branch test has no version, and it may have no tool.
 const EMPTY: &str = "-";
+
+/// The fields of `--in`.
+const SEARCH_FIELDS: [(&str, SearchField); 5] = [
+    ("output", SearchField::Output),
+    ("message", SearchField::ExceptionMessage),
+    ("type", SearchField::ExceptionType),
+    ("stack-trace", SearchField::ExceptionStackTrace),
+    ("inputs", SearchField::Inputs),
+];
+
+/// The fields of results, which are searched by default.
+const RESULT: [SearchField; 4] =
+    [SearchField::Output, SearchField::ExceptionMessage, SearchField::ExceptionType, SearchField::ExceptionStackTrace];
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
@@ -102,7 +116,7 @@ pub struct SearchArguments {
     /// Words that a record must contain, all of them; `brav*` finds words that begin with brav
     query: String,
     /// Field to search; repeatable [default: all fields of the result]
-    #[arg(long = "in", value_enum, value_name = "FIELD")]
+    #[arg(long = "in", value_name = "FIELD", value_parser = choice(&SEARCH_FIELDS))]
     fields: Vec<SearchField>,
     #[command(flatten)]
     filter: FilterArguments,
@@ -144,7 +158,7 @@ async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyh
 
 async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let filter = read_filter(client, arguments.filter).await?;
-    let fields = if arguments.fields.is_empty() { &SearchField::RESULT[..] } else { &arguments.fields };
+    let fields = if arguments.fields.is_empty() { &RESULT[..] } else { &arguments.fields };
     let search = Search { text: &arguments.query, fields, filter };
     let answer = client.search_invocations(&search, arguments.amount.limit()).await?;
     if screen.is_json() {

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 
 use anyhow::Context;
+use api::wire::Input;
 use clap::Args;
+use registry::{EnvvarName, InvocationMode};
 use serde_json::{Map, Value};
 
-use crate::client::{Input, Mode};
+use super::choice::choice;
 use crate::failure::Failure;
 
+const MODES: [(&str, InvocationMode); 2] =
+    [("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)];
 /// Maximum inputs per call, from the API contract.
 const INPUTS_MAX: usize = 10;
 /// Maximum size of stdin. Larger than the server's limit on a request, so that users see the server's message.
@@ -22,8 +26,8 @@ pub struct InputArguments {
     #[arg(long = "input", short = 'i', value_name = "JSON")]
     inputs: Vec<String>,
     /// Invocation mode, which the tool sees
-    #[arg(long, value_enum, default_value_t)]
-    mode: Mode,
+    #[arg(long, default_value = "regular", value_parser = choice(&MODES))]
+    mode: InvocationMode,
     /// User variable for every input; repeatable
     #[arg(long = "user-variable", value_name = "NAME=VALUE")]
     user_variables: Vec<String>,
@@ -86,6 +90,16 @@ pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
         }
     }
     Ok(pairs)
+}
+
+/// Reads variables of a tool as `NAME=VALUE` pairs.
+pub fn variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
+    let one = |(name, value): (String, String)| {
+        let name = EnvvarName::parse(&name)
+            .map_err(|error| Failure::usage(error.to_string(), "give a name such as API_KEY"))?;
+        Ok((name, T::from(value)))
+    };
+    pairs(texts)?.into_iter().map(one).collect()
 }
 
 fn pair(text: &str) -> anyhow::Result<(String, String)> {

@@ -1,11 +1,12 @@
 //! `lathe replay`: repeats a recorded run offline and compares the results.
 
-use api::wire::{ReplayDifference, Replayed};
+use api::wire::{ReplayDifference, ReplayToolInvocation, Replayed};
 use clap::Args;
+use registry::{BranchName, ProjectPath};
 
 use super::constraint::Constraint;
 use super::not_found;
-use crate::client::{Client, ReplayRequest};
+use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::{RunDisplay, Screen, clipped, printable};
 
@@ -24,16 +25,19 @@ pub struct ReplayArguments {
     version: Option<Constraint>,
     /// Pushed branch to build and run, instead of a version
     #[arg(long)]
-    branch: Option<String>,
+    branch: Option<BranchName>,
     /// Project directory in the branch [default: that of the recorded version]
     #[arg(long, value_name = "DIRECTORY", requires = "branch")]
-    path: Option<String>,
+    path: Option<ProjectPath>,
 }
 
 pub async fn run(arguments: ReplayArguments, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let ReplayArguments { invocation, version, branch, path } = arguments;
-    let version = version.map(|constraint| constraint.to_string());
-    let request = ReplayRequest { version, commit_branch: branch, project_path: path };
+    let request = match (version, branch) {
+        (Some(constraint), _) => ReplayToolInvocation::Version { version: constraint.as_str().parse()? },
+        (None, Some(commit_branch)) => ReplayToolInvocation::Branch { commit_branch, project_path: path },
+        (None, None) => ReplayToolInvocation::Recorded {},
+    };
     let display = RunDisplay::start(&format!("replaying {invocation}"));
     let answer = client.replay(&invocation, &request, |event| display.show(event)).await;
     let what = format!("record {invocation}, or no live version that matches");

@@ -8,7 +8,7 @@
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, ReplayedBranch};
-use registry::{BranchName, Constraint, Invocation, InvocationId, Permission, Principal, ProjectPath, Store};
+use registry::{Invocation, InvocationId, Permission, Principal, ProjectPath, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
@@ -18,19 +18,8 @@ use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::text_types::{BRANCH_NAME, CONSTRAINT, PROJECT_PATH};
-use crate::wire::{Replayed, replay_example};
+use crate::wire::{ReplayToolInvocation, Replayed, replay_example};
 use crate::work::{Events, FinalResponse, Reply};
-
-pub(crate) struct Request {
-    code: Code,
-}
-
-/// The code to run.
-enum Code {
-    Itself,
-    Version(Constraint),
-    Branch { branch: BranchName, project_path: Option<ProjectPath> },
-}
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("replay-tool-invocation", Tag::History, "Replay a run")
@@ -53,12 +42,12 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(invocation): InPath<InvocationId>,
     reply: Reply,
-    Body(Request { code }): Body<Request>,
+    Body(code): Body<ReplayToolInvocation>,
 ) -> Result<response::Response, Error> {
     let run = store.get_invocation(&principal.organization, &invocation).await?.ok_or(Error::NotFound)?;
     let required = |permission| Requirement { principal: &principal, permission };
     required(Permission::InvokeTool).for_run(&store, &invocation).await?;
-    if matches!(code, Code::Branch { .. }) {
+    if matches!(code, ReplayToolInvocation::Branch { .. }) {
         required(Permission::ModifyTool).for_run(&store, &invocation).await?;
     }
     let work = Work { store, builder, invoker, principal, run, code };
@@ -71,21 +60,21 @@ struct Work {
     invoker: Invoker,
     principal: Principal,
     run: Invocation,
-    code: Code,
+    code: ReplayToolInvocation,
 }
 
 impl Work {
     async fn run(self, events: Events) -> Result<FinalResponse, Error> {
         let Self { store, builder, invoker, principal, run, code } = self;
         let target = match code {
-            Code::Itself => ReplayTarget::Itself,
-            Code::Version(constraint) => ReplayTarget::Version(constraint),
-            Code::Branch { branch, project_path } => {
+            ReplayToolInvocation::Recorded {} => ReplayTarget::Itself,
+            ReplayToolInvocation::Version { version } => ReplayTarget::Version(version),
+            ReplayToolInvocation::Branch { commit_branch, project_path } => {
                 let project_path = match project_path {
                     Some(path) => path,
                     None => path_of(&store, &run).await?,
                 };
-                let replayed = ReplayedBranch { commit_branch: branch, project_path };
+                let replayed = ReplayedBranch { commit_branch, project_path };
                 let build = |progress| builder.build_for_replay(&principal, replayed, progress);
                 ReplayTarget::Candidate(Box::new(report(&events, build).await?))
             }
@@ -105,7 +94,7 @@ async fn path_of(store: &Store, run: &Invocation) -> Result<ProjectPath, Error> 
     found.map(|version| version.project_path).ok_or(Error::Runner(runner::Error::ReplaySubject { wanted }))
 }
 
-impl FromBody for Request {
+impl FromBody for ReplayToolInvocation {
     const NAME: &'static str = "ReplayToolInvocation";
 
     fn example() -> Value {
@@ -120,21 +109,18 @@ impl FromBody for Request {
                 branch, the version that ran.",
             ),
         );
-        let branch =
+        let commit_branch =
             fields.optional("commit_branch", BRANCH_NAME.described("A branch. Its tip is built and replayed."));
         let project_path = fields.optional(
             "project_path",
             PROJECT_PATH
                 .described("The project's folder in the branch. When absent, the folder of the version that ran."),
         );
-        let code = match (version, branch) {
-            (Some(_), Some(_)) => {
-                return fields.refuse("replay_subject", "version and commit_branch cannot be combined");
-            }
-            (Some(constraint), None) => Code::Version(constraint),
-            (None, Some(branch)) => Code::Branch { branch, project_path },
-            (None, None) => Code::Itself,
-        };
-        Some(Self { code })
+        match (version, commit_branch) {
+            (Some(_), Some(_)) => fields.refuse("replay_subject", "version and commit_branch cannot be combined"),
+            (Some(version), None) => Some(Self::Version { version }),
+            (None, Some(commit_branch)) => Some(Self::Branch { commit_branch, project_path }),
+            (None, None) => Some(Self::Recorded {}),
+        }
     }
 }

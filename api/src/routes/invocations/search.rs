@@ -11,19 +11,13 @@ use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{FromQuery, OneOf, Query, QueryParameters, Text};
 use crate::openapi::{OperationDoc, Tag};
-use crate::wire::{ToolInvocation, run_example};
+use crate::wire::{SEARCH_FIELDS, ToolInvocation, run_example};
 use crate::work::FinalResponse;
 
 /// Records of a page, at most, and without `limit`.
 const LIMIT_MAX: u64 = 100;
 
-const FIELD: OneOf<SearchField> = OneOf(&[
-    ("invocation_status.output", SearchField::Output),
-    ("invocation_status.exception_message", SearchField::ExceptionMessage),
-    ("invocation_status.exception_type", SearchField::ExceptionType),
-    ("invocation_status.exception_stack_trace", SearchField::ExceptionStackTrace),
-    ("inputs", SearchField::Inputs),
-]);
+const FIELD: OneOf<SearchField> = OneOf(&SEARCH_FIELDS);
 
 const QUERY_DESCRIPTION: &str = "At most 32 words. A run must have all of them. A word with `*` at its end finds \
     the words that begin with it; there is no other syntax.";

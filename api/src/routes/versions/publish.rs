@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response;
-use builder::{Builder, PublishRequest, ReplayGate};
-use registry::{BranchName, BumpKind, OperationKind, ProjectPath, Store, ToolId};
+use builder::{Builder, PublishRequest};
+use registry::{OperationKind, Store, ToolId};
 use serde_json::{Value, json};
 
 use crate::auth::{Caller, Requirement};
@@ -13,23 +13,12 @@ use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use crate::routes::text_types::{PROJECT_PATH, RELEASE_BRANCH};
-use crate::wire::PublishedVersion;
+use crate::wire::{Bump, PublishToolVersion, PublishedVersion};
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
 
 /// Values of `bump_type`. `auto` is not in the contract.
-const BUMPS: OneOf<Option<BumpKind>> = OneOf(&[
-    ("major", Some(BumpKind::Major)),
-    ("minor", Some(BumpKind::Minor)),
-    ("patch", Some(BumpKind::Patch)),
-    ("auto", None),
-]);
-
-pub(crate) struct Request {
-    project_path: ProjectPath,
-    bump: Option<BumpKind>,
-    gate: Option<ReplayGate>,
-    commit_branch: Option<BranchName>,
-}
+const BUMPS: OneOf<Bump> =
+    OneOf(&[("major", Bump::Major), ("minor", Bump::Minor), ("patch", Bump::Patch), ("auto", Bump::Auto)]);
 
 pub(crate) fn operation() -> OperationDoc {
     let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
@@ -58,7 +47,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(tool): InPath<ToolId>,
     reply: Reply,
-    Idempotent { request, once }: Idempotent<Request>,
+    Idempotent { request, once }: Idempotent<PublishToolVersion>,
 ) -> Result<response::Response, Error> {
     if request.gate.is_some() {
         for permission in GATE_PERMISSIONS {
@@ -69,8 +58,8 @@ pub(crate) async fn handle(
     let operation =
         OperationRequest { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
     let publish = move |context: WorkContext| async move {
-        let Request { project_path, bump, gate, commit_branch } = request;
-        let operation = context.operation;
+        let PublishToolVersion { project_path, bump_type, gate, commit_branch } = request;
+        let (bump, operation) = (bump_type.kind(), context.operation);
         let request = PublishRequest { tool, project_path, bump, gate, commit_branch, operation, is_deliberate };
         let build = |progress| builder.publish(&principal, request, progress);
         let version = report(&context.events, build).await?;
@@ -79,7 +68,7 @@ pub(crate) async fn handle(
     reply.respond_as_operation(operation, publish).await
 }
 
-impl FromBody for Request {
+impl FromBody for PublishToolVersion {
     const NAME: &'static str = "PublishToolVersion";
 
     fn example() -> Value {
@@ -89,7 +78,7 @@ impl FromBody for Request {
     /// Reads the request. `commit_branch` is not in the contract.
     fn read(fields: &mut Fields) -> Option<Self> {
         let project_path = fields.required("project_path", PROJECT_PATH);
-        let bump = fields.required(
+        let bump_type = fields.required(
             "bump_type",
             BUMPS.described(
                 "The part of the version to increment. The server refuses a bump that is smaller than the changes need; \
@@ -102,7 +91,7 @@ impl FromBody for Request {
                 .described("A branch below `releases/`. When absent, the team's branch `releases/<organization>`."),
         );
         let gate = fields.optional("gate", replay_gate());
-        let (project_path, bump) = (project_path?, bump?);
-        Some(Self { project_path, bump, gate, commit_branch })
+        let (project_path, bump_type) = (project_path?, bump_type?);
+        Some(Self { project_path, bump_type, gate, commit_branch })
     }
 }

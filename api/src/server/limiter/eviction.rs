@@ -30,16 +30,16 @@ pub(super) struct Rank {
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
-    OneOfFewStalled,
+    /// For less than [`STALLED_BEFORE_IDLE`], one of few of its client.
+    NewlyStalled,
     Idle,
-    LongStalled,
-    OneOfManyStalled,
+    Stalled,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, connection: &State) {
-        self.connections += 1;
-        self.stalled += usize::from(connection.stalled_since().is_some());
+    pub(super) fn with(self, connection: &State) -> Self {
+        let stalled = self.stalled + usize::from(connection.stalled_since().is_some());
+        Self { connections: self.connections + 1, stalled }
     }
 
     /// Stalled connections that share the time of a crowded address; 0 while more than a quarter of its `connections_max`
@@ -53,18 +53,14 @@ impl Tally {
 impl Rank {
     /// Returns the rank of a connection among those of its client; `None` while the server does not wait for its client.
     pub(super) fn of(state: &State, client: Tally, now: Instant) -> Option<Self> {
-        if let Some(since) = state.stalled_since() {
-            let class = match client.stalled {
-                0..=STALLED_WITH_WHOLE_TIME_MAX if now.duration_since(since) < STALLED_BEFORE_IDLE => {
-                    Class::OneOfFewStalled
-                }
-                0..=STALLED_WITH_WHOLE_TIME_MAX => Class::LongStalled,
-                _ => Class::OneOfManyStalled,
-            };
-            return Some(Self { class, of_client: client.stalled, since: Reverse(since) });
-        }
-        let since = Reverse(state.idle_since()?);
-        Some(Self { class: Class::Idle, of_client: client.connections, since })
+        let Some(since) = state.stalled_since() else {
+            let since = Reverse(state.idle_since()?);
+            return Some(Self { class: Class::Idle, of_client: client.connections, since });
+        };
+        let is_one_of_few = client.stalled <= STALLED_WITH_WHOLE_TIME_MAX;
+        let is_new = now.duration_since(since) < STALLED_BEFORE_IDLE;
+        let class = if is_one_of_few && is_new { Class::NewlyStalled } else { Class::Stalled };
+        Some(Self { class, of_client: client.stalled, since: Reverse(since) })
     }
 }
 

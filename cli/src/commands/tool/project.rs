@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use registry::{BranchName, ProjectPath};
+
 use super::checkout::git;
 use crate::failure::Failure;
 
 /// Returns a project's path within its repository: from git for a local directory, else the given path.
-pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
+pub fn project_path(local: Option<&Path>) -> anyhow::Result<ProjectPath> {
     let directory = local.unwrap_or(Path::new("."));
     let prefix = if directory.is_dir() { git(directory, &["rev-parse", "--show-prefix"]) } else { None };
     let path = match (prefix, local) {
@@ -21,13 +23,16 @@ pub fn project_path(local: Option<&Path>) -> anyhow::Result<String> {
             "change to the project's directory, or give its path within the repository",
         ));
     }
-    Ok(path)
+    ProjectPath::parse(&path)
+        .map_err(|error| Failure::usage(error.to_string(), "give the project's path within the repository"))
 }
 
 /// Returns the branch that is checked out in the current directory.
-pub fn current_branch() -> anyhow::Result<String> {
-    git(Path::new("."), &["symbolic-ref", "--short", "HEAD"])
-        .ok_or_else(|| Failure::usage("no branch is checked out in the current directory", "name one with --branch"))
+pub fn current_branch() -> anyhow::Result<BranchName> {
+    let branch = git(Path::new("."), &["symbolic-ref", "--short", "HEAD"]);
+    let branch = branch
+        .ok_or_else(|| Failure::usage("no branch is checked out in the current directory", "name one with --branch"))?;
+    BranchName::parse(&branch).map_err(|error| Failure::usage(error.to_string(), "name another one with --branch"))
 }
 
 #[cfg(test)]
@@ -36,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_path_that_does_not_exist_is_used_as_given() {
-        assert_eq!(project_path(Some(Path::new("tools/weather/"))).expect("a path"), "tools/weather");
+        assert_eq!(project_path(Some(Path::new("tools/weather/"))).expect("a path").as_str(), "tools/weather");
     }
 
     #[test]
@@ -46,6 +51,6 @@ mod tests {
         assert!(project_path(Some(directory.path())).is_err());
         std::fs::create_dir_all(directory.path().join("tools/weather")).expect("created");
         let path = project_path(Some(&directory.path().join("tools/weather"))).expect("a path");
-        assert_eq!(path, "tools/weather");
+        assert_eq!(path.as_str(), "tools/weather");
     }
 }

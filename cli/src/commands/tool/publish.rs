@@ -4,24 +4,31 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
+use api::wire::{Bump, PublishToolVersion, ReplayGate};
 use clap::Args;
+use registry::BranchName;
 
 use source::{Source, Wanted};
 
 use super::checkout::Checkout;
 use super::project;
-use crate::client::{Bump, Client, PublishRequest, ReplayGate};
+use crate::client::Client;
+use crate::commands::choice::choice;
 use crate::commands::completion;
 use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
+
+const BUMPS: [(&str, Bump); 4] =
+    [("major", Bump::Major), ("minor", Bump::Minor), ("patch", Bump::Patch), ("auto", Bump::Auto)];
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
     /// The tool's name or id
     #[arg(add = completion::tools())]
     tool: String,
-    /// Part of the version to increase; the first version is 1.0.0 in any case
-    #[arg(long, value_enum)]
+    /// Part of the version to increase: major, minor, patch, or auto for the smallest that fits the changes; the first version
+    /// is 1.0.0 in any case
+    #[arg(long, value_parser = choice(&BUMPS))]
     bump: Bump,
     /// Publish only if the last recorded runs of the current version give the same results: replay:200 for 200 runs
     #[arg(long, value_name = "replay:RUNS", value_parser = gate_runs)]
@@ -34,7 +41,7 @@ pub struct PublishArguments {
     gate_slower: Option<u32>,
     /// Pushed branch to build, whatever is checked out [default: the checked-out releases/… branch, else releases/ORG]
     #[arg(long)]
-    branch: Option<String>,
+    branch: Option<BranchName>,
     /// Do not ask if the checkout differs from the pushed branch
     #[arg(long, short = 'y')]
     yes: bool,
@@ -45,8 +52,8 @@ pub struct PublishArguments {
 
 impl PublishArguments {
     fn gate(&self) -> Option<ReplayGate> {
-        let gate = |replay| ReplayGate {
-            replay,
+        let gate = |runs_max| ReplayGate {
+            runs_max,
             different_percent_max: self.gate_different,
             slower_percent_max: self.gate_slower,
         };
@@ -65,21 +72,21 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
     let tool = client.find_tool(&arguments.tool).await?;
     let project_path = match &arguments.path {
         Some(path) => project::project_path(Some(path))?,
-        None => format!("tools/{}", tool.name),
+        None => format!("tools/{}", tool.name).parse()?,
     };
     let near = arguments.path.as_deref().filter(|path| path.is_dir()).unwrap_or(Path::new("."));
     let wanted = Wanted {
-        project_path: &project_path,
-        checkout: Checkout::find(near, &project_path),
-        branch: arguments.branch.as_deref(),
+        project_path: project_path.as_str(),
+        checkout: Checkout::find(near, project_path.as_str()),
+        branch: arguments.branch.as_ref().map(BranchName::as_str),
         yes: arguments.yes,
     };
     let source = Source::find(client, &wanted).await?;
     source.confirm(&wanted, screen)?;
-    let request = PublishRequest {
+    let request = PublishToolVersion {
         project_path: project_path.clone(),
         bump_type: arguments.bump,
-        commit_branch: Some(source.branch.clone()),
+        commit_branch: Some(source.branch.parse()?),
         gate: arguments.gate(),
     };
     let display = BuildDisplay::start(&format!("publishing {}", tool.name));

@@ -4,7 +4,9 @@ use anyhow::bail;
 use api::wire::ToolInvocation;
 use serde_json::Value;
 
-use crate::client::{HistoryFilter, Search, SearchField};
+use registry::SearchField;
+
+use crate::client::{HistoryFilter, Search};
 use crate::demo::environment::Environment;
 use crate::demo::report::StepResult;
 use crate::demo::steps::second_version;
@@ -18,7 +20,7 @@ pub async fn search_outputs(environment: &Environment) -> anyhow::Result<StepRes
 
 pub async fn search_stack_traces(environment: &Environment) -> anyhow::Result<StepResult<()>> {
     let word = second_version::of(environment.template())?.stack_trace_word;
-    search(environment, word, SearchField::StackTrace).await
+    search(environment, word, SearchField::ExceptionStackTrace).await
 }
 
 async fn search(environment: &Environment, word: &str, field: SearchField) -> anyhow::Result<StepResult<()>> {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{bail, ensure};
-use api::wire::{InvocationResult, RunOutcome};
+use api::wire::{Input, InvocationResult, RunOutcome, TestTool};
+use registry::InvocationMode;
 use serde_json::{Map, Value, json};
 
-use crate::client::{Event, Input, InvokeRequest, Mode, TestRequest};
+use crate::client::{Event, InvokeRequest};
 use crate::demo::environment::{Environment, branch, project_path};
 use crate::demo::report::StepResult;
 use crate::output::RunDisplay;
@@ -19,12 +20,13 @@ const STRANGER: &str = "Mallory";
 const SIMULATED: &str = "Radia";
 
 pub async fn test_branch(environment: &Environment) -> anyhow::Result<StepResult<()>> {
-    let request = TestRequest {
-        inputs: vec![input(&json!({"name": "Ada"}), Mode::Regular)],
-        commit_branch: branch(),
-        project_path: project_path(),
+    let request = TestTool {
+        inputs: vec![input(&json!({"name": "Ada"}), InvocationMode::Regular)],
+        commit_branch: branch().parse()?,
+        project_path: project_path().parse()?,
         required_envvars: BTreeMap::new(),
         required_secret_envvars: BTreeMap::new(),
+        gate: None,
     };
     let display = RunDisplay::start("building");
     let answer = environment.client()?.test_branch(&request, |event| display.show(event)).await?;
@@ -79,11 +81,11 @@ fn check_simulated(results: &[InvocationResult]) -> anyhow::Result<()> {
 
 fn guest(name: &str) -> Input {
     let language = if name == "Frances" { "fr" } else { "en" };
-    let mode = if name == SIMULATED { Mode::ConversationSimulation } else { Mode::Regular };
+    let mode = if name == SIMULATED { InvocationMode::ConversationSimulation } else { InvocationMode::Regular };
     input(&json!({"name": name, "language": language}), mode)
 }
 
-fn input(parameters: &Value, mode: Mode) -> Input {
+fn input(parameters: &Value, mode: InvocationMode) -> Input {
     Input {
         input_parameters: parameters.as_object().cloned().unwrap_or_else(Map::new),
         invocation_mode: mode,

@@ -1,10 +1,10 @@
 //! Steps that create the tool, and publish and deprecate its versions.
 
 use anyhow::ensure;
-use api::wire::ToolVersion;
+use api::wire::{Bump, PublishToolVersion, ToolVersion};
 use serde_json::{Map, Value};
 
-use crate::client::{Bump, PublishRequest, VersionFilter, read_all};
+use crate::client::{VersionFilter, read_all};
 use crate::demo::environment::{Environment, TOOL, branch, project_path};
 use crate::demo::report::StepResult;
 use crate::output::BuildDisplay;
@@ -25,8 +25,8 @@ pub async fn publish_second(environment: &Environment, tool_id: &str) -> anyhow:
 }
 
 async fn publish(environment: &Environment, tool_id: &str, bump: Bump) -> anyhow::Result<String> {
-    let request =
-        PublishRequest { project_path: project_path(), bump_type: bump, commit_branch: Some(branch()), gate: None };
+    let (project_path, commit_branch) = (project_path().parse()?, Some(branch().parse()?));
+    let request = PublishToolVersion { project_path, bump_type: bump, commit_branch, gate: None };
     let display = BuildDisplay::start("building");
     let answer = environment.client()?.publish(tool_id, &request, |event| display.show(event)).await?;
     drop(display);

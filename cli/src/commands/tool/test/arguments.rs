@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use registry::BranchName;
 
 use crate::commands::input::InputArguments;
 use crate::registries::DefaultRegistries;
@@ -13,7 +14,7 @@ pub struct TestArguments {
     pub path: Option<PathBuf>,
     /// Test this pushed branch on the server, instead of the local directory
     #[arg(long)]
-    pub branch: Option<String>,
+    pub branch: Option<BranchName>,
     /// Test the pushed state of the branch that is checked out, on the server
     #[arg(long, conflicts_with = "branch")]
     pub pushed: bool,

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use api::wire::{BuildLog, BuildStep};
+use api::wire::{BuildLog, BuildStep, Input};
 use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
-use registry::{Clock, DataDir, EnvvarName, HostPattern, KeyRing};
-use runner::{EgressConfig, InvocationMode, Runners, TrialRunner};
+use registry::{Clock, DataDir, HostPattern, KeyRing};
+use runner::{EgressConfig, Runners, TrialRunner};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
 use super::arguments::TestArguments;
 use super::round::{Refusal, Round, Run, Step};
-use crate::client::{Event, Input, Mode};
+use crate::client::Event;
 use crate::commands::input;
 use crate::failure::Failure;
 use crate::home::Home;
@@ -48,7 +48,10 @@ impl LocalTester {
             return Err(Failure::usage(message, "give the project's directory, or a pushed branch with --branch"));
         }
         let inputs = arguments.input.read_given()?;
-        let variables = SuppliedVariables { envvars: named(&arguments.envvars)?, secrets: named(&arguments.secrets)? };
+        let variables = SuppliedVariables {
+            envvars: input::variables(&arguments.envvars)?,
+            secrets: input::variables(&arguments.secrets)?,
+        };
         let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
         if !data.cache().is_dir() {
             screen.note("the first test on this machine compiles the language images, which takes some seconds");
@@ -94,7 +97,7 @@ impl LocalTester {
         round.checks = self.builder.check(&built, progress).await?;
         for (index, input) in self.inputs.iter().enumerate() {
             let (variables, events) = (self.variables.clone(), event_sink(index + 1, progress.clone()));
-            let run = LocalRun { input: runner_input(input), variables, events, reaches_hosts: self.reaches_hosts };
+            let run = LocalRun { input: input.clone(), variables, events, reaches_hosts: self.reaches_hosts };
             let tried = self.builder.run(&built, run).await?;
             round.runs.push(Run::from(tried));
         }
@@ -140,27 +143,6 @@ fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
     let directory = data.scratch();
     let made = std::fs::create_dir_all(&directory).and_then(|()| TempDir::with_prefix_in("test-", &directory));
     made.with_context(|| format!("making a directory in {}", directory.display()))
-}
-
-fn named<T: From<String>>(pairs: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
-    let one = |(name, value): (String, String)| {
-        let name = EnvvarName::parse(&name)
-            .map_err(|error| Failure::usage(error.to_string(), "give a name such as API_KEY"))?;
-        Ok((name, T::from(value)))
-    };
-    input::pairs(pairs)?.into_iter().map(one).collect()
-}
-
-fn runner_input(input: &Input) -> runner::Input {
-    runner::Input {
-        input_parameters: input.input_parameters.clone(),
-        invocation_mode: match input.invocation_mode {
-            Mode::Regular => InvocationMode::Regular,
-            Mode::ConversationSimulation => InvocationMode::ConversationSimulation,
-        },
-        nonsensitive_user_variables: input.nonsensitive_user_variables.clone(),
-        sensitive_user_variables: input.sensitive_user_variables.clone(),
-    }
 }
 
 fn shown(event: BuildEvent) -> Event {
