@@ -65,6 +65,17 @@ def lock(directory):
     return directory.joinpath("requirements.lock").read_text()
 
 
+def normalised(name):
+    """A name as lock files write it: `ruamel.yaml` is `ruamel-yaml` there."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def release(pinned, name):
+    """The release of a package in a lock file."""
+    pins = re.findall(r"^([\w.-]+)==(\S+)", pinned, re.MULTILINE)
+    return {normalised(pin): number for pin, number in pins}[normalised(name)]
+
+
 def result(output, is_success):
     """The result in the words of the page."""
     if not is_success:
@@ -82,12 +93,11 @@ def tried(line, lathe):
         directory = Path(path)
         write_project(directory, name, example)
         pinned = lock(directory)
-        release = re.search(rf"^{re.escape(name)}==(\S+)", pinned, re.MULTILINE | re.IGNORECASE)
         command = [lathe, "tool", "test", ".", "--input", "{}"]
         run = subprocess.run(command, cwd=directory, capture_output=True, text=True)
     outcome = result(run.stdout + run.stderr, run.returncode == 0)
     print(f"{name}: {outcome}", file=sys.stderr, flush=True)
-    return name, release[1] if release else "", outcome
+    return name, release(pinned, name), outcome
 
 
 def main():
