@@ -24,6 +24,9 @@ use crate::{Error, Ports, TapeMode, run_end, ticker::Ticker};
 
 /// Bytes that pass between host and guest: sources and a bundle, which the builder bounds.
 const HOSTCALL_BYTES: usize = 192 << 20;
+/// Time to compile sources. The largest packages need some 15 seconds of computing, which take much longer on a busy machine.
+/// No code of an author runs meanwhile, so nothing can wait here, and the calling process has a limit of computing time.
+const COMPILE_WALL_MS: u64 = 90_000;
 /// Size of a failed check's message, which is part of responses, records and logs.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 const NAME_BYTES_MAX: usize = 1 << 10;
@@ -116,9 +119,9 @@ impl Interpreter {
         derive_schema: bool,
         limits: Limits,
     ) -> Result<Bundle, CompileFailure> {
-        let bytes = self.call(limits, async |image, store| image.call_compile(store, project).await).await?;
-        let input_schema =
-            self.call(limits, async |image, store| image.call_check(store, &bytes, derive_schema).await).await?;
+        let bytes = self.compiled(project, limits).await?;
+        let check = async |image: Image, store: &mut Store<Host>| image.call_check(store, &bytes, derive_schema).await;
+        let input_schema = self.call(limits, "importing the tool", check).await?;
         Ok(Bundle { bytes, input_schema })
     }
 
@@ -145,10 +148,20 @@ impl Interpreter {
         Ok(Some(schema))
     }
 
-    /// Calls an export in a fresh instance.
+    /// Compiles sources in an instance that runs none of the author's code.
+    async fn compiled(&self, project: &wire::Project, limits: Limits) -> Result<Vec<u8>, CompileFailure> {
+        let sources = project.files.iter().chain(&project.dependencies);
+        let bytes: usize = sources.map(|file| file.contents.len()).sum();
+        let activity = format!("compiling the tool with its packages ({bytes} bytes)");
+        let limits = Limits { wall_ms: COMPILE_WALL_MS, ..limits };
+        self.call(limits, &activity, async |image, store| image.call_compile(store, project).await).await
+    }
+
+    /// Calls an export in a fresh instance. The message of a failure names the `activity`.
     async fn call<T>(
         &self,
         limits: Limits,
+        activity: &str,
         call: impl AsyncFnOnce(Image, &mut Store<Host>) -> wasmtime::Result<Result<T, wire::CompileError>>,
     ) -> Result<T, CompileFailure> {
         let mut store = self.store(limits, TapeMode::Off);
@@ -158,8 +171,8 @@ impl Interpreter {
         };
         match tokio::time::timeout(limits.wall(), call).await {
             Ok(Ok(answer)) => answer.map_err(CompileFailure::from),
-            Ok(Err(error)) => Err(stopped(&error)),
-            Err(_) => Err(too_long(limits.wall())),
+            Ok(Err(error)) => Err(stopped(activity, &error)),
+            Err(_) => Err(too_long(activity, limits.wall())),
         }
     }
 
@@ -174,9 +187,9 @@ impl Interpreter {
     }
 }
 
-fn stopped(error: &wasmtime::Error) -> CompileFailure {
+fn stopped(activity: &str, error: &wasmtime::Error) -> CompileFailure {
     let message = run_end::message(error);
-    failure("import", format!("importing the tool stopped the interpreter: {message}"))
+    failure("import", format!("{activity} stopped the interpreter: {message}"))
 }
 
 /// Failure to describe the input, with the tool's output, which may tell the cause.
@@ -185,8 +198,8 @@ fn undescribed(problem: String, store: &Store<Host>) -> CompileFailure {
     failure("input-schema", cut(message.trim_end().to_owned(), MESSAGE_BYTES_MAX))
 }
 
-fn too_long(limit: Duration) -> CompileFailure {
-    failure("import", format!("importing the tool took longer than {} s", limit.as_secs()))
+fn too_long(activity: &str, limit: Duration) -> CompileFailure {
+    failure("import", format!("{activity} took longer than {} s", limit.as_secs()))
 }
 
 fn failure(check: &str, message: String) -> CompileFailure {

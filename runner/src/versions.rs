@@ -13,7 +13,7 @@ use crate::schema::InputSchema;
 
 /// Versions that stay in memory.
 const VERSIONS_MAX: usize = 1_024;
-/// Bytes of all bundles and mocks together. Most have some kilobytes; 1,024 of the largest, 8 MiB each, would take 8
+/// Bytes of all bundles and mocks together. Most have some kilobytes; 1,024 of the largest, 24 MiB each, would take 24
 /// GiB.
 const BUNDLE_BYTES_MAX: usize = 256 << 20;
 

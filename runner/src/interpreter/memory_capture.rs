@@ -17,6 +17,8 @@ use crate::{Error, Limits, Tape, TapeMode};
 const SEED: [u8; 32] = [0; 32];
 /// Check that a failed capture is reported under.
 const CHECK: &str = "snapshot";
+/// The activity in the message of a failed capture.
+const ACTIVITY: &str = "importing packages";
 
 impl Interpreter {
     /// Compiles a project without checking the bundle. `Ok(Err(_))` is the author's failure.
@@ -27,7 +29,7 @@ impl Interpreter {
         let ticker = Ticker::start(&self.engine).map_err(|error| Error::internal(error.to_string()))?;
         let _ticking = ticker.run();
         let project = wire::Project::from(project);
-        Ok(self.call(limits, async |image, store| image.call_compile(store, &project).await).await)
+        Ok(self.compiled(&project, limits).await)
     }
 
     /// Captures the memory of an instance that has loaded these bundles in order. The first bundle is the platform's own, with
@@ -49,8 +51,8 @@ impl Interpreter {
         let loaded =
             match tokio::time::timeout(limits.wall(), self.load_all(&mut store, bundles, counts_clock_reads)).await {
                 Ok(Ok(loaded)) => loaded,
-                Ok(Err(error)) => Err(stopped(&error)),
-                Err(_) => Err(too_long(limits.wall())),
+                Ok(Err(error)) => Err(stopped(ACTIVITY, &error)),
+                Err(_) => Err(too_long(ACTIVITY, limits.wall())),
             };
         if let Err(failure) = loaded {
             return Ok(Err(failure));

@@ -13,7 +13,7 @@ use crate::{Code, CodeBundle, Error};
 const COMPONENTS_MAX: usize = 64;
 /// Bundles that a runner process keeps.
 const BUNDLES_MAX: usize = 1_024;
-/// Bytes of all bundles of a runner process: eight of the largest.
+/// Bytes of all bundles of a runner process: two of the largest. Most have some kilobytes.
 const BUNDLE_BYTES_MAX: usize = 64 << 20;
 
 /// Artifacts that a runner has. At a bound the runner forgets all of them, and those in use are sent again.
