@@ -21,9 +21,9 @@ fn syntax_errors_name_file_and_line() {
     check(&team, |tool| tool.with_file("package/helper.py", "\n\n1 +\n"), &["(syntax): package/helper.py:3: "]);
     // The parser's stack overflows, so that no line is known.
     let deep = format!("x = {}1{}\n", "(".repeat(5_000), ")".repeat(5_000));
-    let reason =
-        "compiling the tool with its packages (10005 bytes) stopped the interpreter: the call stack is exhausted";
-    check(&team, |tool| tool.with_file("tool.py", &deep), &["compile failed", reason]);
+    let reasons =
+        ["compiling the tool with its packages (", "bytes) stopped the interpreter: the call stack is exhausted"];
+    check(&team, |tool| tool.with_file("tool.py", &deep), &reasons);
 }
 
 #[test]
