@@ -43,9 +43,9 @@ const IMPORTABLE: &str = "a tool can import its project's files, the packages in
                           assert, buffer, crypto, events, path, querystring, stream, string_decoder, url and util";
 
 /// The next step on a server without esbuild.
-const INSTALL: &str = "its operator installs it with `npm install --global esbuild`, names it with esbuild \
-                       (LATHE_ESBUILD), or names an npm registry that has it with npm_registry (LATHE_NPM_REGISTRY), \
-                       and starts the server again";
+const INSTALL: &str = "install it with `npm install --global esbuild`, or give `lathe tool test` or `lathe serve` the \
+                       program with --esbuild or LATHE_ESBUILD, or an npm registry that has it with --npm-registry or \
+                       LATHE_NPM_REGISTRY, for example https://npm.example";
 
 const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function: what it waits for it would wait for in \
                                   every run; await it in runTool, or in a function that runTool calls";
@@ -96,7 +96,7 @@ pub struct Sources<'a> {
 pub fn missing() -> Error {
     refuse(
         "toolchain",
-        format!("this server has no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
+        format!("there is no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
         Location::default(),
     )
 }

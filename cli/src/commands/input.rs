@@ -37,9 +37,13 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
+    pub const fn is_given(&self) -> bool {
+        !self.inputs.is_empty()
+    }
+
     /// Returns the given inputs, possibly none.
     pub fn read_given(&self) -> anyhow::Result<Vec<Input>> {
-        if self.inputs.is_empty() { Ok(Vec::new()) } else { self.read() }
+        if self.is_given() { self.read() } else { Ok(Vec::new()) }
     }
 
     /// Returns the given inputs, or one empty object.

@@ -11,6 +11,7 @@ mod project;
 mod provenance;
 mod publish;
 mod show;
+mod source;
 mod tags;
 mod test;
 mod update;

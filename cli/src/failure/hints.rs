@@ -45,9 +45,10 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
         "operation_in_progress" => Some("wait until the other operation has ended, then try again"),
         "variables_missing" => Some("set them, then publish again; `lathe envvar list TOOL` shows the variables"),
         "variable_required" => Some("deprecate the versions that require it, or set it to another value"),
-        "unknown_branch" | "unknown_commit" | "missing_project_directory" => {
+        "unknown_branch" | "unknown_commit" => {
             Some("commit and push it first; `git push` pushes the branch that is checked out")
         }
+        "missing_project_directory" => Some("commit and push it first, or name another directory with --path"),
         "user_unknown" => Some("`lathe user add USER --role ROLE` adds the user"),
         "role_unknown" => Some("`lathe role list` lists the roles"),
         "role_built_in" => Some("`lathe role create` creates a custom role"),
