@@ -47,7 +47,7 @@ def result(table, run):
     output = run.stdout + run.stderr
     if run.returncode != 0:
         lines = [line for line in output.splitlines() if re.search(r"failed \(|\[1\] failed", line)]
-        return "no: " + re.sub(r"^(error: |\[1\] failed [\d.]+ m?s )", "", lines[0] if lines else output.strip()[-200:])
+        return "no: " + re.sub(r"^(error: |\[1\] failed [\d.]+ m?s +)", "", lines[0] if lines else output.strip()[-200:])
     return ", ".join(["works", *(note for phrase, note in table.notes.items() if phrase in output)])
 
 

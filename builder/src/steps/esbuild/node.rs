@@ -85,7 +85,8 @@ pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
     let installed = installed(packages);
     let alias = |prefix: &str, name: &str| format!("--alias:{prefix}{name}=./{}", path(name));
     let bare = MODULES.iter().filter(|name| !is_installed(&installed, name)).map(|name| alias("", name));
-    MODULES.iter().chain(&OTHERS).map(|name| alias("node:", name)).chain(bare).collect()
+    let prefixed = MODULES.iter().chain(&OTHERS).map(|name| alias("node:", name));
+    prefixed.chain(bare).collect()
 }
 
 fn installed(packages: &[SourceFile]) -> BTreeSet<&str> {

@@ -27,11 +27,13 @@ const later = (milliseconds, value) => new Promise((resolve) => setTimeout(resol
 /** A channel without subscribers. */
 const channel = (name) => ({ name, hasSubscribers: false, publish() {}, subscribe() {}, unsubscribe: () => false });
 
+const stream = { isTTY: false, columns: 80, write: (text) => (console.log(String(text).replace(/\n$/, '')), true) };
 const process = {
   argv: [],
   browser: true,
   env: {},
   execArgv: [],
+  exit: refusing('process.exit'),
   pid: 1,
   platform: 'browser',
   version: '',
@@ -45,8 +47,9 @@ const process = {
   off: () => process,
   on: () => process,
   once: () => process,
+  stderr: stream,
+  stdout: stream,
 };
-Object.setPrototypeOf(process, Object.getPrototypeOf(absent('process')));
 
 const small = {
   console,
