@@ -8,14 +8,11 @@ package index that uv and the program use.
 
 import re
 import subprocess
-import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs/reference/python-packages.md"
-PARALLEL = 2
+import table
+
+INTRODUCTION = """A hundred much used packages, each in a tool that imports it and calls one of its functions. `tests/packages/python.py` makes this page: it
+locks the newest release with `uv`, and builds and runs the tool with `lathe tool test`."""
 
 MANIFEST = """[project]
 name = "example"
@@ -34,71 +31,23 @@ def run_tool(tool_input, metadata, config, conversation, send_status_event, user
     return {{"out": out}}
 """
 
-HEAD = """# Python packages
 
-A hundred much used packages, each in a tool that imports it and calls one of its functions. `tests/packages/python.py` makes this page: it
-locks the newest release with `uv`, and builds and runs the tool with `lathe tool test`. {works} of {all} work.
-
-| package | release | result |
-|---|---|---|
-"""
-
-
-def split(example):
-    """The imports at the beginning, and the statements after them."""
-    statements = example.split("; ")
-    count = next(index for index, text in enumerate(statements) if text.split()[0] not in ("import", "from"))
-    return statements[:count], statements[count:]
-
-
-def write_project(directory, name, example):
-    imports, body = split(example)
+def write_project(directory, name, imports, body):
     directory.joinpath("pyproject.toml").write_text(MANIFEST.format(name=name))
     directory.joinpath("tool.py").write_text(TOOL.format(imports="\n".join(imports), body="\n    ".join(body)))
 
 
-def lock(directory):
-    """Pins the newest releases for the image's Python. Returns the text of the lock file."""
+def lock(directory, name):
+    """Pins the newest releases for the image's Python."""
     command = ["uv", "pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.14"]
     command += ["--python-platform", "linux", "pyproject.toml", "--output-file", "requirements.lock"]
     subprocess.run(command, cwd=directory, check=True, capture_output=True)
-    return directory.joinpath("requirements.lock").read_text()
+    pinned = directory.joinpath("requirements.lock").read_text()
+    release = re.search(rf"^{re.escape(name)}==(\S+)", pinned, re.MULTILINE | re.IGNORECASE)
+    return release[1] if release else ""
 
 
-def result(output, is_success):
-    """The result in the words of the page."""
-    if not is_success:
-        lines = [line for line in output.splitlines() if re.search(r"failed \(|\[1\] failed", line)]
-        return "no: " + re.sub(r"^(error: |\[1\] failed [\d.]+ m?s )", "", lines[0] if lines else output.strip()[-200:])
-    notes = ["imported in each run"] if "imported in each run" in output else []
-    if "without its native files" in output:
-        notes.append("without native files")
-    return ", ".join(["works", *notes])
-
-
-def tried(line, lathe):
-    name, example = line.split("\t")
-    with tempfile.TemporaryDirectory() as path:
-        directory = Path(path)
-        write_project(directory, name, example)
-        pinned = lock(directory)
-        release = re.search(rf"^{re.escape(name)}==(\S+)", pinned, re.MULTILINE | re.IGNORECASE)
-        command = [lathe, "tool", "test", ".", "--input", "{}"]
-        run = subprocess.run(command, cwd=directory, capture_output=True, text=True)
-    outcome = result(run.stdout + run.stderr, run.returncode == 0)
-    print(f"{name}: {outcome}", file=sys.stderr, flush=True)
-    return name, release[1] if release else "", outcome
-
-
-def main():
-    lathe = Path(sys.argv[1]).resolve()
-    lines = HERE.joinpath("python.tsv").read_text().splitlines()
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        rows = list(pool.map(lambda line: tried(line, lathe), lines))
-    works = sum(outcome.startswith("works") for _, _, outcome in rows)
-    cells = (" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows)
-    PAGE.write_text(HEAD.format(works=works, all=len(rows)) + "".join(f"| {row} |\n" for row in cells))
-
+NOTES = {"imported in each run": "imported in each run", "without its native files": "without native files"}
 
 if __name__ == "__main__":
-    main()
+    table.main(table.Table("Python", INTRODUCTION, write_project, lock, NOTES))
