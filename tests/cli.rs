@@ -15,5 +15,6 @@ mod profiles;
 mod publish;
 mod reference;
 mod registries;
+mod tables;
 mod usage;
 mod variables;
