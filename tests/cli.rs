@@ -9,6 +9,7 @@ mod gc;
 mod git_credential;
 mod local;
 mod machine;
+mod mistakes;
 mod organizations;
 mod private;
 mod profiles;

@@ -13,6 +13,7 @@ mod publish;
 mod show;
 mod tags;
 mod test;
+mod tool_at;
 mod update;
 mod verify;
 mod version_arguments;
