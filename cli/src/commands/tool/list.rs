@@ -29,7 +29,11 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
     }
     let tools: Vec<Tool> = read_all(&documents)?;
     if tools.is_empty() {
-        screen.note("no tools; `lathe tool create NAME --description …` creates one");
+        screen.note(if filter.tags.is_empty() {
+            "no tools; `lathe tool create NAME --description …` creates one"
+        } else {
+            "no tools with these tags; `lathe tool list` lists all"
+        });
         return Ok(Outcome::Done);
     }
     screen.line(table(["name", "id", "tags", "variables", "state", "description"], tools.iter().map(row)))?;
