@@ -14,6 +14,7 @@ mod show;
 mod source;
 mod tags;
 mod test;
+mod tool_at;
 mod update;
 mod verify;
 mod version_arguments;
