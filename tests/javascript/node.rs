@@ -6,7 +6,7 @@ use super::{empty, server, typescript};
 use crate::harness::{Bump, NpmRegistry, Options, Team, npm_archive, npm_entry, npm_lock};
 
 /// Imports, an expression, and its value.
-const CASES: [(&str, &str, &str); 28] = [
+const CASES: [(&str, &str, &str); 29] = [
     ("", "'Ærøskøbing 12'.match(/\\p{L}+/gu)", r#"["Ærøskøbing"]"#),
     ("", "'añ1-'.replace(/[^\\p{L}\\p{N}]/gu, '')", r#""añ1""#),
     ("", "['Д', 'd'].map((text) => /^\\p{Script=Cyrillic}$/u.test(text))", "[true,false]"),
@@ -70,6 +70,7 @@ const CASES: [(&str, &str, &str); 28] = [
         "(() => { class Own extends Agent {} try { return new Own(); } catch (error) { return error.message; } })()",
         r#""http.Agent is not available in a tool""#,
     ),
+    ("import { isTypedArray } from 'util/types';", "isTypedArray(new Uint8Array())", "true"),
     ("import * as net from 'node:net';", "typeof net.connect", r#""function""#),
 ];
 

@@ -37,14 +37,18 @@ def write_project(directory, name, imports, body):
     directory.joinpath("tool.py").write_text(TOOL.format(imports="\n".join(imports), body="\n    ".join(body)))
 
 
+def normalised(name):
+    """A name as lock files write it: `ruamel.yaml` is `ruamel-yaml` there."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def lock(directory, name):
     """Pins the newest releases for the image's Python."""
     command = ["uv", "pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.14"]
     command += ["--python-platform", "linux", "pyproject.toml", "--output-file", "requirements.lock"]
     subprocess.run(command, cwd=directory, check=True, capture_output=True)
-    pinned = directory.joinpath("requirements.lock").read_text()
-    release = re.search(rf"^{re.escape(name)}==(\S+)", pinned, re.MULTILINE | re.IGNORECASE)
-    return release[1] if release else ""
+    pins = re.findall(r"^([\w.-]+)==(\S+)", directory.joinpath("requirements.lock").read_text(), re.MULTILINE)
+    return {normalised(pin): number for pin, number in pins}[normalised(name)]
 
 
 NOTES = {"imported in each run": "imported in each run", "without its native files": "without native files"}

@@ -13,7 +13,7 @@ struct Argument {
 pub fn argument_name(location: &[Value]) -> String {
     let Some((argument, rest)) = argument(location) else { return text(location) };
     let number = match (argument.name, rest.first().and_then(Value::as_u64)) {
-        ("--input", Some(index)) => format!(" {}", index + 1),
+        ("--input" | "--grant", Some(index)) => format!(" {}", index + 1),
         _ => String::new(),
     };
     let below: String = names(rest).filter(|name| *name != "input_parameters").map(|name| format!(" {name}")).collect();
@@ -45,7 +45,7 @@ fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
         ("body", "required_envvars") => ("--envvar", None),
         ("body", "required_secret_envvars") | ("query", "secret") => ("--secret", None),
         ("body", "gate") => ("--gate", None),
-        ("body", "grants") => ("--grant", None),
+        ("body", "grants") => ("--grant", Some("`lathe role list` shows roles with their grants")),
         ("body", "expires_at") => ("--expires-at", None),
         ("body" | "path", "user_id") => ("USER", Some("`lathe user list` lists the users")),
         ("body", "role") | ("path", "role_name") => ("ROLE", Some("`lathe role list` lists the roles")),
@@ -100,6 +100,7 @@ mod tests {
             (json!(["body", "updates", 0, "value"]), "VALUE"),
             (json!(["body", "inputs", 1, "input_parameters", "city"]), "--input 2 city"),
             (json!(["body", "tags", "team"]), "--tag team"),
+            (json!(["body", "grants", 0, "permission"]), "--grant 1 permission"),
             (json!(["path", "version"]), "VERSION"),
             (json!(["path", "invocation_id"]), "INVOCATION"),
             (json!(["query", "origin", 0]), "--origin"),

@@ -62,7 +62,7 @@ const OTHERS: [&str; 32] = [
 /// The directory of the files that stand for the modules. No file of a project or package has this name.
 const DIRECTORY: &str = ".lathe-node";
 
-/// The files that stand for the modules. The others are packages, too, because a package for browsers may replace an
+/// The files that stand for the modules. The others without `/` are packages, too: a package for browsers may replace an
 /// import of a package by nothing, and does so with `fs`.
 pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
     let installed = installed(packages);
@@ -72,10 +72,12 @@ pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
         |name: &str| file(path(name), format!("module.exports = globalThis[Symbol.for('lathe.node')]('{name}');\n"));
     let other = |name: &str| file(path(name), format!("module.exports = require('./others.cjs')('{name}');\n"));
     let package = |name: &&str| {
-        let main = if name.contains('/') { ".js" } else { "/index.js" };
-        file(format!("{PACKAGES}{name}{main}"), format!("module.exports = require('node:{name}');\n"))
+        let main = format!("module.exports = require('node:{name}');\n");
+        // Without its own, a package would be of the kind of module of the project.
+        let kind = r#"{"type":"commonjs"}"#.to_owned();
+        [file(format!("{PACKAGES}{name}/index.js"), main), file(format!("{PACKAGES}{name}/package.json"), kind)]
     };
-    let bare = OTHERS.iter().filter(|name| !is_installed(&installed, name)).map(package);
+    let bare = OTHERS.iter().filter(|name| !name.contains('/') && !is_installed(&installed, name)).flat_map(package);
     MODULES.map(of_image).into_iter().chain(OTHERS.map(other)).chain(bare).chain([shared]).collect()
 }
 
@@ -84,7 +86,8 @@ pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
 pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
     let installed = installed(packages);
     let alias = |prefix: &str, name: &str| format!("--alias:{prefix}{name}=./{}", path(name));
-    let bare = MODULES.iter().filter(|name| !is_installed(&installed, name)).map(|name| alias("", name));
+    let inner = OTHERS.iter().filter(|name| name.contains('/'));
+    let bare = MODULES.iter().chain(inner).filter(|name| !is_installed(&installed, name)).map(|name| alias("", name));
     let prefixed = MODULES.iter().chain(&OTHERS).map(|name| alias("node:", name));
     prefixed.chain(bare).collect()
 }
