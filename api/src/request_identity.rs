@@ -20,7 +20,7 @@ impl RequestIdentity {
         self.0.user.get_or_init(|| (principal.organization.clone(), principal.user.clone()));
     }
 
-    /// Sets the tool that the path names.
+    /// Sets the tool that the path names, by its id or by its name.
     pub(crate) fn set_tool(&self, tool: &ToolId) {
         self.0.tool.get_or_init(|| tool.clone());
     }

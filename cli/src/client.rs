@@ -9,6 +9,7 @@ mod connection;
 mod decoded_response;
 mod identity;
 mod invocations;
+mod location;
 mod pages;
 mod refusal;
 mod repository;

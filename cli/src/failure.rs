@@ -55,13 +55,14 @@ impl Failure {
         Self::Refused { code, message: message.into(), hint: hint.into() }.into()
     }
 
-    /// Adds a hint at the build's log to a refused publish, if there was a build.
+    /// Adds hints that name the tool to a refused publish: at the build's log, if anything was built, and at its variables.
     pub fn in_build_of(tool: &str, error: anyhow::Error) -> anyhow::Error {
-        let build = match error.downcast_ref::<Self>() {
-            Some(Self::Server { build_id: Some(build), .. }) => build.clone(),
-            _ => return error,
-        };
-        Self::advised(error, format!("`lathe tool log {tool} {build}` shows the build log"))
+        let Some(Self::Server { code, build_id, .. }) = error.downcast_ref::<Self>() else { return error };
+        let variables = (code == "variables_missing")
+            .then(|| format!("set them, then publish again; `lathe envvar list {tool}` shows the variables"));
+        let build = build_id.as_ref().filter(|_| code != "already_published");
+        let log = build.map(|build| format!("`lathe tool log {tool} {build}` shows the build log"));
+        variables.into_iter().chain(log).fold(error, Self::advised)
     }
 
     /// Adds a hint to a failure.

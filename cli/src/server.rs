@@ -19,7 +19,7 @@ mod sweep;
 mod telemetry;
 mod worker;
 
-pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_store, program};
+pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_existing_store, open_store, program};
 pub use builds::{BuildArguments, bubblewrap};
 pub use serve::serve;
 pub use settings::{DataArguments, ServeArguments, Settings};

@@ -21,7 +21,16 @@ pub struct DataDirLock {
     _file: File,
 }
 
+/// The SQLite file in a data directory.
+const DATABASE: &str = "lathe.db";
+
 impl DataDir {
+    /// Whether a directory is the data directory of an installation. Nothing is created.
+    #[must_use]
+    pub fn is_at(root: &Path) -> bool {
+        root.join(DATABASE).is_file()
+    }
+
     /// Creates the directory, accessible only to its owner, or removes the access of others to an existing one.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let root = root.into();
@@ -52,7 +61,7 @@ impl DataDir {
 
     /// The SQLite file.
     pub fn database(&self) -> PathBuf {
-        self.root.join("lathe.db")
+        self.root.join(DATABASE)
     }
 
     /// The artifacts.

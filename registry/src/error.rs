@@ -47,8 +47,8 @@ pub enum Error {
     #[error("the operation lost its lease on the tool: it took too long, and another operation began")]
     LeaseLost,
     #[error(
-        "{branch} has not moved since {version} was published from it a moment ago; push a commit first, or send an \
-         idempotency key or another bump to publish the same commit again"
+        "{branch} has not moved since {version} was published from it a moment ago; push a commit, or choose another bump to \
+         publish the same commit again"
     )]
     PublishedAlready { branch: BranchName, version: Version, id: VersionId },
     #[error("invocation {invocation} is already finished")]

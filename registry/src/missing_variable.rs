@@ -33,7 +33,7 @@ impl MissingVariable {
         fmt::from_fn(move |formatter| match (is_other_kind, is_secret) {
             (true, true) => write!(
                 formatter,
-                "{name} is set as a plain variable; this version needs a secret: `lathe envvar set {tool} {name} --secret`"
+                "{name} is set as a plain variable; this version needs a secret: `lathe envvar set {tool} {name}=- --secret`"
             ),
             (true, false) => write!(
                 formatter,
@@ -61,7 +61,7 @@ mod tests {
             MissingVariable { name, is_secret, is_other_kind }.explained("shop").to_string()
         };
         assert!(said(true, true).starts_with("KEY is set as a plain variable; this version needs a secret"));
-        assert!(said(true, true).ends_with("`lathe envvar set shop KEY --secret`"));
+        assert!(said(true, true).ends_with("`lathe envvar set shop KEY=- --secret`"));
         assert!(said(false, true).starts_with("KEY is set as a secret"));
         assert_eq!(said(true, false), "the secret KEY is not set: `lathe envvar set shop KEY=- --secret`");
         assert_eq!(said(false, false), "the variable KEY is not set: `lathe envvar set shop KEY=VALUE`");

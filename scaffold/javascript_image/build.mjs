@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { generate } from './generate.mjs';
+import { writeLicenses } from './licenses.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [output] = process.argv.slice(2);
@@ -15,7 +16,8 @@ const [output] = process.argv.slice(2);
 Math.random = () => 0.5;
 const { componentize } = await import('@bytecodealliance/componentize-js');
 
-await generate();
+// The engine is part of the package that makes the image.
+await writeLicenses([...await generate(), 'node_modules/@bytecodealliance/componentize-js/lib/starlingmonkey_embedding.wasm']);
 const { component } = await componentize({
   sourcePath: join(here, 'shim/lathe.js'),
   witPath: join(here, '../wit'),

@@ -53,13 +53,18 @@ function aliases() {
   return found;
 }
 
+/** Writes the files, and returns the paths of all files that became part of them. */
 export async function generate() {
   const directory = join(here, 'generated');
   await mkdir(directory, { recursive: true });
   const tables = { PROPERTIES: await properties(), ALIASES: aliases() };
   const exported = Object.entries(tables).map(([name, table]) => `export const ${name} = ${JSON.stringify(table, null, 1)};\n`);
   await writeFile(join(directory, 'properties.js'), exported.join(''));
-  const options = { absWorkingDir: here, bundle: true, format: 'esm', platform: 'browser', target: 'es2022', legalComments: 'none', minifySyntax: true, minifyWhitespace: true };
-  await build({ ...options, entryPoints: ['polyfills/modules.js'], inject: ['polyfills/process.js'], define: { global: 'globalThis' }, outfile: 'generated/node.js' });
-  await build({ ...options, stdin: { contents: "export { default } from 'unorm';", resolveDir: here }, outfile: 'generated/unorm.js' });
+  const options = { absWorkingDir: here, bundle: true, format: 'esm', platform: 'browser', target: 'es2022', legalComments: 'none', minifySyntax: true, minifyWhitespace: true, metafile: true };
+  const modules = await build({ ...options, entryPoints: ['polyfills/modules.js'], inject: ['polyfills/process.js'], define: { global: 'globalThis' }, outfile: 'generated/node.js' });
+  const forms = await build({ ...options, stdin: { contents: "export { default } from 'unorm';", resolveDir: here }, outfile: 'generated/unorm.js' });
+  const bundled = [modules, forms].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const unicode = [UNICODE, 'unicode-property-aliases-ecmascript', 'unicode-property-value-aliases-ecmascript'];
+  // esbuild lists files that a package replaces by nothing, too.
+  return [...bundled.filter((file) => !file.startsWith('(disabled):')), ...unicode.map((name) => `node_modules/${name}/index.js`)];
 }

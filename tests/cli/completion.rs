@@ -36,6 +36,8 @@ fn commands_options_and_names_of_tools_are_completed() {
         let tools = completed(&lathe, &[&["lathe"], command, &["gr"]].concat());
         assert_eq!(tools.trim(), "greet_guests", "{command:?}");
     }
+    // The profile on the line counts; nobody is logged in with this one.
+    assert_eq!(completed(&lathe, &["lathe", "--profile", "nobody", "tool", "publish", "gr"]).trim(), "");
 }
 
 #[test]

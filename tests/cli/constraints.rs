@@ -32,6 +32,13 @@ fn constraints_of_other_package_managers_are_understood() {
         assert_eq!(output.trim(), version, "{constraint}");
     }
     lathe.run(&["tool", "invoke", "greet@^"]).refused(2, &["`^` is no constraint", "^1.2"]);
+    lathe.run(&["tool", "invoke", "greet@latest"]).refused(2, &["PEP 440", "leave it out for the newest version"]);
+    // Over HTTP a constraint is PEP 440, and the refusal of another notation has its translation.
+    for (constraint, translated) in [("%5E1", "`^1` is not PEP 440; write `>=1,<2`"), ("1.x", "write `==1.*`")] {
+        let path = format!("/tool/{}/version/{constraint}/invoke", tool.id());
+        let refused = team.request("POST", &path).json(&json!({"inputs": []})).send().expect(422);
+        assert!(refused.to_string().contains(translated), "{refused}");
+    }
     lathe.run(&["tool", "invoke", "greet@3"]).refused(1, &["no live version of greet that matches ==3.*"]);
     let listed = lathe.json(&["tool", "versions", "greet", "--versions", "^1.0.1"]);
     assert_eq!(listed["tool_versions"].as_array().map(Vec::len), Some(2));

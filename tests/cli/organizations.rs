@@ -46,6 +46,30 @@ fn an_organisation_needs_no_server() {
 }
 
 #[test]
+fn a_command_for_an_existing_installation_creates_none() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let lathe = Lathe { home: directory.path(), directory: directory.path() };
+    let commands = [
+        &["gc", "--dry-run"][..],
+        &["gc"],
+        &["org", "key", "acme", "--user", "ada"],
+        &["org", "set", "acme", "--redact-answers", "on"],
+        &["org", "list"],
+    ];
+    let is_empty = |path: &str| std::fs::read_dir(directory.path().join(path)).expect("a directory").next().is_none();
+    for command in commands {
+        lathe.run(command).refused(1, &["there is no data directory", "lathe-data", "--data"]);
+        lathe.run(&[command, &["--data", "no"]].concat()).refused(1, &["there is no data directory", "--data"]);
+        assert!(is_empty("."), "{command:?}");
+    }
+    std::fs::create_dir(directory.path().join("empty")).expect("a directory");
+    for command in commands {
+        lathe.run(&[command, &["--data", "empty"]].concat()).refused(1, &["empty is no data directory", "--data"]);
+        assert!(is_empty("empty"), "{command:?}");
+    }
+}
+
+#[test]
 fn an_operator_creates_a_key_for_an_organisation_without_one() {
     let team = Team::new();
     team.post("/role", &serde_json::json!({"name": "clerk", "grants": []})).expect(201);
@@ -58,7 +82,10 @@ fn an_operator_creates_a_key_for_an_organisation_without_one() {
     sign_in(&team.server, &team.organization, text("api_key_id"), text("api_key")).expect(200);
     assert_eq!(team.delete(&format!("/api_key/{}", team.api_key_id)).status, 204);
     lathe.run(&["org", "key", &team.organization, "--user", "bob", "--data", data]).refused(1, &["bob"]);
-    lathe.run(&["org", "key", "nowhere", "--user", "ada", "--data", data]).refused(1, &["ada"]);
+    let said = lathe.run(&["org", "key", "nowhere", "--user", "ada", "--data", data]);
+    said.refused(1, &["there is no organisation `nowhere`", "lathe org list"]);
+    let set = ["org", "set", "nowhere", "--redact-answers", "on", "--data", data];
+    lathe.run(&set).refused(1, &["there is no organisation `nowhere`", "lathe org list"]);
     lathe.run(&["org", "create", "..", "--user", "ada", "--data", data]).refused(1, &["must not be . or .."]);
     lathe.run(&["org", "create", "other", "--user", "me", "--data", data]).refused(1, &["must not be one of: me"]);
 }

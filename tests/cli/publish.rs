@@ -1,4 +1,5 @@
-//! `lathe tool publish` in a checkout: it says what it publishes, and publishes nothing else than meant.
+//! `lathe tool publish` in a checkout: it says what it publishes, and publishes nothing else than meant. A test of a pushed
+//! branch says what it tests.
 
 use serde_json::{Value, json};
 
@@ -29,6 +30,8 @@ fn it_names_branch_commit_and_subject() {
     let said = team.lathe().run(&["tool", "publish", "shout", "--bump", "auto"]).ok();
     let line = format!("publishing tools/shout from {}, commit {} (shout: first version)", team.branch(), &head[..12]);
     assert!(said.stderr.contains(&line) && said.stderr.contains("check one: ok"), "{said:?}");
+    // The log has the subject for those who have no checkout.
+    assert!(said.stderr.contains(&format!("commit {head}: shout: first version")), "{said:?}");
     assert_eq!(commit_of(&team, "shout", "1.0.0"), head);
     drop(tool.body("return 1"));
 }
@@ -106,6 +109,73 @@ fn a_directory_that_is_only_here_is_pushed_first() {
     team.repository.commit();
     let refused = team.lathe().run(&["tool", "publish", "fresh", "--bump", "minor", "--yes"]);
     refused.refused(1, &["no directory `tools/fresh` on releases/", "push it first", "1 commit here is not pushed"]);
+}
+
+/// Whatever the checkout lacks, what it has besides is never forgotten.
+#[test]
+fn a_checkout_without_the_directory_stops_it() {
+    let team = Team::new();
+    let tool = released(&team, "shout");
+    let lathe = team.lathe();
+    let publish = ["tool", "publish", "shout", "--bump", "minor"];
+    team.repository.ok(&["mv", "tools/shout", "louder"]);
+    let missing = "`tools/shout` is not in this checkout; name another project with --path: --path louder";
+    lathe.run(&publish).refused(1, &[missing, "not committed"]);
+    team.repository.commit();
+    let push = format!("1 commit here is not pushed: `git push origin {}`", team.branch());
+    lathe.run(&publish).refused(1, &[missing, &push]);
+    // Another branch, from which the organisation's own would be published.
+    team.repository.ok(&["switch", "-q", "-c", "work"]);
+    lathe.run(&publish).refused(1, &[missing, "`work` is checked out"]);
+    assert!(tool.versions().is_empty());
+    lathe.ok(&[&publish[..], &["--yes"]].concat());
+    assert_eq!(tool.versions(), ["1.0.0"]);
+}
+
+#[test]
+fn each_difference_has_its_own_next_step() {
+    let team = Team::new();
+    drop(released(&team, "shout"));
+    let (lathe, branch) = (team.lathe(), team.branch());
+    let publish = ["tool", "publish", "shout", "--bump", "minor"];
+    // Behind the server there is nothing to push.
+    team.repository.ok(&["commit", "-q", "--allow-empty", "-m", "later"]);
+    team.push();
+    team.repository.ok(&["reset", "-q", "--hard", "HEAD~1"]);
+    let refused = lathe.run(&publish);
+    refused.refused(1, &[&format!("1 commit of {branch} is not here: `git pull`")]);
+    assert!(!refused.stderr.contains("push"), "{refused:?}");
+    // The commits of one release branch are not pushed to another.
+    team.repository.ok(&["switch", "-q", "-c", "releases/two"]);
+    team.repository.ok(&["commit", "-q", "--allow-empty", "-m", "two"]);
+    let said = lathe.run(&[&publish[..], &["--branch", &branch]].concat()).ok();
+    assert!(said.stderr.contains(&format!("`releases/two` is checked out, not {branch}")), "{said:?}");
+    assert!(!said.stderr.contains("git push"), "{said:?}");
+    // Versions come from release branches only, whether the server has the branch or not.
+    for branch in ["feature/x", "nope"] {
+        let refused = lathe.run(&[&publish[..], &["--branch", branch]].concat());
+        refused.refused(2, &["versions are published from branches below releases/", "lathe tool test --branch"]);
+    }
+}
+
+#[test]
+fn a_test_of_a_branch_says_what_it_tests() {
+    let team = Team::new();
+    let schema = json!({"type": "object", "required": ["text"]}).to_string();
+    let tool =
+        released(&team, "shout").manifest("input_schema = 'schema.json'").with_file("schema.json", &schema).pushed();
+    let head = team.repository.ok(&["rev-parse", "HEAD"]);
+    let tool = tool.body("return 'later'");
+    team.repository.commit();
+    let lathe = team.lathe();
+    let test = ["tool", "test", "--pushed", "tools/shout"];
+    // Without an input, the empty one is refused.
+    lathe.run(&test).refused(1, &["the input was {}, since none was given: add --input"]);
+    let said = lathe.run(&[&test[..], &["--input", r#"{"text": "a"}"#]].concat()).ok();
+    let line = format!("testing tools/shout from {}, commit {}", team.branch(), &head[..12]);
+    let push = format!("1 commit here is not pushed: `git push origin {}`", team.branch());
+    assert!(said.stderr.contains(&line) && said.stderr.contains(&push), "{said:?}");
+    drop(tool);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_plain_variable_becomes_a_secret_or_stays_what_it_is() {
     assert_eq!(listed["variables"][1], json!({"name": "SHOP_KEY", "is_secret": false, "required_by": []}));
     let said = lathe.run(&["tool", "publish", "shop", "--bump", "minor"]);
     let mend =
-        "SHOP_KEY is set as a plain variable; this version needs a secret: `lathe envvar set shop SHOP_KEY --secret`";
+        "SHOP_KEY is set as a plain variable; this version needs a secret: `lathe envvar set shop SHOP_KEY=- --secret`";
     said.refused(1, &[mend]);
     let set = lathe.run_with(&["--json", "envvar", "set", "shop", "SHOP_KEY=-", "--secret"], "s3cret").ok();
     assert_eq!((&set.document()["made_secret"], &set.document()["updated"]), (&json!(1), &json!(0)));

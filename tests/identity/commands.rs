@@ -41,7 +41,7 @@ fn refusals_name_the_next_step() {
     lathe.run(&["role", "show", "baker"]).refused(1, &["role `baker`", "lathe role list"]);
     lathe.run(&["role", "delete", "admin"]).refused(1, &["built in"]);
     lathe.run(&["role", "create", "baker"]).refused(2, &["no grants", "--file"]);
-    lathe.run(&["role", "create", "baker", "--grant", "Tool:Bake"]).refused(1, &["grants.0.permission"]);
+    lathe.run(&["role", "create", "baker", "--grant", "Tool:Bake"]).refused(1, &["--grant 1 permission"]);
     let regex = "Tool:InvokeTool if tool_name regex (";
     lathe.run(&["role", "create", "baker", "--grant", regex]).refused(1, &["regular expression"]);
     lathe.run(&["key", "create", "--user", "bob"]).refused(1, &["user `bob`", "lathe user add"]);

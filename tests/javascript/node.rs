@@ -6,7 +6,7 @@ use super::{empty, server, typescript};
 use crate::harness::{Bump, NpmRegistry, Options, Team, npm_archive, npm_entry, npm_lock};
 
 /// Imports, an expression, and its value.
-const CASES: [(&str, &str, &str); 22] = [
+const CASES: [(&str, &str, &str); 29] = [
     ("", "'Ærøskøbing 12'.match(/\\p{L}+/gu)", r#"["Ærøskøbing"]"#),
     ("", "'añ1-'.replace(/[^\\p{L}\\p{N}]/gu, '')", r#""añ1""#),
     ("", "['Д', 'd'].map((text) => /^\\p{Script=Cyrillic}$/u.test(text))", "[true,false]"),
@@ -57,6 +57,21 @@ const CASES: [(&str, &str, &str); 22] = [
         "(() => { try { assert.strictEqual(1, 2); } catch (error) { return error.code; } })()",
         r#""ERR_ASSERTION""#,
     ),
+    ("import { EOL } from 'node:os';", "EOL", r#""\n""#),
+    ("import { setTimeout as later } from 'timers/promises';", "await later(1, 'a')", r#""a""#),
+    ("import process from 'node:process';", "[process.env.HOME ?? null, process.cwd()]", r#"[null,"/"]"#),
+    (
+        "import fs, { readFileSync } from 'fs';",
+        "[() => readFileSync('a'), () => fs.promises.readFile('a')].map((use) => { try { return use(); } catch (error) { return error.message; } })",
+        r#"["fs.readFileSync is not available in a tool","fs.promises.readFile is not available in a tool"]"#,
+    ),
+    (
+        "import { Agent } from 'node:http';",
+        "(() => { class Own extends Agent {} try { return new Own(); } catch (error) { return error.message; } })()",
+        r#""http.Agent is not available in a tool""#,
+    ),
+    ("import { isTypedArray } from 'util/types';", "isTypedArray(new Uint8Array())", "true"),
+    ("import * as net from 'node:net';", "typeof net.connect", r#""function""#),
 ];
 
 #[test]
@@ -90,6 +105,39 @@ fn a_package_has_precedence_over_a_module_of_the_same_name() {
     let tool = tool
         .with_file("package-lock.json", &npm_lock(&dependencies, &[("node_modules/util", npm_entry("1.0.0", &own))]));
     assert_eq!(tool.published().invoke(json!({})).json(), json!([true, "undefined", "function"]));
+}
+
+/// A package that stores itself in `this` unless it finds CommonJS. Its package.json replaces `fs` by nothing.
+const UMD: &str = "(function (root, make) {
+  if (typeof require === 'function' && typeof exports === 'object' && typeof module === 'object') module.exports = make();
+  else root.umd = make();
+})(this, function () {
+  var dynamic = function (name) { return require(name); };
+  try { dynamic('fs'); } catch (error) { return { found: error.code, fs: Object.keys(require('fs')).length, has: !!require('fs').readFileSync }; }
+});
+";
+
+#[test]
+fn a_package_finds_commonjs() {
+    let umd = npm_archive(&[
+        ("package.json", r#"{"name": "umd", "version": "1.0.0", "main": "index.js", "browser": {"fs": false}}"#),
+        ("index.js", UMD),
+    ]);
+    let registry = NpmRegistry::serve(&[("umd", "1.0.0", &umd)]);
+    let environment = vec![("LATHE_NPM_REGISTRY".to_owned(), registry.url)];
+    let Some(server) = server(Options { environment, ..Options::default() }) else { return };
+    let team = Team::on(&server);
+    let dependencies = json!({"umd": "1.0.0"});
+    let lock = npm_lock(&dependencies, &[("node_modules/umd", npm_entry("1.0.0", &umd))]);
+    let expected = json!({"found": "MODULE_NOT_FOUND", "fs": 0, "has": false});
+    let body = "return umd;";
+    let tool = typescript(&team, "umd", &json!({"dependencies": dependencies}), "import umd from 'umd';", body);
+    assert_eq!(tool.with_file("package-lock.json", &lock).published().invoke(json!({})).json(), expected);
+    // With a second kind of module, project and packages are one script.
+    let before = "import './more.mts';\nimport umd from 'umd';";
+    let tool = typescript(&team, "umd_joint", &json!({"dependencies": dependencies}), before, body);
+    let tool = tool.with_file("package-lock.json", &lock).with_file("more.mts", "export const more = 1;\n");
+    assert_eq!(tool.published().invoke(json!({})).json(), expected);
 }
 
 #[test]

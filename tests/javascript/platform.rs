@@ -49,7 +49,7 @@ fn a_tool_has_web_apis_and_a_replay_sees_the_same_values() {
         "input": {"a": [1, null]}, "mode": "regular", "name": "platform", "config": {"envvars": {}, "secrets": {}},
         "conversation": null, "userVariables": {"nonsensitive": {}, "sensitive": {}}, "timers": ["10", "30"],
         "ticked": true, "parts": ["a,b"], "aborted": "TimeoutError", "clone": "1970-01-01T00:00:00.000Z",
-        "url": "https://h.example/b?c=%C3%BC", "text": "eA==ü", "none": ["undefined", "undefined", "undefined"],
+        "url": "https://h.example/b?c=%C3%BC", "text": "eA==ü", "none": ["undefined", "function", "undefined"],
     });
     for (name, value) in expected.as_object().expect("an object") {
         assert_eq!(&said[0][name], value, "{name}");

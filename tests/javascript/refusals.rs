@@ -34,8 +34,8 @@ fn cases() -> [Case; 15] {
         (
             "node",
             json!({}),
-            "\nimport fs from 'node:fs';\nexport const runTool = () => fs;\n",
-            &["bundle failed (import): index.ts:2: Could not resolve \"node:fs\"", "of Node.js the modules"],
+            "\nimport 'node:sqlite';\nexport const runTool = () => 1;\n",
+            &["bundle failed (import): index.ts:2: Could not resolve \"node:sqlite\"", "and modules of Node.js"],
         ),
         ("absent", json!({}), "import './absent';\n", &["index.ts:1: Could not resolve \"./absent\""]),
         (

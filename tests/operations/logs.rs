@@ -54,6 +54,10 @@ fn every_request_leaves_one_line_without_secrets() {
         .collect();
     let line = self::line(&server, ran.headers["x-request-id"].to_str().expect("text"));
     assert_eq!((&line["tool"], &line["runs"]), (&json!(tool.id()), &json!(runs.join(","))), "{line:#}");
+    let named = team.post("/tool/by-name/traced/version/1.0.0/invoke", &body);
+    assert_eq!(named.status, 200, "{named:?}");
+    let line = self::line(&server, named.headers["x-request-id"].to_str().expect("text"));
+    assert_eq!(line["tool"], tool.id(), "{line:#}");
     let shown = team.request("GET", &format!("/tool/invocation/{}", runs[0])).send();
     let line = self::line(&server, shown.headers["x-request-id"].to_str().expect("text"));
     assert_eq!((line.get("tool"), &line["runs"]), (None, &json!(runs[0])), "{line:#}");

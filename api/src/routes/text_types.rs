@@ -6,7 +6,7 @@
 
 use registry::{
     ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
-    RoleName, Tags, Timestamp, ToolId, ToolName, UserId,
+    RoleName, Tags, Timestamp, ToolId, ToolName, UserId, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -77,7 +77,18 @@ pub(crate) const ROLE_NAME: Text<RoleName> =
     Text::of_type(|| json!({"type": "string", "maxLength": RoleName::BYTES_MAX, "pattern": "^[a-z0-9_-]+$"}));
 
 /// A parser reads version constraints; no pattern of a readable length describes them.
-pub(crate) const CONSTRAINT: Text<Constraint> = Text::of_type(|| json!({"type": "string", "x-parsed": "pep-440"}));
+pub(crate) const CONSTRAINT: Text<Constraint> =
+    Text::new(|| json!({"type": "string", "x-parsed": "pep-440"}), constraint);
+
+/// Reads a constraint. The refusal of another package manager's notation has the translation.
+fn constraint(text: &str) -> Result<Constraint, String> {
+    Constraint::parse(text).map_err(|error| match to_pep440(text) {
+        Ok(translated) if Constraint::parse(&translated).is_ok() => {
+            format!("`{text}` is not PEP 440; write `{translated}`")
+        }
+        _ => error.to_string(),
+    })
+}
 
 /// The id of an object of another service, which has the form of the ids of this one.
 pub(crate) const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text| {
@@ -152,10 +163,10 @@ path_parameters! {
 /// An empty constraint admits every version. A path refuses it, so that a missing text does not deprecate all versions.
 const PATH_CONSTRAINT: Text<Constraint> = Text::new(
     || json!({"type": "string", "minLength": 1, "x-parsed": "pep-440-clause"}),
-    |text| match Constraint::parse(text) {
+    |text| match constraint(text) {
         Ok(constraint) if constraint.is_any() => {
             Err("version constraint must not be empty here; >=0 means every version".to_owned())
         }
-        parsed => parsed.map_err(|error| error.to_string()),
+        parsed => parsed,
     },
 );

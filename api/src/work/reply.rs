@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use registry::{OperationId, Store};
+use registry::{OperationId, Store, ToolId};
 use tokio::sync::mpsc::{self, Receiver};
 
 use super::FinalResponse;
@@ -58,6 +58,11 @@ impl DocumentedInput for Reply {
 }
 
 impl Reply {
+    /// Notes the tool of a request whose path does not have the tool's id.
+    pub(crate) fn note_tool(&self, tool: &ToolId) {
+        self.identity.set_tool(tool);
+    }
+
     /// Runs `work` in a task and responds with its outcome.
     pub(crate) async fn respond<W, F>(self, work: W) -> Result<Response, Error>
     where

@@ -16,6 +16,7 @@ use crate::package_audit::PackageAudit;
 use crate::progress::Progress;
 use crate::sandbox::{Missing, Sandbox};
 use crate::source::{self, CommitId, HeldCommit, Repositories, Repository};
+use crate::text::shown;
 use crate::toolchain::project::Caches;
 use crate::workers::Workers;
 
@@ -148,6 +149,13 @@ impl Builder {
     }
 }
 
+/// A commit by its id and its subject.
+async fn named(repository: &Repository, id: CommitId) -> Result<String, Error> {
+    let repository = repository.clone();
+    let subject = blocking(move || repository.subject(&id)).await?;
+    Ok(subject.map_or_else(|| format!("commit {id}"), |subject| format!("commit {id}: {}", shown(&subject))))
+}
+
 /// A project at a commit.
 pub(super) struct Commit<'a> {
     pub repository: &'a Repository,
@@ -166,7 +174,7 @@ impl<'a> Commit<'a> {
 
     async fn build(self, pipeline: &Pipeline, progress: &Progress) -> Result<Built, Error> {
         let Self { repository, id, project_path, branch, caches, accepts } = self;
-        progress.line(format!("commit {id}"));
+        progress.line(named(repository, id).await?);
         let (repository, path) = (repository.clone(), project_path.clone());
         let export = async {
             let exported = blocking(move || source::export(&repository, &id, &path)).await?;

@@ -75,6 +75,13 @@ impl Repository {
         held.map(HeldCommit).ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
     }
 
+    /// The first line of a commit's message, if there is one. Characters that are not UTF-8 are replaced.
+    pub fn subject(&self, commit: &CommitId) -> Option<String> {
+        let git = self.open().ok()?;
+        let commit = git.find_commit(commit.oid()).ok()?;
+        commit.summary_bytes().map(|subject| String::from_utf8_lossy(subject).into_owned())
+    }
+
     /// Keeps a commit durably under `refs/lathe/<name>`, whatever happens to its branch. Pinning the same commit again has no
     /// effect.
     ///

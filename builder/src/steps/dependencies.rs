@@ -82,6 +82,14 @@ impl Packages {
             return if asked.is_empty() { Ok(Default::default()) } else { Err(lock::missing(has_uv_lock)) };
         };
         let (mut fetched, mut bytes) = (Fetched::default(), 0);
+        if let Some(line) = lock::own_line(lock) {
+            progress.line(format!(
+                "{}:{line}: {} is the platform's own: the build uses the server's release, and not the version, URL or hash of \
+                 this line",
+                lock::FILE,
+                lock::OWN_PACKAGE
+            ));
+        }
         let lock = lock.clone();
         for pinned in blocking(move || lock::parse(&lock)).await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));

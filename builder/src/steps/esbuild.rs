@@ -39,13 +39,12 @@ const STDOUT_BYTES_MAX: u64 = 64 << 10;
 /// Characters of esbuild's message, which quotes the author's own line.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
-const IMPORTABLE: &str = "a tool can import its project's files, the packages in its lock file, and of Node.js the modules \
-                          assert, buffer, crypto, events, path, querystring, stream, string_decoder, url and util";
+const IMPORTABLE: &str = "a tool can import its project's files, the packages in its lock file, and modules of Node.js";
 
 /// The next step on a server without esbuild.
-const INSTALL: &str = "its operator installs it with `npm install --global esbuild`, names it with esbuild \
-                       (LATHE_ESBUILD), or names an npm registry that has it with npm_registry (LATHE_NPM_REGISTRY), \
-                       and starts the server again";
+const INSTALL: &str = "install it with `npm install --global esbuild`, or give `lathe tool test` or `lathe serve` the \
+                       program with --esbuild or LATHE_ESBUILD, or an npm registry that has it with --npm-registry or \
+                       LATHE_NPM_REGISTRY, for example https://npm.example";
 
 const NO_TOP_LEVEL_AWAIT: &str = "a module cannot `await` outside of a function: what it waits for it would wait for in \
                                   every run; await it in runTool, or in a function that runTool calls";
@@ -73,8 +72,16 @@ const OPTIONS: [&str; 18] = [
     "--log-limit=1",
 ];
 
+/// The option that defines `require` for code that looks whether it is a module of CommonJS, and for names that are known
+/// at run time only. A footer leaves `"use strict"` at the beginning of the script.
+const REQUIRE: &str = "--footer:js=function require(name){throw Object.assign(new Error(\"Cannot find module '\"+name+\"'\"),\
+                       {code:\"MODULE_NOT_FOUND\"})}";
+
 /// Options that leave packages out of the script and resolve imports to the packages in memory.
-const APART: [&str; 2] = ["--packages=external", "--banner:js=var require=globalThis[Symbol.for(\"lathe.packages\")];"];
+const APART: [&str; 2] = [
+    "--packages=external",
+    "--footer:js=function require(name){return globalThis[Symbol.for(\"lathe.packages\")](name)}",
+];
 
 /// Esbuild, the program that confines it, and the directories that it runs in.
 #[derive(Clone, Copy)]
@@ -96,7 +103,7 @@ pub struct Sources<'a> {
 pub fn missing() -> Error {
     refuse(
         "toolchain",
-        format!("this server has no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
+        format!("there is no esbuild, which JavaScript and TypeScript need: {INSTALL}"),
         Location::default(),
     )
 }
@@ -110,7 +117,7 @@ pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<So
         let message = "the file is missing: set `entry_point` to the one that exports runTool";
         return Err(refuse("entry-point", message.into(), Location::file(sources.entry_point)));
     }
-    let scratch = run(bundler, sources, &[]).await?;
+    let scratch = run(bundler, sources, &[REQUIRE]).await?;
     blocking(move || taken(&scratch)).await?.map_err(Error::internal)
 }
 
@@ -119,7 +126,7 @@ async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Resul
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, mut packages, .. } = sources;
     let aliases = node::aliases(&packages);
-    packages.extend(node::files());
+    packages.extend(node::files(&packages));
     let scratches = bundler.scratches.clone();
     let scratch = blocking(move || written(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
     // The child confines itself and then executes esbuild.

@@ -57,6 +57,16 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
     Ok(packages)
 }
 
+/// The line of the platform's own package, if the lock file has it.
+#[must_use]
+pub fn own_line(bytes: &[u8]) -> Option<u32> {
+    let entries = logical_lines(std::str::from_utf8(bytes).ok()?);
+    entries
+        .into_iter()
+        .find(|(_, entry)| name::leading(entry).is_some_and(|(name, _)| name == OWN_PACKAGE))
+        .map(|(line, _)| line)
+}
+
 /// The error for a missing lock file, which explains how to create it.
 pub fn missing(has_uv_lock: bool) -> Error {
     let why = if has_uv_lock { "uv.lock has to be exported" } else { "dependencies need a lock file with hashes" };

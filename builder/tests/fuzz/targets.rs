@@ -44,7 +44,10 @@ fn requirements_lock() {
         "a[b] == 1!2.0rc1+x ; (os_name in 'nt' and sys_platform == 'wasi') or '3' < python_version --hash={HASH}"
     );
     let own = format!("amigo_tool_scaffold @ https://user:token@host.example/x.tar.gz ; os_name == 'nt' --hash={HASH}");
-    Target::new("requirements.lock", &[&lines, &hard, &own], |bytes| drop(lock::parse(bytes))).run();
+    Target::new("requirements.lock", &[&lines, &hard, &own], |bytes| {
+        let _ = (lock::parse(bytes), lock::own_line(bytes));
+    })
+    .run();
 }
 
 #[test]

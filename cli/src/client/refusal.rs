@@ -6,18 +6,29 @@ use std::fmt::Display;
 use reqwest::Response;
 use serde_json::Value;
 
+use super::location;
 use crate::failure::Failure;
 
 /// Reads a refusal. A response without the API's error document is described by its status.
 pub async fn refusal(response: Response) -> Failure {
     let status = response.status();
     let body: Value = response.json().await.unwrap_or_default();
-    Failure::Server {
+    let hint = hint(body.get("detail"));
+    let failure = Failure::Server {
         status: status.as_u16(),
         code: body.get("code").and_then(Value::as_str).unwrap_or_default().to_owned(),
         detail: detail_text(body.get("detail")).unwrap_or_else(|| format!("the server answered {status}")),
         build_id: body.get("build_id").and_then(Value::as_str).map(str::to_owned),
+    };
+    match hint {
+        Some(hint) => Failure::Advised { failure: Box::new(failure), advice: hint.to_owned() },
+        None => failure,
     }
+}
+
+/// The next step for the first problem of a malformed request that has one.
+fn hint(detail: Option<&Value>) -> Option<&'static str> {
+    detail?.as_array()?.iter().find_map(|item| location::hint(item["loc"].as_array()?))
 }
 
 /// Reads `detail`, which is a text, or a list of `{loc, msg}` for a malformed request.
@@ -30,9 +41,8 @@ pub fn detail_text(detail: Option<&Value>) -> Option<String> {
 }
 
 fn item_text(item: &Value) -> String {
-    let part_text = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
-    let location = item["loc"].as_array().into_iter().flatten().map(part_text).collect::<Vec<_>>().join(".");
-    format!("{location}: {}", item["msg"].as_str().unwrap_or("not accepted"))
+    let argument = item["loc"].as_array().map(|location| location::argument_name(location)).unwrap_or_default();
+    format!("{argument}: {}", item["msg"].as_str().unwrap_or("not accepted"))
 }
 
 pub fn unreachable(url: &str, error: &reqwest::Error) -> Failure {
@@ -61,6 +71,6 @@ mod tests {
     fn both_forms_of_detail_are_read() {
         assert_eq!(detail_text(Some(&json!("no"))).as_deref(), Some("no"));
         let list = json!([{"loc": ["body", "inputs", 0], "msg": "missing", "type": "missing"}]);
-        assert_eq!(detail_text(Some(&list)).as_deref(), Some("body.inputs.0: missing"));
+        assert_eq!(detail_text(Some(&list)).as_deref(), Some("--input 1: missing"));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::wire::{CreatedTool, Tool};
+use registry::ToolName;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -43,17 +44,31 @@ impl Client {
 
     /// Finds the live tool with a name, or the tool with an id.
     pub async fn find_tool(&self, name_or_id: &str) -> anyhow::Result<Tool> {
-        let found =
-            if is_id(name_or_id) { self.tool_by_id(name_or_id).await? } else { self.tool_by_name(name_or_id).await? };
-        found.ok_or_else(|| {
-            Failure::coded(
-                "not_found",
-                format!("there is no tool `{name_or_id}`"),
-                format!(
-                    "`lathe tool list` lists the tools; `lathe tool create {name_or_id} --description …` creates this one"
-                ),
-            )
-        })
+        if let Some(found) = self.live_tool(name_or_id).await? {
+            return Ok(found);
+        }
+        let deprecated = self.deprecated_tool(name_or_id).await?;
+        Err(deprecated.map_or_else(|| missing_tool(name_or_id), |tool| deprecated_tool(&tool)))
+    }
+
+    /// Finds the tool of some records: the live one with a name, else the last deprecated one, or the tool with an id.
+    pub async fn find_tool_of_records(&self, name_or_id: &str) -> anyhow::Result<Tool> {
+        if let Some(found) = self.live_tool(name_or_id).await? {
+            return Ok(found);
+        }
+        self.deprecated_tool(name_or_id).await?.ok_or_else(|| missing_tool(name_or_id))
+    }
+
+    /// The live tool with a name, or the tool with an id.
+    async fn live_tool(&self, name_or_id: &str) -> anyhow::Result<Option<Tool>> {
+        if is_id(name_or_id) { self.tool_by_id(name_or_id).await } else { self.tool_by_name(name_or_id).await }
+    }
+
+    /// The last deprecated tool with a name. Another tool may have the name of a deprecated one.
+    async fn deprecated_tool(&self, name: &str) -> anyhow::Result<Option<Tool>> {
+        let filter = ToolFilter { deprecated: Some(true), tags: Vec::new() };
+        let tools: Vec<Tool> = read_all(&self.all_pages(filtered(&filter), "tools").await?)?;
+        Ok(tools.into_iter().filter(|tool| tool.name == name).max_by(|a, b| a.updated_at.cmp(&b.updated_at)))
     }
 
     async fn tool_by_id(&self, id: &str) -> anyhow::Result<Option<Tool>> {
@@ -100,6 +115,29 @@ impl Client {
     pub async fn modify_envvars(&self, id: &str, changes: Value) -> anyhow::Result<()> {
         self.execute(Call::new(Method::POST, &["tool", id, "envvar"]).body(changes)).await
     }
+}
+
+/// The error for a name or an id without a tool. A hint suggests only names that a tool may have.
+fn missing_tool(name_or_id: &str) -> anyhow::Error {
+    let hint = match name_or_id.split_once('@') {
+        Some((name, _)) => format!("name the tool without a version: `{name}`"),
+        None if ToolName::parse(name_or_id).is_ok() && !is_id(name_or_id) => format!(
+            "`lathe tool list` lists the tools; `lathe tool create {name_or_id} --description …` creates this one"
+        ),
+        None => "`lathe tool list` lists the tools".to_owned(),
+    };
+    Failure::coded("not_found", format!("there is no tool `{name_or_id}`"), hint)
+}
+
+/// The error for a name that only a deprecated tool has.
+fn deprecated_tool(Tool { name, id, updated_at, updated_by, .. }: &Tool) -> anyhow::Error {
+    Failure::coded(
+        "not_found",
+        format!("the tool `{name}` was deprecated on {updated_at} by {}", updated_by.user_id),
+        format!(
+            "its id is {id}; `lathe tool list --all` lists deprecated tools, `lathe history list --tool {name}` its runs"
+        ),
+    )
 }
 
 fn filtered(filter: &ToolFilter) -> Call<'static> {

@@ -13,6 +13,9 @@ use crate::runtime::one_thread;
 pub const VARIABLE: &str = "LATHE_COMPLETE";
 /// Time for the server's answer, while the user waits for it.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
+/// The option that names a profile.
+const PROFILE: &str = "--profile";
+const PROFILE_WITH_VALUE: &str = "--profile=";
 /// Tools that are offered. Nobody reads through more.
 const TOOLS_MAX: usize = 200;
 
@@ -23,7 +26,8 @@ pub fn tools() -> ArgValueCandidates {
 
 fn tool_names() -> anyhow::Result<Vec<String>> {
     let runtime = one_thread()?;
-    let profile = std::env::var("LATHE_PROFILE").ok().and_then(|name| name.parse().ok());
+    let profile = named_profile(std::env::args()).or_else(|| std::env::var("LATHE_PROFILE").ok());
+    let profile = profile.and_then(|name| name.parse().ok());
     let client = Home::of_user(profile)?.client()?;
     let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
     let listed = async {
@@ -33,4 +37,25 @@ fn tool_names() -> anyhow::Result<Vec<String>> {
     let (tools, _) = runtime.block_on(listed)?;
     let tools: Vec<api::wire::Tool> = read_all(&tools)?;
     Ok(tools.into_iter().map(|tool| tool.name).collect())
+}
+
+/// The profile that the command line to complete names. The shell passes the line as this program's own arguments.
+fn named_profile(mut words: impl Iterator<Item = String>) -> Option<String> {
+    let option = words.find(|word| word == PROFILE || word.starts_with(PROFILE_WITH_VALUE))?;
+    option.strip_prefix(PROFILE_WITH_VALUE).map(str::to_owned).or_else(|| words.find(|word| word != "="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_of_the_line_is_found() {
+        let found = |line: &str| named_profile(line.split(' ').map(str::to_owned));
+        assert_eq!(found("lathe -- lathe --profile eu tool show").as_deref(), Some("eu"));
+        assert_eq!(found("lathe -- lathe tool show --profile=eu").as_deref(), Some("eu"));
+        // Bash makes three words of it.
+        assert_eq!(found("lathe -- lathe --profile = eu tool show").as_deref(), Some("eu"));
+        assert_eq!(found("lathe -- lathe tool show"), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! `lathe envvar`: the environment variables and secrets of a tool.
 
+use std::collections::BTreeSet;
+
 use api::wire::{Tool, ToolVersion};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -162,8 +164,10 @@ fn kept_plain(error: anyhow::Error, tool: &Tool, changes: &Changes) -> anyhow::E
 
 async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
-    let deletes: Vec<Value> = arguments.names.iter().map(|name| json!({ "name": name })).collect();
+    // A name that is given twice is removed once.
+    let names: BTreeSet<&str> = arguments.names.iter().map(String::as_str).collect();
+    let deletes: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
     client.modify_envvars(&tool.id, json!({ "deletes": deletes })).await?;
-    let document = json!({"tool_id": tool.id, "deleted": arguments.names.len()});
-    screen.answer(&document, || format!("{}: {} removed", tool.name, arguments.names.join(", ")))
+    let document = json!({"tool_id": tool.id, "deleted": names.len()});
+    screen.answer(&document, || format!("{}: {} removed", tool.name, Vec::from_iter(names).join(", ")))
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use registry::{Artifacts, Clock, DataDir, OldBuilds, Timestamp, UnusedArtifact};
 use serde_json::{Value, json};
@@ -34,8 +33,7 @@ struct Garbage {
 
 pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let directory = arguments.data.directory()?;
-    let opened = server::open_store(&directory).await;
-    let store = opened.with_context(|| format!("opening the data directory {}", directory.display()))?;
+    let store = server::open_existing_store(&directory).await?;
     let artifacts = Artifacts::open(&DataDir::open(&directory)?)?;
     let (age, now) = (arguments.older_than, Clock::system().now());
     let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));

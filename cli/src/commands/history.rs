@@ -4,7 +4,6 @@ mod ledger;
 
 use std::collections::BTreeMap;
 
-use anyhow::Context;
 use api::wire::{RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -24,6 +23,9 @@ const SUMMARY_CHARACTERS_MAX: usize = 60;
 
 /// A cell without a value. A branch test has no version, and it may have no tool.
 const EMPTY: &str = "-";
+
+/// The hint for a record that does not exist.
+const NEWEST_RECORDS: &str = "`lathe history list` lists the newest records";
 
 /// The fields of `--in`.
 const SEARCH_FIELDS: [(&str, SearchField); 5] = [
@@ -168,7 +170,7 @@ async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> 
 }
 
 async fn cancel(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    client.cancel_invocation(id).await.with_context(|| format!("cancelling {id}"))?;
+    not_found::named(client.cancel_invocation(id).await, &format!("record {id}"), NEWEST_RECORDS)?;
     screen.answer(&json!({ "invocation_id": id }), || format!("cancelled {id}"))
 }
 
@@ -180,7 +182,7 @@ impl AmountArguments {
 
 async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Result<HistoryFilter> {
     let tool_id = match &arguments.tool {
-        Some(tool) => Some(client.find_tool(tool).await?.id),
+        Some(tool) => Some(client.find_tool_of_records(tool).await?.id),
         None => None,
     };
     Ok(HistoryFilter {
@@ -242,7 +244,7 @@ fn summary(status: Option<&RunOutcome>) -> String {
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let found = client.show_invocation(&arguments.invocation).await;
     let what = format!("record {}", arguments.invocation);
-    let (answer, ledger) = not_found::named(found, &what, "`lathe history list` lists the newest records")?;
+    let (answer, ledger) = not_found::named(found, &what, NEWEST_RECORDS)?;
     let source = &answer.document["invocation_source"];
     screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))
 }

@@ -37,9 +37,13 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
+    pub const fn is_given(&self) -> bool {
+        !self.inputs.is_empty()
+    }
+
     /// Returns the given inputs, possibly none.
     pub fn read_given(&self) -> anyhow::Result<Vec<Input>> {
-        if self.inputs.is_empty() { Ok(Vec::new()) } else { self.read() }
+        if self.is_given() { self.read() } else { Ok(Vec::new()) }
     }
 
     /// Returns the given inputs, or one empty object.
@@ -104,7 +108,13 @@ pub fn variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<E
 
 fn pair(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
-        Some((name, "-")) => Ok((name.to_owned(), read_secret(name)?)),
+        Some((name, "-")) => match read_secret(name)? {
+            value if value.is_empty() => Err(Failure::usage(
+                format!("the value of {name} is empty"),
+                format!("stdin has one value, for one {name}=-; {name}= gives an empty value"),
+            )),
+            value => Ok((name.to_owned(), value)),
+        },
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None => match std::env::var(text) {
             Ok(value) => Ok((text.to_owned(), value)),

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, Organization, OrganizationId, Store, UserId};
 use serde_json::{Value, json};
@@ -68,12 +67,12 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         OrgCommand::List(data) => return list(&data, screen).await,
         OrgCommand::Create(arguments) => {
             let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
-            open(&arguments.data).await?.create_organization(new).await?
+            server::open_store(&arguments.data.directory()?).await?.create_organization(new).await?
         }
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
             let new = NewApiKey { user, name: None, expires_at: None };
-            open(&arguments.data).await?.create_api_key(&organization, new).await?
+            open_with(&organization, &arguments.data).await?.create_api_key(&organization, new).await?
         }
     };
     screen.answer(&key_document(&key), || text(&key))
@@ -82,7 +81,7 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
 async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let organization: OrganizationId = parsed(&arguments.name)?;
     let is_on = arguments.redact_answers == OnOff::On;
-    open(&arguments.data).await?.set_redacts_answers(&organization, is_on).await?;
+    open_with(&organization, &arguments.data).await?.set_redacts_answers(&organization, is_on).await?;
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
     screen.answer(&document, || {
         format!("{organization}: secrets are {}removed from answers to callers", if is_on { "" } else { "not " })
@@ -90,11 +89,6 @@ async fn set(arguments: SetArguments, screen: Screen) -> anyhow::Result<Outcome>
 }
 
 async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let directory = data.directory()?;
-    if !directory.is_dir() {
-        let message = format!("there is no data directory {}", directory.display());
-        return Err(Failure::coded("not_found", message, "name the server's data directory with --data"));
-    }
     let organizations = open(data).await?.list_organizations().await?;
     if screen.is_json() {
         let one = |found: &Organization| json!({"organization": found.id.as_str(), "created_at": found.created_at.to_string(), "users": found.users, "tools": found.tools});
@@ -112,10 +106,19 @@ async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Opens an existing installation.
 async fn open(data: &DataArguments) -> anyhow::Result<Store> {
-    let directory = data.directory()?;
-    let opened = server::open_store(&directory).await;
-    opened.with_context(|| format!("opening the data directory {}", directory.display()))
+    server::open_existing_store(&data.directory()?).await
+}
+
+/// Opens an existing installation that has this organisation.
+async fn open_with(organization: &OrganizationId, data: &DataArguments) -> anyhow::Result<Store> {
+    let store = open(data).await?;
+    if store.list_organizations().await?.iter().any(|found| found.id == *organization) {
+        return Ok(store);
+    }
+    let message = format!("there is no organisation `{organization}`");
+    Err(Failure::coded("not_found", message, "`lathe org list` lists the organisations of a data directory"))
 }
 
 fn parsed<T: FromStr<Err = InvalidValue>>(text: &str) -> anyhow::Result<T> {

@@ -2,6 +2,9 @@
 
 use super::Failure;
 
+/// The code of a 404 that does not tell why.
+const NOT_FOUND: &str = "not_found";
+
 impl Failure {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
@@ -35,7 +38,7 @@ impl Failure {
 
 /// Prefers the hint for the error code, which is more specific than the status.
 fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
-    for_code(code).or_else(|| for_status(status))
+    for_code(code).or_else(|| for_status(status, code))
 }
 
 /// Hints for error codes of the registry, which a server and a local data directory both return.
@@ -43,11 +46,12 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
     match code {
         "already_exists" => Some("choose another name"),
         "operation_in_progress" => Some("wait until the other operation has ended, then try again"),
-        "variables_missing" => Some("set them, then publish again; `lathe envvar list TOOL` shows the variables"),
+        "already_published" => Some("push a commit, or choose another --bump"),
         "variable_required" => Some("deprecate the versions that require it, or set it to another value"),
-        "unknown_branch" | "unknown_commit" | "missing_project_directory" => {
+        "unknown_branch" | "unknown_commit" => {
             Some("commit and push it first; `git push` pushes the branch that is checked out")
         }
+        "missing_project_directory" => Some("commit and push it first, or name another directory with --path"),
         "user_unknown" => Some("`lathe user add USER --role ROLE` adds the user"),
         "role_unknown" => Some("`lathe role list` lists the roles"),
         "role_built_in" => Some("`lathe role create` creates a custom role"),
@@ -64,13 +68,13 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
     }
 }
 
-fn for_status(status: u16) -> Option<&'static str> {
+fn for_status(status: u16, code: &str) -> Option<&'static str> {
     match status {
         401 => Some("the key, its id or the user is not valid; run `lathe login` again"),
         403 => {
             Some("ask an administrator of the organisation for the permission; `lathe whoami` shows what you may do")
         }
-        404 => Some("`lathe whoami` shows the organisation and the server of this login"),
+        404 if code == NOT_FOUND => Some("`lathe whoami` shows the organisation and the server of this login"),
         429 | 503 => Some("the server is busy; try again in a moment"),
         500 => Some("tell the operator the request id; the server's log has the cause under it"),
         _ => None,
@@ -84,22 +88,29 @@ mod tests {
     #[test]
     fn the_hint_for_a_code_wins_over_that_for_a_status() {
         assert_eq!(for_refusal(409, "already_exists"), Some("choose another name"));
-        assert_eq!(for_refusal(503, "database_busy"), for_status(503));
+        assert_eq!(for_refusal(503, "database_busy"), for_status(503, ""));
         assert!(for_refusal(503, "storage_failing").is_some_and(|hint| !hint.contains("busy")));
         assert_eq!(for_refusal(400, "anything"), None);
+        assert!(for_refusal(404, "not_found").is_some());
+        assert_eq!(for_refusal(404, "version_deprecated"), None, "the login is not the reason");
     }
 
     #[test]
     fn the_hint_for_a_failed_build_names_its_log() {
-        let server = |build_id: Option<&str>| Failure::Server {
+        let server = |code: &str, build_id: Option<&str>| Failure::Server {
             status: 409,
-            code: "operation_in_progress".to_owned(),
+            code: code.to_owned(),
             detail: "no".to_owned(),
             build_id: build_id.map(str::to_owned),
         };
         let hint = |error: anyhow::Error| error.downcast::<Failure>().expect("a failure").hint().expect("a hint");
-        let advised = hint(Failure::in_build_of("greet", server(Some("b1")).into()));
+        let advised = hint(Failure::in_build_of("greet", server("operation_in_progress", Some("b1")).into()));
         assert!(advised.starts_with("wait until") && advised.contains("`lathe tool log greet b1`"), "{advised}");
-        assert!(!hint(Failure::in_build_of("greet", server(None).into())).contains("log"));
+        assert!(!hint(Failure::in_build_of("greet", server("operation_in_progress", None).into())).contains("log"));
+        let missing = hint(Failure::in_build_of("greet", server("variables_missing", Some("b1")).into()));
+        assert!(missing.contains("`lathe envvar list greet`") && missing.contains("greet b1"), "{missing}");
+        // Nothing was built.
+        let again = hint(Failure::in_build_of("greet", server("already_published", Some("b1")).into()));
+        assert_eq!(again, "push a commit, or choose another --bump");
     }
 }

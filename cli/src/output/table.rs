@@ -1,6 +1,9 @@
-//! Tables as wide as the terminal, with a header and without borders.
+//! Tables as wide as the terminal, with a header and without borders. Each row has one line.
+//!
+//! Columns of single words, such as ids and names, keep their width; columns of text share the rest. If the rest is too
+//! narrow, the last column has a line of its own below each row.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::text::{clipped, printable};
 
@@ -8,35 +11,99 @@ use super::text::{clipped, printable};
 const CELL_CHARACTERS_MAX: usize = 100;
 /// Longest word that is never broken: the longest name of a tool. Ids have 24 characters.
 const WORD_CHARACTERS_MAX: usize = 64;
+/// Least width of a column of text whose cells have that many characters, and of the last column.
+const TEXT_CHARACTERS_MIN: u16 = 24;
+/// Characters of padding in each column.
+const PADDING: u16 = 2;
+/// Indentation of the last column on a line of its own.
+const INDENTATION: &str = "     ";
+/// The width of a terminal that reports none.
+const WIDTH_DEFAULT: u16 = 80;
 
 pub fn table<const COLUMNS: usize>(
     header: [&str; COLUMNS],
     rows: impl IntoIterator<Item = [String; COLUMNS]>,
 ) -> String {
-    let table = unprinted(header, rows);
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n")
+    let cell = |text: String| clipped(&printable(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
+    let mut lines = vec![header.map(str::to_owned).to_vec()];
+    lines.extend(rows.into_iter().map(|row| row.map(cell).to_vec()));
+    Cells { lines }.text(terminal_width())
 }
 
-/// A table whose columns of single words, such as ids and names, keep their width, so that no id is broken over two lines.
-/// Columns of text share the rest.
-fn unprinted<const COLUMNS: usize>(
-    header: [&str; COLUMNS],
-    rows: impl IntoIterator<Item = [String; COLUMNS]>,
-) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
-    let mut are_words = [true; COLUMNS];
-    for row in rows {
-        let row = row.map(|cell| clipped(&printable(&cell).replace('\n', " "), CELL_CHARACTERS_MAX));
-        are_words.iter_mut().zip(&row).for_each(|(are_words, cell)| *are_words &= is_word(cell));
-        table.add_row(row);
+/// The width of the terminal. `None` if stdout is none: programs read whole cells.
+fn terminal_width() -> Option<u16> {
+    Table::new().width().map(|width| if width == 0 { WIDTH_DEFAULT } else { width })
+}
+
+/// The cells of a table, with the header as the first line.
+struct Cells {
+    lines: Vec<Vec<String>>,
+}
+
+impl Cells {
+    fn text(mut self, width: Option<u16>) -> String {
+        let is_too_wide = width.is_some_and(|width| self.width_min() > u32::from(width));
+        let last: Vec<String> = if is_too_wide && self.columns() > 1 {
+            self.lines.iter_mut().filter_map(Vec::pop).collect()
+        } else {
+            Vec::new()
+        };
+        let laid_out = self.laid_out(width);
+        let mut below = last.iter();
+        let below_max = width.map_or(CELL_CHARACTERS_MAX, usize::from).saturating_sub(INDENTATION.len());
+        let with_last = laid_out.lines().flat_map(|line| {
+            let last = below.next().map(|last| format!("{INDENTATION}{}", clipped(last, below_max)));
+            [Some(line.trim_end().to_owned()), last]
+        });
+        with_last.flatten().collect::<Vec<_>>().join("\n")
     }
-    let columns = table.column_iter_mut().zip(are_words).filter(|(_, are_words)| *are_words);
-    columns.for_each(|(column, _)| {
-        column.set_constraint(ColumnConstraint::ContentWidth);
-    });
-    table
+
+    fn columns(&self) -> usize {
+        self.lines.first().map_or(0, Vec::len)
+    }
+
+    fn column(&self, index: usize) -> impl Iterator<Item = &String> {
+        self.lines.iter().filter_map(move |line| line.get(index))
+    }
+
+    /// Whether all cells of a column are single words. The last column of a table with others is text.
+    fn has_words(&self, index: usize) -> bool {
+        let is_alone = self.columns() == 1;
+        // A header may have several words.
+        (is_alone || index + 1 < self.columns()) && self.column(index).skip(1).all(|cell| is_word(cell))
+    }
+
+    /// The width that a column needs at least, with its padding.
+    fn column_width_min(&self, index: usize) -> u16 {
+        let longest = self.column(index).map(|cell| cell.chars().count()).max().unwrap_or_default();
+        let longest = u16::try_from(longest).unwrap_or(u16::MAX - PADDING);
+        PADDING + if self.has_words(index) { longest } else { longest.min(TEXT_CHARACTERS_MIN) }
+    }
+
+    fn width_min(&self) -> u32 {
+        (0..self.columns()).map(|index| u32::from(self.column_width_min(index))).sum()
+    }
+
+    fn laid_out(&self, width: Option<u16>) -> String {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_truncation_indicator("…");
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::DynamicFullWidth).set_width(width);
+        }
+        for line in &self.lines {
+            table.add_row(line).row_iter_mut().for_each(|row| {
+                row.max_height(1);
+            });
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_constraint(if self.has_words(index) {
+                ColumnConstraint::ContentWidth
+            } else {
+                ColumnConstraint::LowerBoundary(Width::Fixed(self.column_width_min(index)))
+            });
+        }
+        table.to_string()
+    }
 }
 
 fn is_word(cell: &str) -> bool {
@@ -47,6 +114,14 @@ fn is_word(cell: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn shown<const COLUMNS: usize>(width: u16, header: [&str; COLUMNS], row: [&str; COLUMNS]) -> String {
+        let lines = [header, row].map(|line| line.map(str::to_owned).to_vec()).to_vec();
+        let shown = Cells { lines }.text(Some(width));
+        let is_fit = |line: &str| line.chars().count() <= usize::from(width);
+        assert!(shown.lines().all(is_fit), "more than {width} characters:\n{shown}");
+        shown
+    }
+
     #[test]
     fn a_table_keeps_its_columns() {
         let shown = table(["name", "state"], [["a".to_owned(), "live\u{1b}[2J".to_owned()]]);
@@ -54,12 +129,45 @@ mod tests {
     }
 
     #[test]
+    fn records_of_runs_are_readable_on_eighty_columns() {
+        let header = ["id", "when", "tool", "version", "origin", "ms", "result"];
+        let result = r#"{"greetings":["Hello, Ada!"],"delivered":true,"more":"and more"}"#;
+        let row = ["691f3b2a5c1e4d7f8a9b0c1d", "2026-11-20T09:41:00Z", "greet", "1.0.0", "direct", "12", result];
+        let text = shown(80, header, row);
+        assert_eq!(text.lines().count(), 4, "{text}");
+        for whole in &row {
+            assert!(text.contains(whole), "{whole} in\n{text}");
+        }
+        let wide = shown(160, header, row);
+        assert_eq!(wide.lines().count(), 2, "{wide}");
+        assert!(wide.contains(result), "{wide}");
+    }
+
+    #[test]
+    fn tools_are_readable_on_eighty_columns() {
+        let header = ["name", "id", "tags", "variables", "state", "description"];
+        let description = "Returns the weather of a city, and the forecast of the next days, in any language";
+        let row = ["greet", "691f3b2a5c1e4d7f8a9b0c1d", "team=sales, beta", "A, B (secret)", "live", description];
+        let text = shown(80, header, row);
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.contains(row[1]) && text.contains(row[2]) && text.contains(row[3]), "{text}");
+        assert!(text.ends_with('…') && text.contains("Returns the weather of a city"), "{text}");
+    }
+
+    #[test]
+    fn a_text_has_the_rest_of_the_line() {
+        let text = shown(60, ["name", "description"], ["greet", &"several words ".repeat(20)]);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.ends_with('…') && text.lines().nth(1).is_some_and(|line| line.len() > 50), "{text}");
+    }
+
+    #[test]
     fn ids_are_whole_on_a_narrow_terminal() {
         let (id, name) = ("691f3b2a5c1e4d7f8a9b0c1d", "a_tool_with_quite_a_long_name");
-        let row = [name.to_owned(), id.to_owned(), "a description of several words ".repeat(3)];
-        for width in [20, 40, 80] {
-            let mut table = unprinted(["name", "id", "description"], [row.clone()]);
-            let shown = table.set_width(width).to_string();
+        for width in [20, 40] {
+            let lines = [["name", "id", "text"], [name, id, "several words"]];
+            let lines = lines.map(|line| line.map(str::to_owned).to_vec()).to_vec();
+            let shown = Cells { lines }.text(Some(width));
             assert!(shown.contains(id) && shown.contains(name), "{width}:\n{shown}");
         }
     }

@@ -138,6 +138,25 @@ async fn metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)
 
 /// Opens the store of a data directory, for commands that need no server.
 pub async fn open_store(directory: &Path) -> anyhow::Result<Store> {
+    let opened = opened_store(directory).await;
+    opened.with_context(|| format!("opening the data directory {}", directory.display()))
+}
+
+/// Opens the store of an existing installation. Another directory stays as it is.
+pub async fn open_existing_store(directory: &Path) -> anyhow::Result<Store> {
+    if DataDir::is_at(directory) {
+        return open_store(directory).await;
+    }
+    let path = directory.display();
+    let message = if directory.is_dir() {
+        format!("{path} is no data directory: it has no database")
+    } else {
+        format!("there is no data directory {path}")
+    };
+    Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
+}
+
+async fn opened_store(directory: &Path) -> anyhow::Result<Store> {
     let data = DataDir::open(directory)?;
     let keys = KeyRing::load(&data)?;
     Ok(Store::open(StoreOptions {

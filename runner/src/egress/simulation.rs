@@ -57,7 +57,7 @@ impl Simulation {
         };
         let HttpRequest { method, url, .. } = request;
         let message = || match (self.is_sealed, effect) {
-            (true, _) => format!("requests of a check are answered by mocks, and no mock matches {method} {url}"),
+            (true, _) => format!("no mock matches {method} {url}, and this run sends no requests"),
             (false, RequestEffect::Override(part)) => format!(
                 "in a simulation, {part} may not ask the server for another method than {method}; no mock and no recorded \
                  answer match {url}"

@@ -76,6 +76,7 @@ pub(crate) async fn handle_by_name(
     request: Idempotent<Request>,
 ) -> Result<response::Response, Error> {
     let tool = invoker.tool_named(&principal, &name).await?.ok_or(Error::NotFound)?;
+    reply.note_tool(&tool);
     Invocation { invoker, principal, tool, constraint, depth }.respond(reply, request).await
 }
 

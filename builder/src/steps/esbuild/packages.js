@@ -3,9 +3,9 @@
 const loaders = new Map([/* loaders */]);
 const loaded = new Map();
 
-/** A namespace in the form that an importer takes as it is. */
+/** A namespace in the form that an importer takes as it is. Members of a module that needs a system are in its prototype. */
 function whole(namespace) {
-  const made = Object.defineProperty({}, '__esModule', { value: true });
+  const made = Object.create(Object.getPrototypeOf(namespace), { __esModule: { value: true } });
   for (const name of Object.getOwnPropertyNames(namespace)) {
     if (name !== '__esModule') Object.defineProperty(made, name, { get: () => namespace[name], enumerable: true });
   }

@@ -12,7 +12,7 @@ use runner::SourceFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{APART, Bundler, PACKAGES, SCRIPT, Sources, run, taken};
+use super::{APART, Bundler, PACKAGES, REQUIRE, SCRIPT, Sources, run, taken};
 use crate::blocking::blocking;
 use crate::error::Error;
 use crate::sandbox::ScratchDirectory;
@@ -106,7 +106,7 @@ pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &Separate
     let entry = include_str!("packages.js").replace("[/* loaders */]", &format!("[{}]", loaders.join(",")));
     files.push(SourceFile { path: ENTRY.into(), contents: entry.into_bytes() });
     let sources = Sources { entry_point: ENTRY, files, packages: sources.packages.clone() };
-    let scratch = run(bundler, sources, &[]).await?;
+    let scratch = run(bundler, sources, &[REQUIRE]).await?;
     let made = blocking(move || taken(&scratch)).await?.map_err(Error::internal)?;
     made.into_iter().find(|file| file.path == SCRIPT).ok_or_else(|| Error::internal("esbuild made no script"))
 }

@@ -57,14 +57,17 @@ fn files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
     Ok(files)
 }
 
-/// The path of a wanted file, without the archive's top directory, which is usually `package`.
+/// The path of a wanted file, without the archive's top directory, which is usually `package`, and without parts `.`,
+/// which some tools write.
 fn wanted(path: &[u8]) -> Result<Option<String>, String> {
     let path = str::from_utf8(path).map_err(|_| "it holds a path that is not UTF-8".to_owned())?;
-    let outside = |part: &str| matches!(part, "" | "." | "..") || part.contains(['\\', '\0']);
-    let (_, inside) = path.trim_start_matches("./").split_once('/').unwrap_or_default();
-    if path.starts_with('/') || path.split('/').any(|part| part == "..") || inside.split('/').any(outside) {
+    let outside = |part: &&str| matches!(*part, "" | "..") || part.contains(['\\', '\0']);
+    let mut parts = path.split('/').filter(|part| *part != ".");
+    let (top, inside) = (parts.next().unwrap_or_default(), parts.collect::<Vec<_>>());
+    if inside.is_empty() || [top].iter().chain(&inside).any(outside) {
         return Err(format!("it holds the path {}", quoted(path)));
     }
+    let inside = inside.join("/");
     let is_kept =
         KEPT.iter().any(|ending| inside.ends_with(ending)) && !NOT_KEPT.iter().any(|ending| inside.ends_with(ending));
     Ok(is_kept.then(|| inside.to_owned()))
@@ -84,10 +87,11 @@ mod tests {
             ("package/lib/a.d.ts", file, 3),
             ("package/README.md", file, 3),
             ("other/lib/a.json", file, 3),
+            ("./package/./dist/./b.js", file, 3),
         ]);
         let files = unpack(&archive).unwrap();
         let paths: Vec<_> = files.iter().map(|file| &*file.path).collect();
-        assert_eq!((paths, files[0].contents.len()), (vec!["index.js", "lib/a.json"], 3));
+        assert_eq!((paths, files[0].contents.len()), (vec!["index.js", "lib/a.json", "dist/b.js"], 3));
     }
 
     #[test]
@@ -100,7 +104,9 @@ mod tests {
         refused("package/a.js", EntryType::Link, "not a file");
         refused("package/../../a.js", EntryType::Regular, "the path");
         refused("/etc/a.js", EntryType::Regular, "the path");
+        refused("./a.js", EntryType::Regular, "the path");
         refused("package//a.js", EntryType::Regular, "the path");
+        refused("package/./../a.js", EntryType::Regular, "the path");
         refused("package/a\\b.js", EntryType::Regular, "the path");
         assert!(unpack(b"no archive").is_err());
         let bomb = archive(&[("package/a.js", EntryType::Regular, 200 << 20)]);

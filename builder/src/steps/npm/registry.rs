@@ -69,7 +69,7 @@ impl NpmRegistry {
 
     fn url_of(&self, pinned: &PinnedArchive<'_>) -> Result<Url, Error> {
         let registry = self.url.as_deref().ok_or_else(|| {
-            refuse("registry", pinned, "cannot be fetched: this server has no npm registry; its operator sets npm_registry (LATHE_NPM_REGISTRY) to the URL of one")
+            refuse("registry", pinned, "cannot be fetched: no npm registry is set; give one to `lathe tool test` or `lathe serve` with --npm-registry or LATHE_NPM_REGISTRY, for example https://npm.example")
         })?;
         let text = format!("{}{}", registry.trim_end_matches('/'), lock::archive_path(pinned.name, pinned.version));
         Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is not a URL: {error}")))

@@ -26,8 +26,8 @@ use crate::text::shown;
 /// The name of the public registry in `crate_index`.
 const PUBLIC_INDEX: &str = "crates.io";
 /// The refusal of a server without a crate index.
-const NO_INDEX: &str = "cannot be fetched: this server has no crate index; ask its operator to set crate_index \
-                        (LATHE_CRATE_INDEX) to crates.io, or to the URL of a sparse index";
+const NO_INDEX: &str = "cannot be fetched: no crate index is set; give one to `lathe tool test` or `lathe serve` with \
+                        --crate-index or LATHE_CRATE_INDEX, for example crates.io";
 const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 /// The public registry accepts crates of up to 10 MiB.
 const CRATE_BYTES_MAX: usize = 16 << 20;

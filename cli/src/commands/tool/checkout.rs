@@ -1,16 +1,19 @@
-//! The git checkout on this machine that has a project, and what differs between it and a branch on the server.
+//! The git checkout on this machine, and what differs between it and a branch on the server.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use reqwest::Url;
 
-/// Changed files that a message names.
+/// Files or directories that a message names.
 const FILES_NAMED_MAX: usize = 3;
 /// Characters of an abbreviated commit id, as in the table of versions.
 const COMMIT_CHARACTERS: usize = 12;
 
-/// A checkout with a project's directory.
+/// The manifests of projects, for any directory.
+const MANIFESTS: [&str; 3] = [":(glob)**/pyproject.toml", ":(glob)**/package.json", ":(glob)**/Cargo.toml"];
+
 pub struct Checkout {
     directory: PathBuf,
     /// The commit that is checked out.
@@ -20,14 +23,25 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    /// The checkout around a directory. `None` without git, without a commit, and if it does not have the project.
-    pub fn find(near: &Path, project_path: &str) -> Option<Self> {
+    /// The checkout around a directory. `None` without git and without a commit.
+    pub fn find(near: &Path) -> Option<Self> {
         let directory = PathBuf::from(git(near, &["rev-parse", "--show-toplevel"])?);
-        let has_project = directory.join(project_path).is_dir();
-        has_project.then_some(())?;
         let head = git(&directory, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
         let branch = git(&directory, &["symbolic-ref", "--short", "HEAD"]);
         Some(Self { directory, head, branch })
+    }
+
+    pub fn has_directory(&self, path: &str) -> bool {
+        self.directory.join(path).is_dir()
+    }
+
+    /// The directories with a manifest.
+    pub fn projects(&self) -> Vec<String> {
+        let arguments = [&["ls-files", "--cached", "--others", "--exclude-standard", "--"][..], &MANIFESTS].concat();
+        let listed = git(&self.directory, &arguments).unwrap_or_default();
+        let directories =
+            listed.lines().filter_map(|file| file.rsplit_once('/')).map(|(directory, _)| directory.to_owned());
+        directories.collect::<BTreeSet<_>>().into_iter().filter(|directory| self.has_directory(directory)).collect()
     }
 
     /// The subject of a commit, if this clone has the commit.
@@ -67,7 +81,7 @@ pub fn remote_with(directory: &Path, address: &str) -> Option<String> {
     })
 }
 
-/// The first of some changed files, as text.
+/// The first of some files or directories, as text.
 pub fn named(files: &[String]) -> String {
     let named = files.iter().take(FILES_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
     match files.len().saturating_sub(FILES_NAMED_MAX) {

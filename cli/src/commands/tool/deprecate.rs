@@ -4,6 +4,7 @@ use api::wire::{Tool, ToolVersion};
 use clap::Args;
 use serde_json::json;
 
+use super::tool_at::ToolAt;
 use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::constraint::Constraint;
 use crate::commands::{completion, not_found, prompt};
@@ -13,9 +14,9 @@ use crate::output::Screen;
 /// Calls of deprecated versions are refused at once. Deprecation cannot be undone. The records of runs stay.
 #[derive(Debug, Args)]
 pub struct DeprecateArguments {
-    /// The tool's name or id
-    #[arg(add = completion::tools())]
-    tool: String,
+    /// The tool's name or id, optionally with a constraint as --versions takes it: weather@1
+    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::tools())]
+    tool: ToolAt,
     /// Only versions that match this constraint: 1.0.0, 1 for all of 1.x, '<2' [default: the tool with all versions]
     #[arg(long, value_name = "CONSTRAINT")]
     versions: Option<Constraint>,
@@ -25,22 +26,23 @@ pub struct DeprecateArguments {
 }
 
 pub async fn run(client: &Client, arguments: &DeprecateArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let tool = client.find_tool(&arguments.tool).await?;
-    let what = match &arguments.versions {
+    let versions = arguments.tool.or(arguments.versions.as_ref())?;
+    let tool = client.find_tool(&arguments.tool.tool).await?;
+    let what = match &versions {
         Some(constraint) => live_versions(client, &tool, constraint).await?,
         None => format!("{} with all its versions", tool.name),
     };
     if !arguments.yes && !prompt::confirm(&format!("Deprecate {what}?"), "add --yes")? {
         return Err(Failure::coded("not_confirmed", "nothing was deprecated", "answer y, or add --yes"));
     }
-    match &arguments.versions {
+    match &versions {
         Some(constraint) => {
             let deprecated = client.deprecate_versions(&tool.id, constraint.as_str()).await;
             not_found::named(deprecated, &what, &hint(&tool))?;
         }
         None => client.deprecate_tool(&tool.id).await?,
     }
-    let constraint = arguments.versions.as_ref().map(Constraint::as_str);
+    let constraint = versions.as_ref().map(Constraint::as_str);
     screen.answer(&json!({"tool_id": tool.id, "versions": constraint}), || format!("deprecated {what}"))
 }
 

@@ -1,14 +1,14 @@
 //! `lathe tool invoke`: runs a published version.
 
-use std::str::FromStr;
-
+use api::wire::{Tool, ToolVersion};
 use clap::Args;
 
-use crate::client::{Client, InvokeRequest};
+use super::tool_at::ToolAt;
+use crate::client::{Client, InvokeRequest, VersionFilter, read};
 use crate::commands::constraint::Constraint;
 use crate::commands::input::InputArguments;
 use crate::commands::{completion, not_found};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
 
 #[derive(Debug, Args)]
@@ -16,22 +16,22 @@ pub struct InvokeArguments {
     /// The tool's name or id, optionally with a constraint for the newest live version that matches: weather,
     /// weather@1.2.0, weather@1.2, weather@1, weather@^1.2, 'weather@>=1.2,<2'
     #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::tools())]
-    tool: ToolAtConstraint,
+    tool: ToolAt,
     #[command(flatten)]
     input: InputArguments,
 }
 
 pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let ToolAtConstraint { tool, constraint } = &arguments.tool;
+    let constraint = arguments.tool.or(None)?.unwrap_or_else(Constraint::any);
     let inputs = arguments.input.read()?;
-    let tool = client.find_tool(tool).await?;
+    let tool = client.find_tool(&arguments.tool.tool).await?;
     let display = RunDisplay::start(&format!("running {}", tool.name));
     let request = InvokeRequest { tool_id: &tool.id, constraint: constraint.as_str(), inputs: &inputs };
     let answer = client.invoke(&request, |event| display.show(event)).await;
     let what = format!("live version of {} that matches {constraint}", tool.name);
     let hint = format!("`lathe tool versions {}` lists its versions", tool.name);
-    let answer = not_found::named(answer, &what, &hint)?;
     drop(display);
+    let answer = not_found::named(with_newest(client, &tool, answer).await, &what, &hint)?;
     if screen.is_json() {
         screen.document(&answer.document)?;
     } else {
@@ -40,38 +40,22 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     Ok(if is_all_succeeded(&answer.body.invocation_results) { Outcome::Done } else { Outcome::Failed })
 }
 
-/// A tool and the versions of it that may run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ToolAtConstraint {
-    tool: String,
-    constraint: Constraint,
-}
-
-impl FromStr for ToolAtConstraint {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (tool, constraint) = text.split_once('@').unwrap_or((text, ""));
-        let constraint = if constraint.trim().is_empty() { Constraint::any() } else { constraint.parse()? };
-        Ok(Self { tool: tool.to_owned(), constraint })
+/// Adds the newest live version to the refusal of a deprecated one, or the command that lists all versions if none is live.
+async fn with_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+    let Err(error) = answer else { return answer };
+    let is_deprecated =
+        matches!(error.downcast_ref::<Failure>(), Some(failure) if failure.code() == "version_deprecated");
+    if !is_deprecated {
+        return Err(error);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tool_with_and_without_a_constraint() {
-        let read = |text: &str| {
-            let ToolAtConstraint { tool, constraint } = text.parse().expect("a tool");
-            assert_eq!(tool, "weather");
-            constraint.to_string()
-        };
-        assert_eq!(read("weather"), ">=0");
-        assert_eq!(read("weather@"), ">=0");
-        assert_eq!(read("weather@>=1.2,<2"), ">=1.2,<2");
-        assert_eq!(read("weather@1"), "==1.*");
-        assert!("weather@^".parse::<ToolAtConstraint>().is_err());
-    }
+    let filter = VersionFilter { constraint: None, deprecated: Some(false) };
+    // The refusal is more important than an error of this call.
+    let live = client.list_versions(&tool.id, &filter).await.unwrap_or_default();
+    let newest = live.first().and_then(|newest| read::<ToolVersion>(newest).ok());
+    let name = &tool.name;
+    let advice = newest.map_or_else(
+        || format!("`lathe tool versions {name}` lists its versions"),
+        |newest| format!("`lathe tool invoke {name}@{}` runs the newest live version", newest.version),
+    );
+    Err(Failure::advised(error, advice))
 }

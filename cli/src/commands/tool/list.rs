@@ -17,19 +17,23 @@ pub struct ListArguments {
     #[arg(long)]
     all: bool,
     /// Maximum number of tools
-    #[arg(long, default_value_t = 100, value_name = "COUNT")]
-    limit: usize,
+    #[arg(long, default_value_t = 100, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let filter = ToolFilter { deprecated: (!arguments.all).then_some(false), tags: arguments.tags };
-    let (documents, has_more) = client.list_tools(&filter, arguments.limit).await?;
+    let (documents, has_more) = client.list_tools(&filter, usize::try_from(arguments.limit)?).await?;
     if screen.is_json() {
         return screen.document(&json!({"tools": documents, "has_more": has_more}));
     }
     let tools: Vec<Tool> = read_all(&documents)?;
     if tools.is_empty() {
-        screen.note("no tools; `lathe tool create NAME --description …` creates one");
+        screen.note(if filter.tags.is_empty() {
+            "no tools; `lathe tool create NAME --description …` creates one"
+        } else {
+            "no tools with these tags; `lathe tool list` lists all"
+        });
         return Ok(Outcome::Done);
     }
     screen.line(table(["name", "id", "tags", "variables", "state", "description"], tools.iter().map(row)))?;

@@ -1,17 +1,14 @@
 //! `lathe tool publish`: builds a branch and publishes the next version.
 
-mod source;
-
 use std::path::{Path, PathBuf};
 
 use api::wire::{Bump, PublishToolVersion, ReplayGate};
 use clap::Args;
 use registry::BranchName;
 
-use source::{Source, Wanted};
-
 use super::checkout::Checkout;
 use super::project;
+use super::source::{RELEASES, Source, Wanted};
 use crate::client::Client;
 use crate::commands::choice::choice;
 use crate::commands::completion;
@@ -40,7 +37,7 @@ pub struct PublishArguments {
     #[arg(long, value_name = "PERCENT", requires = "gate")]
     gate_slower: Option<u32>,
     /// Pushed branch to build, whatever is checked out [default: the checked-out releases/… branch, else releases/ORG]
-    #[arg(long)]
+    #[arg(long, value_parser = release_branch)]
     branch: Option<BranchName>,
     /// Do not ask if the checkout differs from the pushed branch
     #[arg(long, short = 'y')]
@@ -68,6 +65,17 @@ fn gate_runs(text: &str) -> Result<u32, String> {
     runs.ok_or_else(|| "must be replay: and a number of runs from 1 to 1000, such as replay:200".to_owned())
 }
 
+/// A branch from which versions are published.
+fn release_branch(text: &str) -> Result<BranchName, String> {
+    let branch = BranchName::parse(text).map_err(|error| error.to_string())?;
+    if branch.as_str().starts_with(RELEASES) {
+        return Ok(branch);
+    }
+    Err(format!(
+        "versions are published from branches below {RELEASES}; `lathe tool test --branch {branch}` tests any branch"
+    ))
+}
+
 pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
     let project_path = match &arguments.path {
@@ -75,13 +83,13 @@ pub async fn run(client: &Client, arguments: &PublishArguments, screen: Screen) 
         None => format!("tools/{}", tool.name).parse()?,
     };
     let near = arguments.path.as_deref().filter(|path| path.is_dir()).unwrap_or(Path::new("."));
-    let wanted = Wanted {
+    let mut wanted = Wanted {
         project_path: project_path.as_str(),
-        checkout: Checkout::find(near, project_path.as_str()),
+        checkout: Checkout::find(near),
         branch: arguments.branch.as_ref().map(BranchName::as_str),
         yes: arguments.yes,
     };
-    let source = Source::find(client, &wanted).await?;
+    let source = Source::find(client, &mut wanted).await?;
     source.confirm(&wanted, screen)?;
     let request = PublishToolVersion {
         project_path: project_path.clone(),

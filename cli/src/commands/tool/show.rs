@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::list::{tag_text, variables_text};
+use super::tool_at::ToolAt;
 use super::version_arguments::{named, number};
 use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
@@ -14,17 +15,18 @@ use crate::output::{Screen, printable, to_the_second};
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The tool's name or id
-    #[arg(add = completion::tools())]
-    tool: String,
+    /// The tool's name or id, optionally with a version as below: weather@1.2.0
+    #[arg(value_name = "TOOL[@VERSION]", add = completion::tools())]
+    tool: ToolAt,
     /// Show this version with its build log, such as 1.2.0; 1.2, 1 and ^1.2 stand for the newest live one that matches
     version: Option<Constraint>,
 }
 
 pub async fn run(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let tool = client.find_tool(&arguments.tool).await?;
-    let Some(constraint) = &arguments.version else { return show_tool(client, &tool, screen).await };
-    let version = number(client, &tool, constraint).await?;
+    let version = arguments.tool.or(arguments.version.as_ref())?;
+    let tool = client.find_tool(&arguments.tool.tool).await?;
+    let Some(constraint) = version else { return show_tool(client, &tool, screen).await };
+    let version = number(client, &tool, &constraint).await?;
     let detail = named(client.version_detail(&tool.id, &version).await, &tool, &version)?;
     show_version(&detail, screen)
 }

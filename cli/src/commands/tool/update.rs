@@ -1,5 +1,7 @@
 //! `lathe tool update`: changes the description and the tags of a tool.
 
+use std::collections::BTreeSet;
+
 use api::wire::Tool;
 use clap::{ArgGroup, Args};
 use serde_json::{Map, Value, json};
@@ -43,7 +45,8 @@ pub async fn run(client: &Client, arguments: &UpdateArguments, screen: Screen) -
 /// The tool's tags with the changes. The server replaces all tags.
 fn merged(tool: &Tool, changed: Map<String, Value>, untags: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut tags: Map<String, Value> = tool.tags.iter().map(|tag| (tag.key.clone(), json!(tag.value))).collect();
-    for key in untags {
+    // A tag that is given twice is removed once.
+    for key in untags.iter().collect::<BTreeSet<_>>() {
         if tags.remove(key).is_none() {
             let hint = format!("`lathe tool show {}` shows its tags", tool.name);
             return Err(Failure::coded("not_found", format!("{} has no tag `{key}`", tool.name), hint));

@@ -3,6 +3,7 @@
 use api::wire::{Tool, ToolVersion};
 use clap::Args;
 
+use super::tool_at::ToolAt;
 use crate::client::{Client, VersionFilter, read};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
@@ -11,18 +12,21 @@ use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub struct VersionArguments {
-    /// The tool's name or id
-    #[arg(add = completion::tools())]
-    pub tool: String,
-    /// The version, such as 1.2.0; 1.2, 1 and ^1.2 stand for the newest live version that matches
-    pub version: Constraint,
+    /// The tool's name or id, optionally with a version as below: weather@1.2.0
+    #[arg(value_name = "TOOL[@VERSION]", add = completion::tools())]
+    tool: ToolAt,
+    /// The version, if TOOL has none, such as 1.2.0; 1.2, 1 and ^1.2 stand for the newest live version that matches
+    version: Option<Constraint>,
 }
 
 impl VersionArguments {
     /// Finds the tool and the number of the version.
     pub async fn find(&self, client: &Client) -> anyhow::Result<(Tool, String)> {
-        let tool = client.find_tool(&self.tool).await?;
-        let version = number(client, &tool, &self.version).await?;
+        let name = &self.tool.tool;
+        let missing = || Failure::usage("the version is missing", format!("give it as {name}@VERSION"));
+        let version = self.tool.or(self.version.as_ref())?.ok_or_else(missing)?;
+        let tool = client.find_tool(name).await?;
+        let version = number(client, &tool, &version).await?;
         Ok((tool, version))
     }
 }

@@ -4,6 +4,7 @@ use api::wire::ToolVersion;
 use clap::Args;
 use serde_json::json;
 
+use super::tool_at::ToolAt;
 use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
@@ -15,9 +16,9 @@ const COMMIT_CHARACTERS: usize = 12;
 
 #[derive(Debug, Args)]
 pub struct VersionsArguments {
-    /// The tool's name or id
-    #[arg(add = completion::tools())]
-    tool: String,
+    /// The tool's name or id, optionally with a constraint as --versions takes it: weather@1
+    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::tools())]
+    tool: ToolAt,
     /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'
     #[arg(long, value_name = "CONSTRAINT")]
     versions: Option<Constraint>,
@@ -27,9 +28,10 @@ pub struct VersionsArguments {
 }
 
 pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let tool = client.find_tool(&arguments.tool).await?;
+    let versions = arguments.tool.or(arguments.versions.as_ref())?;
+    let tool = client.find_tool(&arguments.tool.tool).await?;
     let filter = VersionFilter {
-        constraint: arguments.versions.map(|constraint| constraint.to_string()),
+        constraint: versions.map(|constraint| constraint.to_string()),
         deprecated: arguments.live.then_some(false),
     };
     let documents = client.list_versions(&tool.id, &filter).await?;

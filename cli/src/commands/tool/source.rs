@@ -1,4 +1,4 @@
-//! The commit that a publish takes: the tip of a branch on the server, compared with the checkout on this machine.
+//! The commit that a publish or a test takes: the tip of a branch on the server, compared with the checkout on this machine.
 
 use std::io::IsTerminal;
 
@@ -9,13 +9,13 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, printable};
 
 /// The beginning of the branches from which versions are published.
-const RELEASES: &str = "releases/";
+pub const RELEASES: &str = "releases/";
 
-/// The project to publish, and who has decided about it.
+/// The project to build, and who has decided about it.
 pub struct Wanted<'a> {
     pub project_path: &'a str,
     pub checkout: Option<Checkout>,
-    /// The branch that the user named. It is published as it is on the server.
+    /// The branch that the user named. It is taken as it is on the server.
     pub branch: Option<&'a str>,
     /// Whether the user agreed beforehand.
     pub yes: bool,
@@ -31,9 +31,14 @@ pub struct Source {
 }
 
 impl Source {
-    pub async fn find(client: &Client, wanted: &Wanted<'_>) -> anyhow::Result<Self> {
+    /// Looks up the branch on the server. A checkout counts if it has the project, or the organisation's repository as a remote.
+    pub async fn find(client: &Client, wanted: &mut Wanted<'_>) -> anyhow::Result<Self> {
+        let address = client.credentials().git_url()?;
+        let concerns =
+            |checkout: &Checkout| checkout.has_directory(wanted.project_path) || checkout.remote(&address).is_some();
+        wanted.checkout = wanted.checkout.take().filter(concerns);
         let branch = branch_of(wanted, &client.credentials().organization);
-        let push = push_command(client, wanted.checkout.as_ref(), &branch)?;
+        let push = push_command(address, wanted.checkout.as_ref(), &branch);
         let tip = match client.branch_tip(&branch).await {
             Ok(Some(tip)) => tip,
             Ok(None) => return Err(never_pushed(&branch, &push)),
@@ -49,23 +54,28 @@ impl Source {
         Ok(Self { branch, tip: Some(tip), subject, differences: differences.unwrap_or_default() })
     }
 
+    /// Says what is taken, and what the checkout has besides.
+    pub fn announce(&self, doing: &str, project_path: &str, screen: Screen) {
+        screen.note(format!("{doing} {project_path} from {}", self.named()));
+        self.differences.iter().for_each(|line| screen.note(format!("  {}", printable(line))));
+    }
+
     /// Says what is published. Asks, or refuses without a terminal, if it differs from what is checked out, unless the user
     /// has decided.
     pub fn confirm(&self, wanted: &Wanted<'_>, screen: Screen) -> anyhow::Result<Outcome> {
         let what = self.named();
-        screen.note(format!("publishing {} from {what}", wanted.project_path));
-        let is_decided = wanted.yes || wanted.branch.is_some();
-        if self.differences.is_empty() || (!is_decided && !std::io::stdin().is_terminal()) {
-            return if self.differences.is_empty() { Ok(Outcome::Done) } else { Err(self.refusal(&what)) };
+        let is_decided = wanted.yes || wanted.branch.is_some() || self.differences.is_empty();
+        if !is_decided && !std::io::stdin().is_terminal() {
+            return Err(self.refusal(&what));
         }
-        self.differences.iter().for_each(|line| screen.note(format!("  {}", printable(line))));
+        self.announce("publishing", wanted.project_path, screen);
         if is_decided || prompt::confirm(&format!("Publish {what} as it is?"), "add --yes")? {
             return Ok(Outcome::Done);
         }
         Err(Failure::coded(
             "not_confirmed",
             "nothing was published",
-            "push, then publish again; or answer y, or add --yes",
+            "to publish the branch as it is, answer y or add --yes",
         ))
     }
 
@@ -84,7 +94,7 @@ impl Source {
 
     fn refusal(&self, what: &str) -> anyhow::Error {
         let message = format!("what is checked out differs from {what}: {}", self.differences.join("; "));
-        Failure::coded("checkout_differs", message, "push first; or add --yes to publish the branch as it is")
+        Failure::coded("checkout_differs", message, "do this first; or add --yes to publish the branch as it is")
     }
 }
 
@@ -96,12 +106,11 @@ fn branch_of(wanted: &Wanted<'_>, organization: &str) -> String {
 }
 
 /// The command that pushes the checkout to a branch.
-fn push_command(client: &Client, checkout: Option<&Checkout>, branch: &str) -> anyhow::Result<String> {
-    let address = client.credentials().git_url()?;
+fn push_command(address: String, checkout: Option<&Checkout>, branch: &str) -> String {
     let remote = checkout.and_then(|checkout| checkout.remote(&address)).unwrap_or(address);
     let is_checked_out = checkout.is_some_and(|checkout| checkout.branch.as_deref() == Some(branch));
     let from = if is_checked_out { String::new() } else { "HEAD:".to_owned() };
-    Ok(format!("`git push {remote} {from}{branch}`"))
+    format!("`git push {remote} {from}{branch}`")
 }
 
 fn never_pushed(branch: &str, push: &str) -> anyhow::Error {
@@ -122,6 +131,11 @@ struct Pushed<'a> {
 /// The differences between the checkout and the branch, each with the command that removes it.
 fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
     let Pushed { branch, tip, push } = *pushed;
+    if let Some(other) = checkout.branch.as_deref().filter(|other| wanted.branch.is_some() && *other != branch) {
+        // What is checked out belongs to the other branch, and the user knows.
+        let differs = checkout.head != tip;
+        return differs.then(|| format!("`{other}` is checked out, not {branch}")).into_iter().collect();
+    }
     let mut lines = Vec::new();
     let counts = if checkout.head == tip { Some((0, 0)) } else { checkout.ahead_and_behind(tip) };
     match counts {
@@ -136,12 +150,28 @@ fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) ->
     if !lines.is_empty() {
         lines.extend(elsewhere(checkout, branch));
     }
+    lines.extend(missing(checkout, wanted.project_path));
     let files = checkout.changed_files(wanted.project_path);
     lines.extend(counted(files.len() as u64, "file", "").map(|count| {
         let (files, path) = (named(&files), wanted.project_path);
         format!("{count} not committed ({files}): `git add {path} && git commit`, then {push}")
     }));
     lines
+}
+
+/// Says that the checkout does not have the project, and which ones it has.
+fn missing(checkout: &Checkout, project_path: &str) -> Option<String> {
+    if checkout.has_directory(project_path) {
+        return None;
+    }
+    let projects = checkout.projects();
+    let name = |project: &String| format!("--path {project}");
+    let others = if projects.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", named(&projects.iter().map(name).collect::<Vec<_>>()))
+    };
+    Some(format!("`{project_path}` is not in this checkout; name another project with --path{others}"))
 }
 
 /// Says that another branch than the published one is checked out.
