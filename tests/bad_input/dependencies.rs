@@ -170,6 +170,23 @@ fn a_package_that_needs_its_native_code_is_refused_when_the_tool_imports_it() {
     mended(tool);
 }
 
+/// Advice about installations of another kind does not help.
+#[test]
+fn a_package_that_answers_a_failed_import_with_advice_is_told_by_the_failed_import() {
+    let source = "try:\n    from ._speed import fast\nexcept ImportError as error:\n    \
+        raise ImportError('\\n\\nPLEASE READ THIS\\n') from error\n";
+    let files = [("advising/__init__.py", source), ("advising/_speed.so", "\u{7f}ELF")];
+    let wheel = package_wheel("advising", "1.0", &files);
+    let index = PackageIndex::serve(&[("advising", "advising-1.0-cp314-cp314-win_amd64.whl", &*wheel)]);
+    let team = Team::on(&Server::private(&Options { python_index: Some(index.url), ..Options::default() }));
+    let tool = locked(&team, &lock_line("advising", "1.0", &wheel));
+    let tool = tool.source("import advising", "return advising.fast()").pushed();
+    let reason =
+        "tool.py:1: ModuleNotFoundError: cannot import 'advising._speed' (tool.py:1 → advising → advising._speed)";
+    refused(&team, &tool, &[reason, "no native code", "advising==1.0"]);
+    mended(tool);
+}
+
 /// The choice of the wheel does not depend on the cache.
 #[test]
 fn a_package_that_works_without_its_native_code_is_used() {

@@ -1,4 +1,4 @@
-//! The packages httpx and requests, from the package index that `LATHE_PYTHON_INDEX` names.
+//! The packages httpx, requests and urllib3, from the package index that `LATHE_PYTHON_INDEX` names.
 
 use serde_json::json;
 
@@ -21,6 +21,11 @@ urllib3==2.8.0 --hash=sha256:0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475
 charset-normalizer==3.5.2 --hash=sha256:b6b751274acb69d77b3323d6b7dbaa3c7fdfc1eb829b7eb61d262f32e1af9685
 certifi==2026.10.18 --hash=sha256:73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62
 idna==3.20 --hash=sha256:ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c
+";
+
+/// boto3 and many others send with it.
+const URLLIB3_LOCK: &str = "\
+urllib3==2.8.0 --hash=sha256:0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3
 ";
 
 const HTTPX: &str = "
@@ -67,6 +72,26 @@ const REQUESTS: &str = "
     }
 ";
 
+const URLLIB3: &str = "
+    import io, ssl, urllib3
+    url, refused = tool_input['url'], None
+    pool = urllib3.PoolManager(ssl_context=ssl.create_default_context())
+    echo = pool.request('PUT', url + '/echo?q=1', body=io.BytesIO(b'file'), headers={'expect': '100-continue'}).json()
+    try:
+        pool.request('GET', url + '/silent', timeout=urllib3.Timeout(total=0.1), retries=False)
+    except urllib3.exceptions.TimeoutError as error:
+        late = type(error).__name__
+    try:
+        pool.request('GET', 'http://169.254.169.254/', retries=False)
+    except urllib3.exceptions.NewConnectionError as error:
+        refused = type(error.__cause__).__name__
+    with pool.request('GET', url + '/bytes/100000', preload_content=False) as streamed:
+        chunks = [len(chunk) for chunk in streamed.stream(40_000)]
+    missing = pool.request('GET', url + '/status/404')
+    return {'path': echo['path'], 'method': echo['method'], 'body': echo['body'], 'late': late, 'refused': refused,
+        'chunks': chunks, 'missing': missing.status}
+";
+
 /// Runs a tool with these packages, if there is a package index.
 fn run(name: &str, lock: &str, body: &str) -> Option<serde_json::Value> {
     let index = needs::PYTHON_INDEX.require(std::env::var("LATHE_PYTHON_INDEX").ok())?;
@@ -95,6 +120,16 @@ fn requests_works_unchanged() {
     let expected = json!({
         "path": "/echo?q=%C3%BC", "body": "{\"a\": 1}", "late": "ReadTimeout", "refused": "ConnectionError",
         "missing": 404, "bytes": 100_000, "cookies": ["session=first", false],
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn urllib3_works_unchanged() {
+    let Some(said) = run("urllib3", URLLIB3_LOCK, URLLIB3) else { return };
+    let expected = json!({
+        "path": "/echo?q=1", "method": "PUT", "body": "file", "late": "ReadTimeoutError", "refused": "EgressRefused",
+        "chunks": [40_000, 40_000, 20_000], "missing": 404,
     });
     assert_eq!(said, expected);
 }

@@ -36,6 +36,21 @@ fn build_log(team: &Team, tool: &Tool<'_>) -> String {
 
 const LOADED: &str = "import sys\nLOADED = sorted({'words', 'dice', 'loud', 'lost'} & set(sys.modules))";
 
+/// As setuptools contains packages of its own.
+#[test]
+fn a_package_may_add_one_of_its_directories_to_the_path() {
+    let source = "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), 'own'))\n\
+        from space.words import WORD\nimport single\nWORDS = [WORD, single.WORD]\n";
+    let files = [
+        ("boxed/__init__.py", source),
+        ("boxed/own/space/words.py", "WORD = 'ave'\n"),
+        ("boxed/own/single.py", "WORD = 'salve'\n"),
+    ];
+    let (_index, team, lock) = team(&[("boxed".to_owned(), package_wheel("boxed", "1.0", &files))]);
+    let tool = team.tool("reader").with_file("requirements.lock", &lock).source("import boxed", "return boxed.WORDS");
+    assert_eq!(tool.published().invoke(json!({})).json(), json!(["ave", "salve"]));
+}
+
 #[test]
 fn modules_imported_once_are_available_in_every_run_and_tool() {
     let words = package("words", "import random\nWORDS = ['ave']\n");

@@ -34,6 +34,16 @@ def _unpacked(path, contents):
     return zlib.decompress(contents) if path.startswith(PACKAGES) else contents
 
 
+def _dotted(directory):
+    return str(directory).removeprefix(PACKAGES).replace("/", ".")
+
+
+def _added():
+    """The directories of packages in `sys.path`."""
+    entries = map(files.relative, sys.path)
+    return [entry for entry in entries if entry and entry.startswith(PACKAGES)]
+
+
 class _Data(dict):
     def __getitem__(self, path):
         return _unpacked(path, super().__getitem__(path))
@@ -59,9 +69,11 @@ class Bundle:
         return tree
 
     def find_spec(self, name, path=None, target=None):
-        found = self.modules.get(name) or self._below(path, name)
+        # A package may add a directory of its own to `sys.path`, as setuptools does with the packages that it contains.
+        directories = _added() if path is None else path
+        found = self.modules.get(name) or self._below(directories, name)
         if found is None:
-            return self._namespace(name)
+            return self._namespace(name, directories)
         is_package, file, code = found
         spec = ModuleSpec(name, self, origin=file, loader_state=code, is_package=is_package)
         spec.has_location = True
@@ -73,21 +85,21 @@ class Bundle:
     def _below(self, path, name):
         """Finds a module in the directories of its package, which may have taken another name (as in setuptools)."""
         tail = name.rpartition(".")[2]
-        for directory in path or ():
-            own = str(directory).removeprefix(PACKAGES).replace("/", ".")
-            found = self.modules.get(f"{own}.{tail}")
+        for directory in path:
+            found = self.modules.get(f"{_dotted(directory)}.{tail}")
             if found is not None:
                 return found
         return None
 
-    def _namespace(self, name):
+    def _namespace(self, name, directories):
         """Finds a directory of modules without `__init__.py`."""
-        start = name + "."
-        if not any(module.startswith(start) for module in self.modules):
-            return None
-        spec = ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [name.replace(".", "/")]
-        return spec
+        tail = name.rpartition(".")[2]
+        for own in [name, *(f"{_dotted(directory)}.{tail}" for directory in directories)]:
+            if any(module.startswith(own + ".") for module in self.modules):
+                spec = ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [own.replace(".", "/")]
+                return spec
+        return None
 
     def create_module(self, spec):
         return None

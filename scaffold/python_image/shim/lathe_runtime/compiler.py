@@ -113,8 +113,10 @@ def _entry_point(loaded):
 
 def _import_failure(error, loaded):
     file, line = _authors_place(error, loaded)
-    kind, message, _ = run.describe(error)
     chain = _import_chain(error, loaded)
+    if chain:
+        error = _first_import(error)
+    kind, message, _ = run.describe(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
         message = (
             f"cannot import {error.name!r}{chain}: it is neither in the project, nor in its lock file, "
@@ -123,6 +125,13 @@ def _import_failure(error, loaded):
     else:
         message += chain
     return CheckFailed("import", f"{kind}: {message}", file, line)
+
+
+def _first_import(error):
+    """The failed import that a package answers with advice of its own, as numpy does."""
+    while isinstance(error, ImportError) and isinstance(error.__cause__, ImportError):
+        error = error.__cause__
+    return error
 
 
 # Modules of a long chain that are shown at each end.
@@ -140,8 +149,9 @@ def _import_chain(error, loaded):
             names.append(name)
     if not names:
         return ""
-    if isinstance(error, ImportError) and error.name and error.name not in names:
-        names.append(error.name)
+    first = _first_import(error)
+    if isinstance(first, ImportError) and first.name and first.name not in names:
+        names.append(first.name)
     if len(names) > 2 * CHAIN_ENDS:
         names[CHAIN_ENDS:-CHAIN_ENDS] = ["…"]
     return f" ({' → '.join(place + names)})"

@@ -8,7 +8,7 @@ from urllib.error import URLError
 from . import exchanges
 
 # Headers that the host sets. The values of a library describe its own connection.
-CONNECTION = {"connection", "content-length", "host", "transfer-encoding"}
+CONNECTION = {"connection", "content-length", "expect", "host", "transfer-encoding"}
 
 
 def adapt(module):
@@ -101,9 +101,62 @@ def _requests(module):
     module.HTTPAdapter.send = send
 
 
+def _contents(body):
+    """The bytes of a body: text, bytes, a file or chunks of them."""
+    if hasattr(body, "read"):
+        body = body.read()
+    if isinstance(body, str):
+        return body.encode()
+    if body is None or isinstance(body, bytes | bytearray | memoryview):
+        return bytes(body or b"")
+    return b"".join(map(_contents, body))
+
+
+def _urllib3(module):
+    """Replaces the requests of connection pools of urllib3 2. Retries, redirects and responses are unchanged."""
+    from urllib3.exceptions import NewConnectionError, ReadTimeoutError
+    from urllib3.response import HTTPResponse
+
+    def send(
+        self, conn, method, url, body=None, headers=None, retries=None, timeout=None, chunked=False,
+        response_conn=None, preload_content=True, decode_content=True, enforce_content_length=True,
+    ):  # fmt: skip
+        allowed = self._get_timeout(timeout)
+        allowed.start_connect()
+        seconds = allowed.read_timeout
+        seconds = seconds if isinstance(seconds, int | float) else None
+        port = f":{self.port}" if self.port else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        whole = url if "://" in url.partition("?")[0] else f"{self.scheme}://{host}{port}{url}"
+        try:
+            sent = exchanges.send(method, whole, _kept((headers or {}).items()), _contents(body), seconds)
+        except TimeoutError as error:
+            raise ReadTimeoutError(self, url, str(error)) from error
+        except URLError as error:
+            if isinstance(error.reason, TimeoutError):
+                raise ReadTimeoutError(self, url, str(error.reason)) from error
+            raise NewConnectionError(conn, str(error.reason)) from error
+        status, fields, answer = sent
+        response = HTTPResponse(
+            io.BytesIO(answer), fields, status, version=11, reason=responses.get(status), request_method=method,
+            request_url=url, preload_content=preload_content, decode_content=decode_content,
+            enforce_content_length=False, original_response=_Original(fields), retries=retries,
+        )  # fmt: skip
+        response._connection, response._pool = response_conn, self
+        return response
+
+    if "preload_content" in module.HTTPConnectionPool._make_request.__annotations__:
+        module.HTTPConnectionPool._make_request = send
+
+
 def _certifi(module):
     """Replaces the path of the certificates. The file is never opened: the host verifies certificates."""
     module.where = lambda: "certifi/cacert.pem"
 
 
-_ADAPTERS = {"certifi.core": _certifi, "httpx._transports.default": _httpx, "requests.adapters": _requests}
+_ADAPTERS = {
+    "certifi.core": _certifi,
+    "httpx._transports.default": _httpx,
+    "requests.adapters": _requests,
+    "urllib3.connectionpool": _urllib3,
+}
