@@ -112,7 +112,7 @@ async fn required_variables_must_exist_in_the_right_kind() {
     let Error::VariablesMissing { missing, .. } = refused else { panic!("{text}") };
     let missing: Vec<_> = missing.iter().map(|one| (one.name.as_str(), one.is_secret, one.is_other_kind)).collect();
     assert_eq!(missing, [("MISSING", false, false), ("URL", true, true)]);
-    assert!(text.contains(&format!("`lathe envvar set {tool} URL --secret`")), "{text}");
+    assert!(text.contains(&format!("`lathe envvar set {tool} URL=- --secret`")), "{text}");
     let stored = world.store.get_tool(&acme.organization, &tool).await.unwrap().unwrap();
     let known = MissingVariable::all(&stored, &new.required_envvars, &new.required_secret_envvars);
     assert_eq!(known.iter().map(|one| one.is_other_kind).collect::<Vec<_>>(), [false, true]);
