@@ -23,7 +23,7 @@ pub use builder::ReplayGate;
 pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
 pub use identity::{Me, Token, User};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
-pub use request::{Bump, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
+pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
 pub use role::{Condition, Grant, Role};
 pub use run::{
     AccountedToolInvocation, InvocationResult, InvocationResults, RecordedOrigin, RecordedSource, RunOutcome,

@@ -64,7 +64,7 @@ pub struct Candidate {
     pub commit: String,
 }
 
-/// One input of a call, in the format of the HTTP API.
+/// One input of a call. It is serialised in the format of the HTTP API.
 #[derive(Clone, Serialize)]
 pub struct Input {
     pub input_parameters: Map<String, Value>,

@@ -7,7 +7,7 @@ use crate::harness::{Team, Terminal};
 
 const COLUMNS: u16 = 80;
 
-/// What a command shows on a terminal of this width. A terminal of width 0 does not know its size.
+/// Returns the output of a command on a terminal of this width. A terminal that reports the width 0 does not know its size.
 fn shown(team: &Team, columns: u16, arguments: &[&str]) -> String {
     let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     Terminal::of_size(team.lathe().command(arguments), Some(size)).shown()

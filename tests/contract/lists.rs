@@ -53,7 +53,7 @@ fn a_set_of_values_has_none_twice() {
         let refused = team.request("GET", &query).send().expect(422).to_string();
         assert!(refused.contains("unique items"), "{query}: {refused}");
     }
-    // What the document forbids is the same text twice, not two ways to write one value.
+    // The document forbids the same text twice. It allows two texts that mean the same value.
     let id = create(&team, "other", &json!({}));
     team.get(&format!("/tool/{id}/version?creator=acme,ada&creator=acme,%20ada"));
 }

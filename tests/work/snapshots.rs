@@ -36,7 +36,7 @@ fn build_log(team: &Team, tool: &Tool<'_>) -> String {
 
 const LOADED: &str = "import sys\nLOADED = sorted({'words', 'dice', 'loud', 'lost'} & set(sys.modules))";
 
-/// As setuptools contains packages of its own.
+/// setuptools does this with the packages that it contains.
 #[test]
 fn a_package_may_add_one_of_its_directories_to_the_path() {
     let source = "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), 'own'))\n\

@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use registry::InvocationMode;
 use runner::Input;
 use serde_json::{Value, json};
 
 use crate::extract::{AnyObject, Decoder, Fields, List, Object, OneOf, Text, TextMap, any_text};
+use crate::wire::MODES;
 
 /// Inputs of one call, which run in parallel.
 const INPUTS_MAX: usize = 10;
 /// User variables of one kind of one input.
 const USER_VARIABLES_MAX: usize = 20;
-
-const MODES: OneOf<InvocationMode> =
-    OneOf(&[("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)]);
 
 /// The contract's pattern of names, for the schema and the message; [`user_variable_name`] has it as code.
 const USER_VARIABLE_PATTERN: &str = "^[a-z_][a-z0-9_]+$";
@@ -45,7 +42,7 @@ fn input(fields: &mut Fields) -> Option<Input> {
         .required("input_parameters", AnyObject.described("The input that the version's `input_schema` describes."));
     let invocation_mode = fields.required(
         "invocation_mode",
-        MODES.described("`conversation-simulation` tells the tool that it should not have effects."),
+        OneOf(&MODES).described("`conversation-simulation` tells the tool that it should not have effects."),
     );
     let nonsensitive_user_variables = fields
         .required("nonsensitive_user_variables", user_variables().described("The record keeps names and values."));

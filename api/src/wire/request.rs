@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use builder::ReplayGate;
-use registry::{BranchName, BumpKind, Constraint, EnvvarName, ProjectPath, SearchField, SecretValue};
+use registry::{BranchName, BumpKind, Constraint, EnvvarName, InvocationMode, ProjectPath, SearchField, SecretValue};
 use runner::Input;
 use serde::{Serialize, Serializer};
 
@@ -20,6 +20,14 @@ pub(crate) const SEARCH_FIELDS: [(&str, SearchField); 5] = [
 pub fn search_field_name(field: SearchField) -> Option<&'static str> {
     SEARCH_FIELDS.iter().find(|(_, known)| *known == field).map(|(name, _)| *name)
 }
+
+/// The bumps by their names in `bump_type`. `auto` is not in the contract.
+pub const BUMPS: [(&str, Bump); 4] =
+    [("major", Bump::Major), ("minor", Bump::Minor), ("patch", Bump::Patch), ("auto", Bump::Auto)];
+
+/// The modes by their names in `invocation_mode`.
+pub const MODES: [(&str, InvocationMode); 2] =
+    [("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)];
 
 /// The part of the version that a publication raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -37,7 +37,7 @@ fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
         ("body", "name") => ("NAME", Some("choose another name")),
         ("body", "description") => ("--description", None),
         ("body", "tags") | ("query", "tag") => ("--tag", None),
-        ("body", "commit_branch") => ("--branch", Some("name a pushed branch, such as releases/main")),
+        ("body", "commit_branch") => ("--branch", Some("name a pushed branch")),
         ("body", "project_path") => {
             ("--path", Some("name the project's directory in the repository, such as tools/greet"))
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 
 use anyhow::Context;
-use api::wire::Input;
+use api::wire::{Input, MODES};
 use clap::Args;
 use registry::{EnvvarName, InvocationMode};
 use serde_json::{Map, Value};
@@ -12,8 +12,6 @@ use serde_json::{Map, Value};
 use super::choice::choice;
 use crate::failure::Failure;
 
-const MODES: [(&str, InvocationMode); 2] =
-    [("regular", InvocationMode::Regular), ("conversation-simulation", InvocationMode::ConversationSimulation)];
 /// Maximum inputs per call, from the API contract.
 const INPUTS_MAX: usize = 10;
 /// Maximum size of stdin. Larger than the server's limit on a request, so that users see the server's message.

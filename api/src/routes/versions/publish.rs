@@ -13,12 +13,8 @@ use crate::openapi::{BUILD_CODES, MISSING_SOURCE_CODES, OperationDoc, Tag};
 use crate::routes::progress::report;
 use crate::routes::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use crate::routes::text_types::{PROJECT_PATH, RELEASE_BRANCH};
-use crate::wire::{Bump, PublishToolVersion, PublishedVersion};
+use crate::wire::{BUMPS, PublishToolVersion, PublishedVersion};
 use crate::work::{FinalResponse, OperationRequest, Reply, WorkContext, with_operation_responses};
-
-/// Values of `bump_type`. `auto` is not in the contract.
-const BUMPS: OneOf<Bump> =
-    OneOf(&[("major", Bump::Major), ("minor", Bump::Minor), ("patch", Bump::Patch), ("auto", Bump::Auto)]);
 
 pub(crate) fn operation() -> OperationDoc {
     let operation = OperationDoc::new("publish-tool-version", Tag::Versions, "Publish a version")
@@ -80,7 +76,7 @@ impl FromBody for PublishToolVersion {
         let project_path = fields.required("project_path", PROJECT_PATH);
         let bump_type = fields.required(
             "bump_type",
-            BUMPS.described(
+            OneOf(&BUMPS).described(
                 "The part of the version to increment. The server refuses a bump that is smaller than the changes need; \
                 `auto` takes the smallest bump that they need.",
             ),

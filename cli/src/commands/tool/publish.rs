@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use api::wire::{Bump, PublishToolVersion, ReplayGate};
+use api::wire::{BUMPS, Bump, PublishToolVersion, ReplayGate};
 use clap::Args;
 use registry::BranchName;
 
@@ -14,9 +14,6 @@ use crate::commands::choice::choice;
 use crate::commands::completion;
 use crate::failure::{Failure, Outcome};
 use crate::output::{BuildDisplay, Screen};
-
-const BUMPS: [(&str, Bump); 4] =
-    [("major", Bump::Major), ("minor", Bump::Minor), ("patch", Bump::Patch), ("auto", Bump::Auto)];
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {

@@ -132,7 +132,7 @@ struct Pushed<'a> {
 fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
     let Pushed { branch, tip, push } = *pushed;
     if let Some(other) = checkout.branch.as_deref().filter(|other| wanted.branch.is_some() && *other != branch) {
-        // What is checked out belongs to the other branch, and the user knows.
+        // The user named a branch that is not checked out, so the commits here need not be pushed to it.
         let differs = checkout.head != tip;
         return differs.then(|| format!("`{other}` is checked out, not {branch}")).into_iter().collect();
     }
