@@ -91,3 +91,29 @@ pub enum ReplayToolInvocation {
 fn exposed<S: Serializer>(secrets: &BTreeMap<EnvvarName, SecretValue>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(secrets.iter().map(|(name, value)| (name, value.expose())))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_test_is_written_as_the_server_reads_it() {
+        let name = |text| EnvvarName::parse(text).unwrap();
+        let test = TestTool {
+            inputs: Vec::new(),
+            commit_branch: BranchName::parse("releases/acme").unwrap(),
+            project_path: ProjectPath::parse("tools/shout").unwrap(),
+            required_envvars: BTreeMap::from([(name("GREETING"), "hello".to_owned())]),
+            required_secret_envvars: BTreeMap::from([(name("KEY"), SecretValue::new("s3cret".to_owned()))]),
+            gate: Some(ReplayGate { runs_max: 5, different_percent_max: 0, slower_percent_max: None }),
+        };
+        let expected = json!({
+            "inputs": [], "commit_branch": "releases/acme", "project_path": "tools/shout",
+            "required_envvars": {"GREETING": "hello"}, "required_secret_envvars": {"KEY": "s3cret"},
+            "gate": {"replay": 5, "different_percent_max": 0},
+        });
+        assert_eq!(serde_json::to_value(&test).unwrap(), expected);
+    }
+}
