@@ -16,21 +16,16 @@ const BODY_SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Bytes of one read.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The reason for the early end of a copy.
-enum Stop {
-    /// git closed its input, since it needs no more.
-    GitClosed,
-    Refused(SourceError),
-}
-
-/// git's input, with the bytes written and the bound.
+/// git's input, with the bytes of the body so far and their bound.
 struct Sink<W> {
-    input: W,
+    /// `None` after git has closed its input, since it needs no more.
+    input: Option<W>,
     bytes: u64,
     bytes_max: u64,
 }
 
-/// Copies the body to git, until its end or until git closes its input.
+/// Copies the body to git, up to the body's end. What follows after git has closed its input is read and discarded, so
+/// that the response does not depend on how early git closes it.
 ///
 /// # Errors
 /// When the body ends early, stalls, is too long, or is not in the form that its headers declare. The caller must then
@@ -40,15 +35,11 @@ pub(super) async fn feed(
     input: impl AsyncWrite + Unpin,
     form: BodyForm,
 ) -> Result<(), SourceError> {
-    let sink = Sink { input, bytes: 0, bytes_max: form.bytes_max };
-    let copied = if form.is_gzip { inflate(body, form.bytes_max, sink).await } else { copy(body, sink).await };
-    match copied {
-        Ok(()) | Err(Stop::GitClosed) => Ok(()),
-        Err(Stop::Refused(error)) => Err(error),
-    }
+    let sink = Sink { input: Some(input), bytes: 0, bytes_max: form.bytes_max };
+    if form.is_gzip { inflate(body, sink).await } else { copy(body, sink).await }
 }
 
-async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), Stop> {
+async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), SourceError> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         match read(&mut body, &mut buffer).await? {
@@ -58,14 +49,10 @@ async fn copy(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite +
     }
 }
 
-/// Copies and inflates the body, on threads for blocking work. The compressed bytes have the same bound as the inflated ones, so that a stream without
-/// output ends.
-async fn inflate(
-    mut body: impl AsyncRead + Unpin,
-    bytes_max: u64,
-    mut sink: Sink<impl AsyncWrite + Unpin>,
-) -> Result<(), Stop> {
-    let not_gzip = |error: std::io::Error| Stop::Refused(SourceError::BodyNotGzip { detail: error.to_string() });
+/// Copies and inflates the body, on threads for blocking work. The compressed bytes have the same bound as the inflated
+/// ones, so that a stream without output ends.
+async fn inflate(mut body: impl AsyncRead + Unpin, mut sink: Sink<impl AsyncWrite + Unpin>) -> Result<(), SourceError> {
+    let not_gzip = |error: std::io::Error| SourceError::BodyNotGzip { detail: error.to_string() };
     let (mut inflater, mut buffer, mut received) = (Inflater::new(), vec![0; BUFFER_BYTES], 0);
     loop {
         let bytes = read(&mut body, &mut buffer).await?;
@@ -74,9 +61,7 @@ async fn inflate(
             return sink.write(inflater.output()).await;
         }
         received += bytes as u64;
-        if received > bytes_max {
-            return Err(Stop::too_large(bytes_max));
-        }
+        sink.check(received)?;
         let mut at = 0;
         while at < bytes {
             let step = move || {
@@ -84,8 +69,7 @@ async fn inflate(
                 (inflater, buffer, consumed)
             };
             let consumed;
-            (inflater, buffer, consumed) =
-                spawn_blocking(step).await.map_err(|_| Stop::Refused(SourceError::BodyCutOff))?;
+            (inflater, buffer, consumed) = spawn_blocking(step).await.map_err(|_| SourceError::BodyCutOff)?;
             at += consumed.map_err(not_gzip)?;
             sink.write(inflater.output()).await?;
             inflater.clear();
@@ -93,26 +77,28 @@ async fn inflate(
     }
 }
 
-async fn read(body: &mut (impl AsyncRead + Unpin), buffer: &mut [u8]) -> Result<usize, Stop> {
+async fn read(body: &mut (impl AsyncRead + Unpin), buffer: &mut [u8]) -> Result<usize, SourceError> {
     match timeout(BODY_SILENCE_MAX, body.read(buffer)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) | Err(_) => Err(Stop::Refused(SourceError::BodyCutOff)),
-    }
-}
-
-impl Stop {
-    fn too_large(bytes_max: u64) -> Self {
-        Self::Refused(SourceError::BodyTooLarge { bytes_max })
+        Ok(Err(_)) | Err(_) => Err(SourceError::BodyCutOff),
     }
 }
 
 impl<W: AsyncWrite + Unpin> Sink<W> {
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), SourceError> {
         self.bytes += bytes.len() as u64;
-        if self.bytes > self.bytes_max {
-            return Err(Stop::too_large(self.bytes_max));
+        self.check(self.bytes)?;
+        if let Some(input) = &mut self.input
+            && input.write_all(bytes).await.is_err()
+        {
+            self.input = None;
         }
-        self.input.write_all(bytes).await.map_err(|_| Stop::GitClosed)
+        Ok(())
+    }
+
+    fn check(&self, bytes: u64) -> Result<(), SourceError> {
+        let bytes_max = self.bytes_max;
+        if bytes > bytes_max { Err(SourceError::BodyTooLarge { bytes_max }) } else { Ok(()) }
     }
 }
 
@@ -154,6 +140,16 @@ mod tests {
             let (received, result) = fed(&sent, is_gzip, 300_000).await;
             assert!(matches!(result, Err(SourceError::BodyTooLarge { bytes_max: 300_000 })), "{result:?}");
             assert!(received.len() <= 300_000, "{}", received.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_beyond_the_bound_is_refused_after_git_has_closed_its_input() {
+        let body = vec![0; 10_000_000];
+        for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
+            let (closed, _) = tokio::io::duplex(64);
+            let result = feed(&sent[..], closed, BodyForm { is_gzip, bytes_max: 300_000 }).await;
+            assert!(matches!(result, Err(SourceError::BodyTooLarge { .. })), "{result:?}");
         }
     }
 

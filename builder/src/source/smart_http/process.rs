@@ -120,7 +120,8 @@ impl Backend {
         Ok(Self { input, output: BufReader::with_capacity(BUFFER_BYTES, output), client, overrun, stopped })
     }
 
-    /// Feeds the body to git, and returns its answer as soon as git has sent a part of the answer's body.
+    /// Feeds the body to git, and returns its answer as soon as git has sent a part of the answer's body. A git that ends
+    /// without one is answered when the whole request has been read.
     ///
     /// git writes the headers before it has read the request, so that a refused body can still get an error response.
     /// Later the answer can only be cut off.
@@ -145,12 +146,16 @@ impl Backend {
             return Err(fed.try_recv().ok().and_then(Result::err).unwrap_or(SourceError::BodyCutOff));
         }
         let head = head?;
-        tokio::select! {
+        let fed = tokio::select! {
             biased;
-            fed = &mut fed => fed.unwrap_or(Err(SourceError::BodyCutOff))?,
-            // At the end of the output or after an error, the reader of the body gets the same result.
-            _filled = self.output.fill_buf() => {}
-        }
+            fed = &mut fed => fed,
+            filled = self.output.fill_buf() => match filled {
+                Ok([]) => fed.await,
+                // After an error, the reader of the body gets the same error.
+                _ => Ok(Ok(())),
+            },
+        };
+        fed.unwrap_or(Err(SourceError::BodyCutOff))?;
         let body = GitBody::new(self.output, self.client, self.stopped);
         Ok(GitResponse { status: head.status, headers: head.headers, body })
     }
