@@ -103,6 +103,11 @@ pub enum Error {
     MigrationChanged { number: u32 },
     #[error("SQLite {found} is linked; at least {required} is required")]
     SqliteTooOld { found: String, required: &'static str },
+    #[error(
+        "a commit of the database would not survive a power failure: {detail}. Use a data directory on a local disk; network \
+         file systems often lack what SQLite's write-ahead log needs"
+    )]
+    NotDurable { detail: String },
     #[error("{}", .path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error("unexpected error of the database")]
@@ -128,9 +133,10 @@ impl Error {
             | Self::DataDirectoryInUse { .. }
             | Self::KeyFileExposed { .. }
             | Self::KeyFileMissing { .. } => ErrorKind::Internal,
-            Self::DatabaseNewer { .. } | Self::MigrationChanged { .. } | Self::SqliteTooOld { .. } => {
-                ErrorKind::Internal
-            }
+            Self::DatabaseNewer { .. }
+            | Self::MigrationChanged { .. }
+            | Self::SqliteTooOld { .. }
+            | Self::NotDurable { .. } => ErrorKind::Internal,
             Self::Io { .. } | Self::Database { .. } => ErrorKind::Internal,
         }
     }
@@ -167,6 +173,7 @@ impl Error {
             Self::DatabaseNewer { .. } => "database_newer",
             Self::MigrationChanged { .. } => "migration_changed",
             Self::SqliteTooOld { .. } => "sqlite_too_old",
+            Self::NotDurable { .. } => "not_durable",
             Self::Io { .. } => "io",
             Self::Database { .. } => "database",
         }

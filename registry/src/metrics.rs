@@ -6,10 +6,6 @@ pub(crate) const RECORDS: &str = "lathe_records_written_total";
 pub(crate) const COMMIT_SECONDS: &str = "lathe_database_commit_duration_seconds";
 pub(crate) const COMMIT_WRITES: &str = "lathe_database_commit_writes";
 pub(crate) const COMMITS_FAILED: &str = "lathe_database_commits_failed_total";
-pub(crate) const FLUSH_SECONDS: &str = "lathe_journal_flush_duration_seconds";
-pub(crate) const FLUSH_EVENTS: &str = "lathe_journal_flush_events";
-pub(crate) const FLUSHES_FAILED: &str = "lathe_journal_flushes_failed_total";
-pub(crate) const EVENTS_REFUSED: &str = "lathe_journal_events_refused_total";
 pub(crate) const WRITES_WAITING: &str = "lathe_database_writes_waiting";
 
 /// Describes the metrics to the recorder.
@@ -18,17 +14,6 @@ pub fn describe_metrics() {
     describe_histogram!(COMMIT_SECONDS, Unit::Seconds, "Duration of a commit, including its writes");
     describe_histogram!(COMMIT_WRITES, "Writes per commit");
     describe_counter!(COMMITS_FAILED, "Commits that failed with all their writes");
-    describe_histogram!(
-        FLUSH_SECONDS,
-        Unit::Seconds,
-        "Duration of a flush of the journal, including the write before it"
-    );
-    describe_histogram!(
-        FLUSH_EVENTS,
-        "Events per flush of the journal: the starts or the ends of the runs of one call"
-    );
-    describe_counter!(FLUSHES_FAILED, "Flushes of the journal that failed with all their events");
-    describe_counter!(EVENTS_REFUSED, "Events in the journal that the database permanently refuses, which is a bug");
     describe_gauge!(WRITES_WAITING, "Writes waiting for the next commit");
 }
 

@@ -1,34 +1,25 @@
 //! The tape of a run, as it is stored: sealed bytes, and larger bodies beside them. The runner defines the format.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use zeroize::Zeroizing;
 
 /// A tape to be stored with the record of its run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub enum NewTape {
     /// The tape exceeded its limit and is incomplete.
     Cut,
     Whole(SealedTape),
 }
 
-impl NewTape {
-    pub(crate) fn sealed_bytes(&self) -> usize {
-        match self {
-            Self::Cut => 0,
-            Self::Whole(tape) => tape.sealed.len() + tape.bodies.iter().map(|body| body.sealed.len()).sum::<usize>(),
-        }
-    }
-}
-
 /// A tape sealed by [`crate::Store::seal_tape`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct SealedTape {
     pub(crate) sealed: Vec<u8>,
     pub(crate) size: u64,
     pub(crate) bodies: Vec<SealedBody>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct SealedBody {
     /// Digest of the body, keyed by organisation.
     pub digest: [u8; 32],

@@ -1,7 +1,4 @@
 //! Direct access to the database, for data that the API does not show.
-//!
-//! Record events are durable in the journal before they are in the database. Reading the history moves them there, so
-//! these functions read the team's history first.
 
 use std::path::Path;
 
@@ -41,7 +38,7 @@ pub fn failed_builds(data: &Path, tool: &str) -> Vec<FailedBuild> {
 pub fn count_record_events(team: &Team, tool: &str) -> (i64, i64) {
     let counts = "SELECT count(*) AS started, count(f.invocation) AS finished FROM inv_started s
         LEFT JOIN inv_finished f ON f.invocation = s.invocation WHERE s.tool = $1";
-    let row = &rows(settled(team), sqlx::query(counts).bind(tool.to_owned()))[0];
+    let row = &rows(team.server.data(), sqlx::query(counts).bind(tool.to_owned()))[0];
     (row.get("started"), row.get("finished"))
 }
 
@@ -54,15 +51,15 @@ pub fn runs_going_on(data: &Path) -> i64 {
 /// Counts the rows of a table.
 pub fn count_rows(team: &Team, table: &str) -> i64 {
     let count = sqlx::AssertSqlSafe(format!("SELECT count(*) AS rows FROM {table}"));
-    rows(settled(team), sqlx::query(count))[0].get("rows")
+    rows(team.server.data(), sqlx::query(count))[0].get("rows")
 }
 
 /// Returns the column `bytes` of the rows of a query.
 pub fn read_database(team: &Team, query: &'static str) -> Vec<Vec<u8>> {
-    rows(settled(team), sqlx::query(query)).iter().map(|row| row.get("bytes")).collect()
+    rows(team.server.data(), sqlx::query(query)).iter().map(|row| row.get("bytes")).collect()
 }
 
-/// Changes rows behind the server's back. Records of runs can be changed only after they were read through the API.
+/// Changes rows behind the server's back.
 pub fn change_database(data: &Path, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -99,12 +96,6 @@ impl Drop for Locked {
         let ended = self.runtime.block_on(sqlx::query("ROLLBACK").execute(&mut self.connection));
         ended.expect("the end of the lock");
     }
-}
-
-/// Returns the data directory of a team's server, after all durable events are in the database.
-fn settled(team: &Team) -> &Path {
-    team.history();
-    team.server.data()
 }
 
 fn rows(data: &Path, query: Query) -> Vec<SqliteRow> {

@@ -149,7 +149,7 @@ impl TestApp {
             ledger: None,
         };
         let finished = InvocationFinished { id: id.clone(), organization, finished, tape: None, answers: None };
-        self.store.finish_invocations(vec![finished]).await.unwrap();
+        self.store.finish_invocations(&[finished]).await.unwrap();
         id.to_string()
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the database has space, for the contents of a full journal or for any write.
+//! Whether the database has space for writes.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,6 @@ use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::statvfs::statvfs;
 
 use super::sql::open::Database;
-
-/// Free space that the database needs: more than a full journal adds to the database and its write-ahead log.
-const REQUIRED_BYTES: u64 = 64 << 20;
 
 pub(super) struct DiskSpace {
     database: PathBuf,
@@ -21,11 +18,6 @@ impl DiskSpace {
         let system_limit = getrlimit(Resource::RLIMIT_FSIZE).map_or(0, |(soft, _)| soft);
         let file_bytes_max = database.bytes_max.unwrap_or(u64::MAX).min(system_limit);
         Self { database: database.path.clone(), file_bytes_max }
-    }
-
-    /// Returns whether [`REQUIRED_BYTES`] are free.
-    pub fn is_sufficient(&self) -> bool {
-        self.has(REQUIRED_BYTES)
     }
 
     /// Returns whether this many bytes are free. A disk that cannot be queried counts as full.
@@ -44,20 +36,22 @@ fn free(folder: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn is_sufficient(bytes: u64, bytes_max: Option<u64>) -> bool {
+    const BYTES: u64 = 16 << 20;
+
+    fn has_bytes(used: u64, bytes_max: Option<u64>) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lathe.db");
-        std::fs::File::create(&path).unwrap().set_len(bytes).unwrap();
-        DiskSpace::of(&Database { path, bytes_max }).is_sufficient()
+        std::fs::File::create(&path).unwrap().set_len(used).unwrap();
+        DiskSpace::of(&Database { path, bytes_max }).has(BYTES)
     }
 
     #[test]
     fn both_the_disk_and_the_limit_count() {
-        assert!(is_sufficient(0, None), "this test needs a disk with {REQUIRED_BYTES} bytes free");
-        assert!(is_sufficient(1 << 20, Some(REQUIRED_BYTES + (1 << 20))));
-        assert!(!is_sufficient((1 << 20) + 1, Some(REQUIRED_BYTES + (1 << 20))));
-        assert!(!is_sufficient(2 << 20, Some(1 << 20)), "the file exceeds its limit");
+        assert!(has_bytes(0, None), "this test needs a disk with {BYTES} bytes free");
+        assert!(has_bytes(1 << 20, Some(BYTES + (1 << 20))));
+        assert!(!has_bytes((1 << 20) + 1, Some(BYTES + (1 << 20))));
+        assert!(!has_bytes(2 << 20, Some(1 << 20)), "the file exceeds its limit");
         let missing = Database { path: "/nowhere/lathe.db".into(), bytes_max: None };
-        assert!(!DiskSpace::of(&missing).is_sufficient());
+        assert!(!DiskSpace::of(&missing).has(BYTES));
     }
 }

@@ -1,17 +1,15 @@
 //! The store: one method per use case, each with its own transaction, each for one organisation.
 //!
-//! One thread writes, and commits in groups ([`writer`]). A server first writes the record of runs to a journal
-//! ([`journal`]). Two small pools of read-only connections serve the reads: one the lists and searches
-//! ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable. Rows of other
-//! organisations are absent.
+//! One thread writes, and commits in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
+//! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
+//! visible. Rows of other organisations are absent.
 
 mod callable_cache;
 mod data_keys;
 mod disk_space;
 mod handle;
-mod journal;
+mod old_journal;
 mod page_tokens;
-mod pending_records;
 mod queued;
 mod retention;
 mod sql;
@@ -34,7 +32,6 @@ use disk_space::DiskSpace;
 use handle::Inner;
 pub use handle::Store;
 use page_tokens::PageTokens;
-use pending_records::PendingRecords;
 use retention::Retention;
 use sql::listing::ListPool;
 use sql::open::Database;
@@ -57,41 +54,40 @@ impl Store {
         Ok(Self(Arc::new(open(options).await?)))
     }
 
-    /// Like [`Store::open`], for the server that holds the lock of the data directory. Such a store writes the record of
-    /// runs to a journal first, and begins by inserting the records that an earlier server left in the journal.
+    /// Like [`Store::open`], for the server that holds the lock of the data directory. It begins by inserting the records
+    /// that a server of release 0.1.0 left in its journal.
     pub async fn open_locked(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
         let folder = options.data.root();
-        let mut inner = open(options).await?;
-        inner.journal = Some(journal::open(folder, &inner.writer, &inner.pending).await?);
-        Ok(Self(Arc::new(inner)))
+        let store = Self(Arc::new(open(options).await?));
+        store.take_over_journal(folder).await?;
+        Ok(store)
     }
 }
 
 async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     let StoreOptions { data, keys, clock, config } = options;
     // Comes first, because migrations of the database cannot be undone.
-    journal::check(data.root())?;
+    old_journal::check(data.root())?;
     let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
     let connection = database.create(&clock).await?;
     let disk_space = DiskSpace::of(&database);
     let readers = database.readers(config.reader_connections).await?;
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
-    let (callables, pending) = (Arc::new(callable_cache()), Arc::new(PendingRecords::default()));
+    let callables = Arc::new(callable_cache());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let cache = callables.clone();
     let on_commit = Box::new(move || cache.clear());
-    let writer = Writer::start(WriterSetup { connection, database, pending: pending.clone(), retention, on_commit })?;
+    let writer = Writer::start(WriterSetup { connection, database, retention, on_commit })?;
     Ok(Inner {
         readers,
         lists,
         writer,
-        journal: None,
-        pending,
         keys: keys.clone(),
         data_keys: DataKeys::default(),
         boot: BootId::new(&clock),
         clock,
         config,
+        retention,
         tokens: TokenCache::default(),
         callables,
         page_tokens: PageTokens::new(keys),

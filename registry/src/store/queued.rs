@@ -6,7 +6,7 @@ use std::pin::Pin;
 use sqlx::SqliteConnection;
 use tokio::sync::oneshot;
 
-use super::sql::recorder::Recorder;
+use super::sql::record_rows::RecordRows;
 use crate::error::{Error, Result};
 
 pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
@@ -16,35 +16,28 @@ pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c
 
 impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
 
-/// The statements of a write to the record of runs inside a transaction. They run again when the transaction is rolled
-/// back because of another write.
-pub(super) trait RecordWork<T>: Fn(&Recorder) -> Result<T> + Send + 'static {}
-
-impl<T, F> RecordWork<T> for F where F: Fn(&Recorder) -> Result<T> + Send + 'static {}
-
-/// A write whose caller waits.
-pub(super) trait Reply: Send {
-    /// Sends the result to the caller, once the commit has succeeded or failed.
-    fn reply(self: Box<Self>, committed: Result<()>);
-}
-
 /// A queued write of any result type.
-pub(super) trait Job: Reply {
+pub(super) trait Job: Send {
     /// Runs the statements. Returns `false` when they failed and their savepoint must be rolled back.
     fn apply<'c>(&'c mut self, connection: &'c mut SqliteConnection)
     -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
-}
 
-/// A queued write to the record of runs, of any result type.
-pub(super) trait RecordJob: Reply {
-    /// Like [`Job::apply`], and may be called again after a rollback.
-    fn apply(&mut self, recorder: &Recorder) -> bool;
+    /// Sends the result to the caller, once the commit has succeeded or failed.
+    fn reply(self: Box<Self>, committed: Result<()>);
 }
 
 pub(super) struct Queued<T, F> {
     work: Option<F>,
     result: Option<Result<T>>,
     caller: oneshot::Sender<Result<T>>,
+}
+
+/// Rows for the record of runs, in the queue.
+pub(super) struct QueuedRecord {
+    pub rows: RecordRows,
+    /// The first end of a run that was refused, or why nothing was inserted.
+    pub result: Result<Option<Error>>,
+    caller: oneshot::Sender<Result<Option<Error>>>,
 }
 
 impl<T, F> Queued<T, F> {
@@ -68,23 +61,24 @@ impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
             succeeded
         })
     }
-}
 
-impl<T: Send + 'static, F: RecordWork<T>> RecordJob for Queued<T, F> {
-    fn apply(&mut self, recorder: &Recorder) -> bool {
-        let Some(work) = &self.work else { return false };
-        let result = work(recorder);
-        let succeeded = result.is_ok();
-        self.result = Some(result);
-        succeeded
+    fn reply(self: Box<Self>, committed: Result<()>) {
+        let Self { result, caller, .. } = *self;
+        // The caller may be gone; its write is committed all the same.
+        let _ = caller.send(committed.and_then(|()| result.unwrap_or(Err(Error::Closed))));
     }
 }
 
-impl<T: Send, F: Send> Reply for Queued<T, F> {
-    fn reply(self: Box<Self>, committed: Result<()>) {
-        let Self { result, caller, .. } = *self;
-        let result = committed.and_then(|()| result.unwrap_or(Err(Error::Closed)));
-        // The caller may be gone; its write is committed all the same.
-        let _ = caller.send(result);
+impl QueuedRecord {
+    /// Returns the write and the receiver of its result.
+    pub fn new(rows: RecordRows) -> (Self, oneshot::Receiver<Result<Option<Error>>>) {
+        let (caller, receiver) = oneshot::channel();
+        (Self { rows, result: Err(Error::Closed), caller }, receiver)
+    }
+
+    /// Sends the result to the caller, once the commit has succeeded or failed.
+    pub fn reply(self, committed: Result<()>) {
+        // The caller may be gone; its rows are committed all the same.
+        let _ = self.caller.send(committed.and(self.result));
     }
 }

@@ -1,35 +1,30 @@
-//! The writer: one thread with two connections, which commits writes in groups.
+//! The writer: one thread with one connection, which commits writes in groups.
 //!
 //! A commit waits for the disk. Writes that arrive meanwhile share the next commit. A single write is committed
-//! immediately. The caller gets the result after the commit of its group. Writes to the record of runs have a
-//! connection of their own ([`Recorder`]). The events that are pending in the journal are inserted through it, before
-//! all other writes.
-
-use std::sync::Arc;
+//! immediately. The caller gets the result after the commit of its group.
 
 use metrics::gauge;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::disk_space::DiskSpace;
-use super::pending_records::{COMMIT_EVENTS_MAX, PendingRecords};
-use super::queued::{Job, Queued, RecordJob, RecordWork, Work};
+use super::queued::{Job, Queued, QueuedRecord, Work};
 use super::retention::Retention;
-use super::sql::group::{commit_group, commit_records, fail_all};
+use super::sql::group::Group;
 use super::sql::open::{self, Database};
-use super::sql::record_event::RecordEvent;
-use super::sql::recorder::Recorder;
-use crate::error::{Error, ErrorKind, Result};
+use super::sql::record_rows::RecordRows;
+use crate::error::{Error, Result};
 use crate::metrics::{WRITES_WAITING, number};
 
 /// Writes in the queue. Callers wait while the queue is full (back-pressure).
 const QUEUE_MAX: usize = 1024;
 /// Writes in one commit, so that the first of them does not wait long for the last.
 const GROUP_MAX: usize = 256;
+/// Bytes of the rows in the record of runs of one commit. A single write may be larger.
+const GROUP_BYTES: usize = 8 << 20;
 
 enum Message {
     Job(Box<dyn Job>),
-    RecordJob(Box<dyn RecordJob>),
+    Record(Box<QueuedRecord>),
     Close(oneshot::Sender<()>),
 }
 
@@ -42,7 +37,6 @@ pub(super) struct Writer {
 pub(super) struct WriterSetup {
     pub connection: SqliteConnection,
     pub database: Database,
-    pub pending: Arc<PendingRecords>,
     pub retention: Retention,
     /// Called after each commit of anything but the record of runs, before the callers get their results.
     pub on_commit: Box<dyn Fn() + Send>,
@@ -55,177 +49,113 @@ impl Writer {
         let path = setup.database.path.clone();
         let failure = |source| Error::Io { path: path.clone(), source };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failure)?;
-        let recorder = Recorder::open(&setup.database, setup.retention)?;
-        let disk_space = DiskSpace::of(&setup.database);
-        setup.pending.set_has_space(disk_space.is_sufficient());
-        let writer = WriterThread { setup, recorder, disk_space };
         let thread = std::thread::Builder::new().name("writer".to_owned());
-        thread.spawn(move || runtime.block_on(writer.run(messages))).map_err(failure)?;
+        thread.spawn(move || runtime.block_on(run(setup, messages))).map_err(failure)?;
         Ok(Self { queue })
     }
 
     pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
-        self.queued(work, |queued| Message::Job(Box::new(queued))).await
-    }
-
-    pub async fn record<T: Send + 'static>(&self, work: impl RecordWork<T>) -> Result<T> {
-        self.queued(work, |queued| Message::RecordJob(Box::new(queued))).await
-    }
-
-    /// Waits until the pending events have reached the database.
-    pub async fn flush_pending(&self) -> Result<()> {
-        self.record(|_| Ok(())).await
-    }
-
-    /// Like [`Writer::flush_pending`], and blocks the calling thread.
-    pub fn flush_pending_blocking(&self) -> Result<()> {
-        let (queued, receiver) = Queued::new(|_: &Recorder| Ok(()));
-        self.queue.blocking_send(Message::RecordJob(Box::new(queued))).map_err(|_| Error::Closed)?;
-        receiver.blocking_recv().unwrap_or(Err(Error::Closed))
-    }
-
-    async fn queued<T, F>(&self, work: F, message: impl FnOnce(Queued<T, F>) -> Message) -> Result<T> {
         let (queued, receiver) = Queued::new(work);
-        self.queue.send(message(queued)).await.map_err(|_| Error::Closed)?;
+        self.send(Message::Job(Box::new(queued))).await?;
         receiver.await.unwrap_or(Err(Error::Closed))
+    }
+
+    /// Writes to the record of runs. Returns the first end of a run that was refused; the others are committed all the same.
+    pub async fn record(&self, rows: RecordRows) -> Result<Option<Error>> {
+        let (queued, receiver) = QueuedRecord::new(rows);
+        self.send(Message::Record(Box::new(queued))).await?;
+        receiver.await.unwrap_or(Err(Error::Closed))
+    }
+
+    async fn send(&self, message: Message) -> Result<()> {
+        self.queue.send(message).await.map_err(|_| Error::Closed)
     }
 
     pub async fn close(&self) {
         let (done, finished) = oneshot::channel();
-        if self.queue.send(Message::Close(done)).await.is_ok() {
+        if self.send(Message::Close(done)).await.is_ok() {
             // An error means that the thread has ended already.
             let _ = finished.await;
         }
     }
 }
 
-struct WriterThread {
-    setup: WriterSetup,
-    recorder: Recorder,
-    disk_space: DiskSpace,
-}
-
-/// Messages taken from the queue.
-#[derive(Default)]
-struct Group {
-    jobs: Vec<Box<dyn Job>>,
-    records: Vec<Box<dyn RecordJob>>,
-    close: Option<oneshot::Sender<()>>,
-}
-
-impl Group {
-    /// Takes the messages that are in the queue, without waiting for more.
-    fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> Self {
-        let mut group = Self::default();
-        let mut next = Some(first);
-        while let Some(message) = next {
-            match message {
-                Message::Job(job) => group.jobs.push(job),
-                Message::RecordJob(job) => group.records.push(job),
-                Message::Close(done) => {
-                    group.close = Some(done);
-                    break;
-                }
-            }
-            let count = group.jobs.len() + group.records.len();
-            next = if count < GROUP_MAX { messages.try_recv().ok() } else { None };
+async fn run(mut setup: WriterSetup, mut messages: mpsc::Receiver<Message>) {
+    let mut closing = None;
+    while closing.is_none() {
+        let Some(first) = messages.recv().await else { break };
+        let group;
+        (group, closing) = gather(first, &mut messages);
+        gauge!(WRITES_WAITING).set(number(messages.len()));
+        if group.len() > 0 {
+            commit(&mut setup, group).await;
         }
-        group
+    }
+    messages.close();
+    open::close(setup.connection).await;
+    if let Some(done) = closing {
+        let _ = done.send(());
     }
 }
 
-impl WriterThread {
-    async fn run(mut self, mut messages: mpsc::Receiver<Message>) {
-        let mut closing = None;
-        while closing.is_none() {
-            let group = tokio::select! {
-                first = messages.recv() => match first {
-                    Some(first) => Group::gather(first, &mut messages),
-                    None => break,
-                },
-                () = self.setup.pending.wait_until_due() => Group::default(),
-            };
-            gauge!(WRITES_WAITING).set(number(messages.len()));
-            self.commit(group.records, group.jobs).await;
-            closing = group.close;
+/// Takes the messages that are in the queue, without waiting for more.
+fn gather(first: Message, messages: &mut mpsc::Receiver<Message>) -> (Group, Option<oneshot::Sender<()>>) {
+    let (mut group, mut bytes, mut next) = (Group::default(), 0, Some(first));
+    while let Some(message) = next {
+        match message {
+            Message::Job(job) => group.jobs.push(job),
+            Message::Record(record) => {
+                bytes += record.rows.bytes();
+                group.records.push(*record);
+            }
+            Message::Close(done) => return (group, Some(done)),
         }
-        messages.close();
-        drop(self.recorder);
-        open::close(self.setup.connection).await;
-        if let Some(done) = closing {
-            let _ = done.send(());
-        }
+        let is_complete = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES;
+        next = if is_complete { None } else { messages.try_recv().ok() };
     }
+    (group, None)
+}
 
-    /// Inserts the pending events, then the other writes to the record of runs.
-    fn insert(&self, jobs: Vec<Box<dyn RecordJob>>) -> Result<()> {
-        loop {
-            let pending = self.setup.pending.take();
-            if pending.len() < COMMIT_EVENTS_MAX {
-                return self.insert_group(pending, jobs);
-            }
-            if let Err(error) = self.insert_group(pending, Vec::new()) {
-                fail_all(jobs, &error);
-                return Err(error);
-            }
-        }
+/// Commits a group. After a failed commit the connection is replaced, which recovers from any state.
+async fn commit(setup: &mut WriterSetup, mut group: Group) {
+    let committed = group.commit(&mut setup.connection, setup.retention).await;
+    if !group.jobs.is_empty() {
+        (setup.on_commit)();
     }
-
-    fn insert_group(&self, events: Vec<RecordEvent>, jobs: Vec<Box<dyn RecordJob>>) -> Result<()> {
-        if events.is_empty() && jobs.is_empty() {
-            return Ok(());
-        }
-        let committed = commit_records(&self.recorder, &events, jobs);
-        match &committed {
-            Ok(()) => self.setup.pending.mark_inserted(events.len()),
-            Err(_) => self.setup.pending.put_back(events),
-        }
-        let is_refused = matches!(committed, Err(Error::StorageFailing { .. }));
-        self.setup.pending.set_has_space(!is_refused && self.disk_space.is_sufficient());
-        committed
-    }
-
-    /// Commits a group. After a failed commit the connection is replaced, which recovers from any state.
-    async fn commit(&mut self, records: Vec<Box<dyn RecordJob>>, jobs: Vec<Box<dyn Job>>) {
-        if let Err(error) = self.insert(records) {
-            replace(&mut self.recorder, Recorder::open(&self.setup.database, self.setup.retention));
-            let is_behind = error.kind() == ErrorKind::Unavailable && !self.setup.pending.is_empty();
-            if is_behind || matches!(error, Error::DatabaseBusy { .. }) {
-                // The jobs would wait for the busy database once more, or be committed before the older events.
-                return fail_all(jobs, &error);
-            }
-        }
-        let WriterSetup { connection, database, on_commit, .. } = &mut self.setup;
-        if !jobs.is_empty() && commit_group(connection, jobs, &**on_commit).await.is_err() {
-            let old = replace(connection, database.writer().await);
-            if let Some(old) = old {
-                open::close(old).await;
-            }
-        }
+    let has_failed = committed.is_err();
+    group.reply(&committed);
+    if has_failed {
+        reconnect(setup).await;
     }
 }
 
-/// Replaces a connection and returns the old one. Keeps the old connection when no new one can be opened.
-fn replace<C>(current: &mut C, fresh: Result<C>) -> Option<C> {
-    match fresh {
-        Ok(fresh) => Some(std::mem::replace(current, fresh)),
-        Err(error) => {
-            tracing::error!(%error, "the writer could not reconnect to the database");
-            None
-        }
+/// Keeps the old connection when no new one can be opened.
+async fn reconnect(setup: &mut WriterSetup) {
+    match setup.database.writer().await {
+        Ok(fresh) => open::close(std::mem::replace(&mut setup.connection, fresh)).await,
+        Err(error) => tracing::error!(%error, "the writer could not reconnect to the database"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::collections::BTreeMap;
     use std::time::Duration;
 
     use tokio::sync::oneshot;
 
-    use super::{Database, Retention, Writer, WriterSetup};
+    use super::{Database, RecordRows, Retention, Writer, WriterSetup};
+    use crate::account::OrganizationId;
     use crate::clock::Clock;
-    use crate::error::{ErrorKind, Result};
+    use crate::error::{Error, ErrorKind, Result};
+    use crate::ids::{BootId, InvocationId};
+    use crate::invocation::{InvocationStarted, RecordedInput};
+    use crate::invocation_mode::InvocationMode;
+    use crate::invocation_source::InvocationSource;
+    use crate::store::sql::record_rows::StartRow;
+
+    const ORGANIZATION: &str = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
+        VALUES ('acme', '', x'', 0)";
 
     const INSERT: &str = "INSERT INTO schema_migrations VALUES ($1, 'test', '', 0)";
 
@@ -256,8 +186,8 @@ mod tests {
         let database = || Database { path: path.clone(), bytes_max: None };
         let connection = database().create(&Clock::system()).await.unwrap();
         let retention = Retention { time: Duration::ZERO, answers_per_tool_max: 0 };
-        let (database, pending, on_commit) = (database(), Arc::default(), Box::new(|| ()));
-        let setup = WriterSetup { connection, database, pending, retention, on_commit };
+        let (database, on_commit) = (database(), Box::new(|| ()));
+        let setup = WriterSetup { connection, database, retention, on_commit };
         let writer = Writer::start(setup).unwrap();
         (folder, writer)
     }
@@ -295,43 +225,67 @@ mod tests {
         writer.close().await;
     }
 
-    async fn record(writer: &Writer, number: i64) -> Result<()> {
-        writer.record(move |recorder| recorder.execute(INSERT, &[&number]).map(drop)).await
+    async fn execute(writer: &Writer, statement: &'static str) -> Result<()> {
+        let work = writer.write(move |connection| {
+            Box::pin(async move {
+                sqlx::query(statement).execute(connection).await?;
+                Ok(())
+            })
+        });
+        work.await
+    }
+
+    /// Records the start of a run of an organisation.
+    async fn record(writer: &Writer, organization: &str) -> Result<Option<Error>> {
+        let clock = Clock::system();
+        let started = InvocationStarted {
+            id: InvocationId::new(&clock),
+            organization: OrganizationId::parse(organization)?,
+            tool: None,
+            tool_version: None,
+            source: InvocationSource::Direct { user_id: "ann".to_owned() },
+            mode: InvocationMode::Regular,
+            input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), &[]),
+            started_at: clock.now(),
+        };
+        let row = StartRow::of(&started, &BootId::new(&clock), &None)?;
+        writer.record(RecordRows::Started(vec![row])).await
     }
 
     #[tokio::test]
-    async fn a_failed_commit_of_records_fails_the_whole_group_and_the_next_one_succeeds() {
+    async fn a_failed_commit_fails_the_records_of_its_group_too() {
         let (_folder, writer) = started().await;
-        // This ends the transaction of the group, as a failing disk does.
-        let failing = writer.record(|recorder| {
-            recorder.execute("ROLLBACK", &[])?;
-            recorder.execute("no statement", &[]).map(drop)
-        });
+        execute(&writer, ORGANIZATION).await.unwrap();
         let release = occupied(&writer).await;
-        let (first, second, third, ()) =
-            tokio::join!(record(&writer, 101), failing, record(&writer, 102), async { drop(release) });
-        for result in [first, second, third] {
-            assert_eq!(result.unwrap_err().kind(), ErrorKind::Unavailable);
-        }
-        // Records and another write in one group.
-        let results = tokio::join!(record(&writer, 101), insert(&writer, 102), record(&writer, 103));
-        assert!(results.0.is_ok() && results.1.is_ok() && results.2.is_ok());
+        let (recorded, sabotaged, ()) =
+            tokio::join!(record(&writer, "acme"), sabotage(&writer), async { drop(release) });
+        assert_eq!(recorded.unwrap_err().kind(), ErrorKind::Unavailable);
+        assert_eq!(sabotaged.unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(record(&writer, "acme").await.unwrap().is_none());
         writer.close().await;
     }
 
+    /// No organisation of this name exists.
     #[tokio::test]
-    async fn a_failed_record_write_is_rolled_back_alone() {
+    async fn a_record_that_breaks_a_rule_fails_alone() {
         let (_folder, writer) = started().await;
-        let twice = writer.record(|recorder| {
-            recorder.execute(INSERT, &[&101])?;
-            recorder.execute(INSERT, &[&102])?;
-            recorder.execute(INSERT, &[&102]).map(drop)
-        });
+        execute(&writer, ORGANIZATION).await.unwrap();
         let release = occupied(&writer).await;
-        let (first, second, third, ()) =
-            tokio::join!(record(&writer, 103), twice, record(&writer, 101), async { drop(release) });
-        assert!(first.is_ok() && second.is_err() && third.is_ok());
-        record(&writer, 102).await.unwrap();
+        let (first, broken, last, job, ()) = tokio::join!(
+            record(&writer, "acme"),
+            record(&writer, "nobody"),
+            record(&writer, "acme"),
+            insert(&writer, 101),
+            async { drop(release) }
+        );
+        assert!(matches!((first, last, job), (Ok(None), Ok(None), Ok(()))));
+        assert!(broken.unwrap_err().to_string().contains("database"));
+        let started = writer.write(|connection| {
+            Box::pin(async move {
+                Ok(sqlx::query_scalar::<_, i64>("SELECT count(*) FROM inv_started").fetch_one(connection).await?)
+            })
+        });
+        assert_eq!(started.await.unwrap(), 2);
         writer.close().await;
     }
 }

@@ -31,7 +31,7 @@ async fn record(
     let sealed = world.store.seal_answers(&principal.organization, tool, answers).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.answers = Some(sealed);
-    world.store.finish_invocations(vec![record]).await?;
+    world.store.finish_invocations(&[record]).await?;
     let kept = world.store.get_invocation(&principal.organization, &started.id).await.unwrap().unwrap();
     assert!(kept.finished.is_some(), "the record is whole");
     Ok(())

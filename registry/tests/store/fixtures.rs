@@ -44,13 +44,6 @@ impl World {
         Ok(Self { store, clock, data, keys, lock, _folder: folder })
     }
 
-    /// A store without a journal, which reports every refused write. Commands beside the server use one.
-    pub async fn without_journal() -> Self {
-        let mut world = Self::new().await;
-        world.store = Store::open(world.options()).await.unwrap();
-        world
-    }
-
     /// The options of another store on the same data.
     pub fn options(&self) -> StoreOptions<'_> {
         let Self { data, keys, clock, .. } = self;
@@ -131,7 +124,7 @@ impl World {
     /// Records a run that succeeded with `output`.
     pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
         let started = self.started(principal).await;
-        self.store.finish_invocations(vec![finished(&started, succeeded(output))]).await.unwrap();
+        self.store.finish_invocations(&[finished(&started, succeeded(output))]).await.unwrap();
         started.id
     }
 
@@ -143,7 +136,7 @@ impl World {
             exception_message: message.to_owned(),
             exception_stack_trace: trace.iter().map(|line| (*line).to_owned()).collect(),
         };
-        self.store.finish_invocations(vec![finished(&started, outcome)]).await.unwrap();
+        self.store.finish_invocations(&[finished(&started, outcome)]).await.unwrap();
         started.id
     }
 }

@@ -48,18 +48,18 @@ async fn a_write_is_committed_without_its_caller() {
     let start = world.store.start_invocations(None, vec![record.clone()]);
     // One poll queues the write, then the future is dropped.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
-    world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
+    world.store.finish_invocations(&[finished(&record, succeeded("done"))]).await.unwrap();
 }
 
 /// The full-text index writes once per group: writing for each run would take longer than the rest of the record.
 #[tokio::test]
 async fn the_full_text_index_writes_once_per_group() {
-    let world = World::without_journal().await;
+    let world = World::new().await;
     let acme = world.organization("acme").await;
     let starts: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
     let ends: Vec<_> = starts.iter().map(|start| finished(start, succeeded("done"))).collect();
     world.store.start_invocations(None, starts).await.unwrap();
-    world.store.finish_invocations(ends).await.unwrap();
+    world.store.finish_invocations(&ends).await.unwrap();
     let mut connection = SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
     let segments = sqlx::query("SELECT count(DISTINCT segid) AS segments FROM inv_text_idx").fetch_one(&mut connection);
     assert_eq!(segments.await.unwrap().get::<i64, _>("segments"), 1);
@@ -84,7 +84,7 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     for _ in 0..40 {
         let (record, output) = (started(&world.clock, &acme), "x".repeat(20_000));
         let start = world.store.start_invocations(None, vec![record.clone()]).await;
-        let end = world.store.finish_invocations(vec![finished(&record, succeeded(&output))]).await;
+        let end = world.store.finish_invocations(&[finished(&record, succeeded(&output))]).await;
         acknowledged.extend(end.is_ok().then_some(record.id));
         for error in [start.err(), end.err()].into_iter().flatten() {
             assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound), "{error}");

@@ -41,7 +41,7 @@ async fn a_record_is_read_as_it_was_written() {
     let mut end = finished(&record, succeeded("42"));
     end.finished.logs = "printed \u{0} and more\n".into();
     end.finished.status_events = vec![serde_json::json!({"message": "half\u{0}way", "progress": 0.5})];
-    world.store.finish_invocations(vec![end.clone()]).await.unwrap();
+    world.store.finish_invocations(&[end.clone()]).await.unwrap();
     let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     let (kept, written) = (ended.finished.unwrap(), end.finished);
     assert_eq!((kept.at, kept.duration_ms, kept.persisted), (written.at, written.duration_ms, written.persisted));
@@ -86,12 +86,12 @@ async fn only_the_names_of_sensitive_variables_are_recorded() {
 
 #[tokio::test]
 async fn a_run_ends_once() {
-    let world = World::without_journal().await;
+    let world = World::new().await;
     let acme = world.organization("acme").await;
     let (first, second) = (world.started(&acme).await, world.started(&acme).await);
-    world.store.finish_invocations(vec![finished(&first, succeeded("one"))]).await.unwrap();
+    world.store.finish_invocations(&[finished(&first, succeeded("one"))]).await.unwrap();
     let again = vec![finished(&first, succeeded("other")), finished(&second, succeeded("two"))];
-    let refused = world.store.finish_invocations(again).await.unwrap_err();
+    let refused = world.store.finish_invocations(&again).await.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, "invocation_already_finished"));
     let outcome =
         async |id| world.store.get_invocation(&acme.organization, id).await.unwrap().unwrap().finished.unwrap().outcome;
@@ -101,11 +101,25 @@ async fn a_run_ends_once() {
 
 #[tokio::test]
 async fn a_run_that_never_started_cannot_end() {
-    let world = World::without_journal().await;
+    let world = World::new().await;
     let acme = world.organization("acme").await;
     let never = started(&world.clock, &acme);
-    let refused = world.store.finish_invocations(vec![finished(&never, succeeded("?"))]).await.unwrap_err();
+    let refused = world.store.finish_invocations(&[finished(&never, succeeded("?"))]).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NotFound);
+}
+
+/// Both ends are inserted by one statement.
+#[tokio::test]
+async fn an_end_of_another_organization_does_not_count() {
+    let world = World::new().await;
+    let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
+    let record = world.started(&acme).await;
+    let mut forged = finished(&record, succeeded("forged"));
+    forged.organization = stranger.organization.clone();
+    let ends = [forged, finished(&record, succeeded("first")), finished(&record, succeeded("second"))];
+    assert_eq!(world.store.finish_invocations(&ends).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let found = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
+    assert_eq!(found.finished.unwrap().outcome, succeeded("first"));
 }
 
 #[tokio::test]
@@ -123,7 +137,8 @@ async fn an_open_run_is_orphaned_by_the_start_after_a_crash() {
     assert!(end.duration_ms >= 1000);
     let record = world.store.get_invocation(&acme.organization, &done).await.unwrap().unwrap();
     assert_eq!(record.finished.unwrap().outcome, succeeded("done"));
-    world.store.finish_invocations(vec![finished(&lost, succeeded("late"))]).await.unwrap();
+    let late = world.store.finish_invocations(&[finished(&lost, succeeded("late"))]).await.unwrap_err();
+    assert_eq!(late.code(), "invocation_already_finished");
     let record = world.store.get_invocation(&acme.organization, &lost.id).await.unwrap().unwrap();
     assert_eq!(record.finished.unwrap(), end);
 }
@@ -165,7 +180,7 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         let input = serde_json::Map::from_iter([("text".to_owned(), text.clone().into())]);
         record.input = RecordedInput::redacting(input, BTreeMap::new(), &[]);
         world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
-        world.store.finish_invocations(vec![finished(&record, succeeded("large"))]).await.unwrap();
+        world.store.finish_invocations(&[finished(&record, succeeded("large"))]).await.unwrap();
         ids.insert(0, record.id);
     }
     let newest = InvocationFilter::default();
@@ -203,7 +218,7 @@ async fn lists_are_filtered_and_sorted() {
     world.store.start_invocations(None, vec![talk.clone()]).await.unwrap();
     let mut end = finished(&talk, succeeded("said"));
     (end.finished.duration_ms, end.finished.persisted) = (900, false);
-    world.store.finish_invocations(vec![end]).await.unwrap();
+    world.store.finish_invocations(&[end]).await.unwrap();
     let failed = world.failed(&acme, "ValueError", "no", &[]).await;
     let direct = world.answered(&acme, "yes").await;
 
@@ -270,7 +285,7 @@ async fn lists_are_filtered_by_user_time_and_state() {
     check(InvocationFilter { created_after: Some(other.started_at), ..all() }, &[&running.id, &other.id]).await;
     let window = InvocationFilter { created_after: Some(between), created_before: Some(other.started_at), ..all() };
     check(window, &[&first]).await;
-    world.store.finish_invocations(vec![finished(&running, succeeded("done"))]).await.unwrap();
+    world.store.finish_invocations(&[finished(&running, succeeded("done"))]).await.unwrap();
     check(InvocationFilter { states: RunStates::Running, ..all() }, &[&other.id]).await;
 }
 
@@ -285,7 +300,7 @@ async fn lists_are_filtered_by_tool_and_constraint() {
         let mut record = started(&world.clock, &acme);
         (record.tool, record.tool_version) = (Some(tool.clone()), Some(version));
         world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
-        world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
+        world.store.finish_invocations(&[finished(&record, succeeded("ok"))]).await.unwrap();
         runs.push(record.id);
     }
     world.answered(&acme, "of another tool").await;
@@ -309,7 +324,7 @@ async fn a_rollback_unlinks_records_from_their_conversation() {
         let mut record = started(&world.clock, &acme);
         record.source = conversation("c1", interaction);
         world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
-        world.store.finish_invocations(vec![finished(&record, succeeded("ok"))]).await.unwrap();
+        world.store.finish_invocations(&[finished(&record, succeeded("ok"))]).await.unwrap();
         ids.push(record.id);
     }
     assert_eq!(world.store.unlink_invocations(&acme, "c1", Some("i2")).await.unwrap(), 1);

@@ -46,7 +46,7 @@ async fn a_stranger_reads_nothing() {
 
 #[tokio::test]
 async fn a_stranger_changes_nothing() {
-    let world = World::without_journal().await;
+    let world = World::new().await;
     let (acme, stranger) = (world.organization("acme").await, world.organization("stranger").await);
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;
@@ -60,6 +60,6 @@ async fn a_stranger_changes_nothing() {
     not_found(store.acquire_lease(&stranger, &tool, LONG).await.unwrap_err().kind());
     let mut end = finished(&world.started(&acme).await, succeeded("forged"));
     end.organization = stranger.organization.clone();
-    not_found(store.finish_invocations(vec![end]).await.unwrap_err().kind());
+    not_found(store.finish_invocations(&[end]).await.unwrap_err().kind());
     assert!(!store.get_tool(&acme.organization, &tool).await.unwrap().unwrap().deprecated);
 }

@@ -47,7 +47,7 @@ impl World {
         for id in runs {
             let mut end = finished(&started(&self.clock, principal), succeeded("done"));
             end.id = id.clone();
-            self.store.finish_invocations(vec![end]).await.unwrap();
+            self.store.finish_invocations(&[end]).await.unwrap();
         }
     }
 

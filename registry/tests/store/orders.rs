@@ -33,7 +33,7 @@ async fn any_order_is_read_in_pages_without_gaps() {
         }
         let mut end = finished(&record, succeeded("x"));
         end.finished.duration_ms = number % 4;
-        world.store.finish_invocations(vec![end]).await.unwrap();
+        world.store.finish_invocations(&[end]).await.unwrap();
     }
     let orders: [&[(InvocationSort, Direction)]; 7] = [
         &[(ByTool, Direction::Descending), (DurationMs, Direction::Ascending)],

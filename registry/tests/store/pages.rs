@@ -111,7 +111,7 @@ impl Reader {
         };
         let mut end = finished(&run, if spread.is_multiple_of(2) { succeeded("") } else { failed });
         end.finished.duration_ms = u64::try_from(spread % 3).unwrap();
-        self.world.store.finish_invocations(vec![end]).await.unwrap();
+        self.world.store.finish_invocations(&[end]).await.unwrap();
     }
 
     /// The names of the rows of a page.

@@ -95,7 +95,7 @@ async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -
     let serde_json::Value::Object(parameters) = input else { panic!("an object") };
     record.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
     world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
-    world.store.finish_invocations(vec![finished(&record, succeeded("done"))]).await.unwrap();
+    world.store.finish_invocations(&[finished(&record, succeeded("done"))]).await.unwrap();
     record.id
 }
 

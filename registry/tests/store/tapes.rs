@@ -25,7 +25,7 @@ async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, b
         .unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.tape = Some(tape);
-    world.store.finish_invocations(vec![record]).await.unwrap();
+    world.store.finish_invocations(&[record]).await.unwrap();
     started.id
 }
 
@@ -67,7 +67,7 @@ async fn an_incomplete_tape_is_marked() {
     world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
     let mut record = finished(&started, succeeded("much"));
     record.tape = Some(NewTape::Cut);
-    world.store.finish_invocations(vec![record]).await.unwrap();
+    world.store.finish_invocations(&[record]).await.unwrap();
     assert_eq!(world.store.tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
 }
 

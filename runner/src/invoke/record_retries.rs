@@ -3,6 +3,7 @@
 //! A run that has ended is not repeated, so its result and its caller wait for a stalled database. A record that cannot
 //! be written in that time is closed without its outcome as soon as the database accepts writes.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,26 +40,29 @@ impl RecordRetries {
     /// # Errors
     /// When the end could not be recorded in time. The record is then closed without its outcome.
     pub async fn record_end(&self, finished: InvocationFinished) -> Result<(), Error> {
-        let finished: Arc<[InvocationFinished]> = [finished].into();
         let Err(error) = self.finish_with_retries(&finished).await else { return Ok(()) };
-        let reduced = reduced(&finished[0]);
+        let reduced = reduced(&finished);
         tracing::error!(invocation = %reduced.id, %error, "the end of a run cannot be recorded; its record is closed without it");
-        if let Err(error) = self.store.finish_invocations(vec![reduced.clone()]).await {
+        if let Err(error) = self.store.finish_invocations(slice::from_ref(&reduced)).await {
             tracing::error!(invocation = %reduced.id, %error, "a record cannot be closed now; it is closed later");
             self.close_later(reduced);
         }
         Err(error.into())
     }
 
-    /// Writes the end of a record, with retries while the database is busy.
-    async fn finish_with_retries(&self, finished: &Arc<[InvocationFinished]>) -> registry::Result<()> {
+    /// Writes the end of a record, with retries while the database is busy. A retry may find that an earlier try succeeded
+    /// after all.
+    async fn finish_with_retries(&self, finished: &InvocationFinished) -> registry::Result<()> {
         let deadline = Instant::now() + STALL_MAX;
+        let mut is_retry = false;
         loop {
-            match self.store.finish_invocations(finished.clone()).await {
+            match self.store.finish_invocations(slice::from_ref(finished)).await {
                 Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
-                    tracing::warn!(invocation = %finished[0].id, %error, "the end of a run waits for the database");
+                    tracing::warn!(invocation = %finished.id, %error, "the end of a run waits for the database");
                     sleep(PAUSE).await;
+                    is_retry = true;
                 }
+                Err(registry::Error::AlreadyFinished { .. }) if is_retry => return Ok(()),
                 written => return written,
             }
         }
@@ -80,7 +84,7 @@ impl RecordRetries {
     async fn close(&self, reduced: InvocationFinished) {
         loop {
             sleep(LATER).await;
-            match self.store.finish_invocations(vec![reduced.clone()]).await {
+            match self.store.finish_invocations(slice::from_ref(&reduced)).await {
                 Ok(()) => return tracing::info!(invocation = %reduced.id, "a record was closed without its outcome"),
                 Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
                 Err(error) => tracing::debug!(invocation = %reduced.id, %error, "a record cannot be closed yet"),

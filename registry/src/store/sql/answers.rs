@@ -3,7 +3,6 @@
 use zeroize::Zeroizing;
 
 use super::dialect::Connection;
-use super::recorder::Recorder;
 use super::row::get;
 use super::tapes::BLOCKING_BYTES_MIN;
 use crate::account::OrganizationId;
@@ -16,18 +15,6 @@ use crate::tool::ToolRef;
 
 /// Answers deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;
-
-/// Keeps the newer answer: a run that ends later may have received its answer earlier.
-const INSERT: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (organization, tool, request) DO UPDATE
-    SET sealed = excluded.sealed, heard_at = excluded.heard_at, expires_at = excluded.expires_at
-    WHERE excluded.heard_at >= recorded_answers.heard_at";
-
-const COUNT: &str = "SELECT count(*) FROM recorded_answers WHERE organization = $1 AND tool = $2";
-
-const DELETE_OLDEST: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
-    (SELECT request FROM recorded_answers WHERE organization = $1 AND tool = $2 ORDER BY heard_at, request LIMIT $3)";
 
 const ONE: &str = concat!(
     "SELECT sealed FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request = $3 AND expires_at > ",
@@ -75,7 +62,7 @@ impl Store {
         let key = self.data_key(organization).await?;
         let request = key.request_digest(tool, request);
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
-        let Some(row) = self.recorded(query).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let to = AnswerTo { organization, tool, request: &request };
         key.open_answer(to, get(&row, "sealed")?).map(Some)
     }
@@ -100,21 +87,4 @@ fn seal(key: &DataKey, of: ToolRef<'_>, answer: RecordedAnswer) -> Result<Sealed
 
 async fn delete_expired(connection: &mut Connection) -> Result<u64> {
     Ok(sqlx::query(DELETE_EXPIRED).bind(DELETED_MAX).execute(connection).await?.rows_affected())
-}
-
-/// Stores the answers of a run, in the transaction that records its end. Above the bound of the tool the oldest answers
-/// are deleted.
-pub(super) fn insert(recorder: &Recorder, organization: &OrganizationId, answers: &NewAnswers) -> Result<()> {
-    let (organization, tool, retention) = (organization.as_str(), answers.tool.as_str(), recorder.retention());
-    for SealedAnswer { request, sealed, heard_at } in &answers.sealed {
-        let expires_at = heard_at.after(retention.time).as_milliseconds();
-        let heard_at = heard_at.as_milliseconds();
-        recorder.execute(INSERT, &[&organization, &tool, request, sealed, &heard_at, &expires_at])?;
-    }
-    let count = recorder.number(COUNT, &[&organization, &tool])?.unwrap_or(0);
-    let excess = count - i64::from(retention.answers_per_tool_max);
-    if excess > 0 {
-        recorder.execute(DELETE_OLDEST, &[&organization, &tool, &excess])?;
-    }
-    Ok(())
 }

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::OpenFlags;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// The types of the database that is compiled in.
 pub(super) type Connection = sqlx::SqliteConnection;
@@ -104,21 +103,6 @@ pub(super) fn reader_options(path: &Path) -> SqliteConnectOptions {
     options(path).pragma("query_only", "ON")
 }
 
-/// Opens a connection whose statements run on the calling thread.
-pub(super) fn direct(path: &Path, bytes_max: Option<u64>) -> Result<rusqlite::Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = rusqlite::Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    for (name, value) in PRAGMAS {
-        connection.pragma_update(None, name, value)?;
-    }
-    if let Some(bytes_max) = bytes_max {
-        connection.pragma_update(None, "max_page_count", pages(bytes_max).cast_signed())?;
-    }
-    Ok(connection)
-}
-
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
@@ -134,24 +118,6 @@ impl From<sqlx::Error> for Error {
 fn from_database(error: sqlx::Error) -> Error {
     let detail = error.to_string();
     from_code(primary_code(&error), detail).unwrap_or_else(|| Error::Database { source: Box::new(error) })
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        let code = error.sqlite_error().map(|failure| failure.extended_code.cast_unsigned() & PRIMARY_BITS);
-        from_code(code, error.to_string()).unwrap_or_else(|| Self::Database { source: Box::new(error) })
-    }
-}
-
-/// Whether a row can never be inserted: a value is too long, or violates a constraint or a type.
-pub(super) fn breaks_a_rule(error: &Error) -> bool {
-    const TOO_BIG: u32 = 18;
-    const CONSTRAINT: u32 = 19;
-    const MISMATCH: u32 = 20;
-    let Error::Database { source } = error else { return false };
-    let failure = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
-    let code = failure.map(|failure| failure.extended_code.cast_unsigned() & PRIMARY_BITS);
-    code.is_some_and(|code| matches!(code, TOO_BIG | CONSTRAINT | MISMATCH))
 }
 
 /// Maps SQLite's primary result codes.

@@ -3,52 +3,115 @@
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
-use super::dialect::{Connection, breaks_a_rule};
-use super::record_event::RecordEvent;
-use super::recorder::Recorder;
+use super::dialect::Connection;
+use super::insert_records::insert;
+use super::record_rows::RecordRows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, EVENTS_REFUSED, number};
-use crate::store::queued::{Job, RecordJob, Reply};
+use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::store::queued::{Job, QueuedRecord};
+use crate::store::retention::Retention;
 
-/// Runs the jobs in one transaction and replies to their callers. Fails when the transaction itself failed, and all jobs
-/// with it. `on_commit` is called in any case, before the replies.
-pub(crate) async fn commit_group(
+/// The writes of one commit: the record of runs, and all others.
+#[derive(Default)]
+pub(crate) struct Group {
+    pub records: Vec<QueuedRecord>,
+    pub jobs: Vec<Box<dyn Job>>,
+}
+
+impl Group {
+    pub fn len(&self) -> usize {
+        self.records.len() + self.jobs.len()
+    }
+
+    /// Runs the writes in one transaction. Fails when the transaction itself failed, and all writes with it. The callers
+    /// get their results from [`Group::reply`].
+    pub async fn commit(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
+        let began = Instant::now();
+        let committed = self.transaction(connection, retention).await;
+        histogram!(COMMIT_SECONDS).record(began.elapsed());
+        histogram!(COMMIT_WRITES).record(number(self.len()));
+        if let Err(error) = &committed {
+            counter!(COMMITS_FAILED).increment(1);
+            tracing::error!(%error, writes = self.len(), "a group of writes failed");
+            // Often the transaction has ended already. The connection is replaced in any case.
+            let _ = execute(connection, "ROLLBACK").await;
+        }
+        committed
+    }
+
+    /// Replies to all callers.
+    pub fn reply(self, committed: &Result<()>) {
+        let committed = || committed.as_ref().copied().map_err(repeated);
+        self.records.into_iter().for_each(|record| record.reply(committed()));
+        self.jobs.into_iter().for_each(|job| job.reply(committed()));
+    }
+
+    async fn transaction(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
+        // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
+        execute(connection, "BEGIN IMMEDIATE").await?;
+        if !self.records.is_empty() {
+            insert_records(connection, &mut self.records, retention).await?;
+        }
+        run(connection, &mut self.jobs).await
+    }
+}
+
+/// Inserts all rows with one statement for each table. When one of them cannot be inserted, the transaction begins again
+/// and inserts the rows of each caller within a savepoint.
+async fn insert_records(connection: &mut Connection, records: &mut [QueuedRecord], retention: Retention) -> Result<()> {
+    let rows: Vec<_> = records.iter().map(|record| &record.rows).collect();
+    match insert(connection, &rows, retention).await {
+        Ok(refused) => {
+            records.iter_mut().zip(refused).for_each(|(record, refused)| record.result = Ok(refused));
+            Ok(())
+        }
+        Err(error) if is_of_the_rows(&error) => {
+            execute(connection, "ROLLBACK; BEGIN IMMEDIATE").await?;
+            for record in records {
+                record.result = insert_alone(connection, &mut record.rows, retention).await?;
+            }
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether rows of the group are the reason of an error, not the disk or another process.
+const fn is_of_the_rows(error: &Error) -> bool {
+    matches!(error, Error::Database { .. })
+}
+
+/// Inserts the rows of one caller, without their recorded answers when these are the reason why it fails. The inner result
+/// is that of the caller, the outer one that of the transaction.
+async fn insert_alone(
     connection: &mut Connection,
-    mut jobs: Vec<Box<dyn Job>>,
-    on_commit: &(dyn Fn() + Send),
-) -> Result<()> {
-    let commit = Commit { began: Instant::now(), other_writes: 0 };
-    let committed = transaction(connection, &mut jobs).await;
-    on_commit();
-    if committed.is_err() {
-        // Often the transaction has ended already. The connection is replaced in any case.
-        let _ = execute(connection, "ROLLBACK").await;
+    rows: &mut RecordRows,
+    retention: Retention,
+) -> Result<Result<Option<Error>>> {
+    loop {
+        execute(connection, "SAVEPOINT entry").await?;
+        match insert(connection, &[&*rows], retention).await {
+            Ok(mut refused) => {
+                execute(connection, "RELEASE entry").await?;
+                return Ok(Ok(refused.pop().flatten()));
+            }
+            Err(error) if is_of_the_rows(&error) => {
+                execute(connection, "ROLLBACK TO entry; RELEASE entry").await?;
+                if !rows.take_answers() {
+                    return Ok(Err(error));
+                }
+                tracing::error!(%error, "recorded answers could not be stored");
+            }
+            Err(error) => return Err(error),
+        }
     }
-    commit.reply_all(&committed, jobs);
-    committed
 }
 
-/// Like [`commit_group`], for the record of runs: inserts the pending events, then runs the jobs.
-pub(crate) fn commit_records(
-    recorder: &Recorder,
-    pending: &[RecordEvent],
-    mut jobs: Vec<Box<dyn RecordJob>>,
-) -> Result<()> {
-    let commit = Commit { began: Instant::now(), other_writes: pending.len() };
-    let committed = record_transaction(recorder, pending, &mut jobs);
-    if committed.is_err() {
-        let _ = recorder.execute("ROLLBACK", &[]);
-    }
-    commit.reply_all(&committed, jobs);
-    committed
-}
-
-/// Runs each job within a savepoint. The statements between two jobs are sent together, because each call crosses to the
-/// database's thread and back.
-async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-    // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
-    let (mut next, mut end) = ("BEGIN IMMEDIATE; SAVEPOINT job", "COMMIT");
-    for job in &mut *jobs {
+/// Runs each job within a savepoint, and commits. The statements between two jobs are sent together, because each call
+/// crosses to the database's thread and back.
+async fn run(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+    let (mut next, mut end) = ("SAVEPOINT job", "COMMIT");
+    for job in jobs {
         execute(connection, next).await?;
         (next, end) = if job.apply(connection).await {
             ("RELEASE job; SAVEPOINT job", "COMMIT")
@@ -59,80 +122,13 @@ async fn transaction(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> 
     execute(connection, end).await
 }
 
-/// Runs the whole group without savepoints first: a savepoint makes the full-text index write its pages, and writes to
-/// the record hardly ever fail. When one fails, the group is rolled back and runs again with savepoints.
-fn record_transaction(recorder: &Recorder, pending: &[RecordEvent], jobs: &mut [Box<dyn RecordJob>]) -> Result<()> {
-    recorder.execute("BEGIN IMMEDIATE", &[])?;
-    let are_inserted = RecordEvent::insert_all(pending, recorder).is_ok();
-    if !(are_inserted && jobs.iter_mut().all(|job| job.apply(recorder))) {
-        // Some failures have ended the transaction already. The write that failed fails again and reports its error.
-        let _ = recorder.execute("ROLLBACK", &[]);
-        recorder.execute("BEGIN IMMEDIATE", &[])?;
-        pending.iter().try_for_each(|event| insert_pending(recorder, event))?;
-        jobs.iter_mut().try_for_each(|job| with_savepoint(recorder, || Ok(job.apply(recorder))))?;
-    }
-    recorder.execute("COMMIT", &[]).map(drop)
-}
-
-/// Runs a write within a savepoint, and rolls it back when it returns `false`.
-fn with_savepoint(recorder: &Recorder, write: impl FnOnce() -> Result<bool>) -> Result<()> {
-    recorder.execute("SAVEPOINT entry", &[])?;
-    if !write()? {
-        recorder.execute("ROLLBACK TO entry", &[])?;
-    }
-    recorder.execute("RELEASE entry", &[]).map(drop)
-}
-
-/// Inserts an event that is durable in the journal. An event that violates a constraint of the database is dropped,
-/// because it would block all later events. Any other failure may succeed later and is returned.
-fn insert_pending(recorder: &Recorder, event: &RecordEvent) -> Result<()> {
-    with_savepoint(recorder, || match event.insert(recorder) {
-        Err(error) if breaks_a_rule(&error) => {
-            counter!(EVENTS_REFUSED).increment(1);
-            tracing::error!(%error, runs = event.runs(), "the database permanently refuses records of runs; they are lost");
-            Ok(false)
-        }
-        inserted => inserted.map(|_| true),
-    })
-}
-
-/// The measurements of one commit.
-struct Commit {
-    began: Instant,
-    /// Number of writes without callers.
-    other_writes: usize,
-}
-
-impl Commit {
-    /// Replies to all callers of a group.
-    fn reply_all<R: Reply + ?Sized>(&self, committed: &Result<()>, group: Vec<Box<R>>) {
-        let writes = self.other_writes + group.len();
-        histogram!(COMMIT_SECONDS).record(self.began.elapsed());
-        histogram!(COMMIT_WRITES).record(number(writes));
-        if let Err(error) = committed {
-            counter!(COMMITS_FAILED).increment(1);
-            tracing::error!(%error, writes, "a group of writes failed");
-        }
-        for write in group {
-            write.reply(committed.as_ref().copied().map_err(repeated));
-        }
-    }
-}
-
-/// Replies to all callers of a group that was not tried.
-pub(crate) fn fail_all<R: Reply + ?Sized>(group: Vec<Box<R>>, error: &Error) {
-    for write in group {
-        write.reply(Err(repeated(error)));
-    }
-}
-
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {
     sqlx::query(statement).execute(connection).await?;
     Ok(())
 }
 
 /// Copies an error for another caller of the group. Nothing was written, and a retry may succeed.
-pub(crate) fn repeated(error: &Error) -> Error {
+fn repeated(error: &Error) -> Error {
     let detail = error.to_string();
     match error {
         Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },

@@ -32,7 +32,7 @@ impl Store {
         invocation: &InvocationId,
     ) -> Result<Option<Invocation>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(invocation.as_str());
-        self.recorded(query).await?.as_ref().map(read).transpose()
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Removes the ids of a conversation from its records, or from those of one interaction. The records stay in the history.

@@ -33,7 +33,6 @@ impl Store {
     ) -> Result<Slice<Invocation>> {
         let orders = orders(&filter.sort);
         let (statement, has_keys) = statement(filter);
-        self.wait_for_records().await;
         let mut listing = self.listing(organization).await?;
         let last = self.last_invocation(&mut listing, organization, page).await?;
         let filters = Filters::of(&mut listing, organization, filter).await?;

@@ -1,12 +1,10 @@
 //! Recording runs. The start and the end of a run are inserted once and never changed.
 
-use std::sync::Arc;
-
 use metrics::counter;
 
 use super::dialect::Row;
 use super::operations;
-use super::record_event::{EndRow, RecordEvent, StartRow};
+use super::record_rows::{EndRow, RecordRows, StartRow};
 use super::row::{get, parsed};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
@@ -35,19 +33,17 @@ impl Store {
     ) -> Result<()> {
         let count = started.len() as u64;
         let of = |index| operation.clone().map(|operation| (operation, index));
-        let started = (0..).zip(&started).map(|(index, record)| StartRow::of(record, &self.0.boot, of(index)));
-        self.write_event(RecordEvent::Started(started.collect::<Result<_>>()?)).await?;
+        let rows = (0..).zip(&started).map(|(index, record)| StartRow::of(record, &self.0.boot, &of(index)));
+        self.record(RecordRows::Started(rows.collect::<Result<_>>()?)).await?;
         counter!(RECORDS, "event" => "start").increment(count);
         Ok(())
     }
 
     /// Records the end of runs. [`Error::AlreadyFinished`](crate::Error::AlreadyFinished) or
     /// [`Error::NotFound`](crate::Error::NotFound) names the first end that was refused; the others are durable all the
-    /// same. With a journal, refused ends are ignored without an error.
-    pub async fn finish_invocations(&self, finished: impl Into<Arc<[InvocationFinished]>>) -> Result<()> {
-        let finished = finished.into();
-        let rows = finished.iter().map(EndRow::of);
-        let refused = self.write_event(RecordEvent::Finished(rows.collect::<Result<_>>()?)).await?;
+    /// same.
+    pub async fn finish_invocations(&self, finished: &[InvocationFinished]) -> Result<()> {
+        let refused = self.record(self.end_rows(finished)?).await?;
         counter!(RECORDS, "event" => "end").increment(finished.len() as u64);
         refused.map_or(Ok(()), Err)
     }
@@ -67,10 +63,14 @@ impl Store {
         });
         let orphans = found.await?;
         let closed = orphans.len() as u64;
-        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.ended(now)));
-        let ends = RecordEvent::Finished(ends.collect::<Result<_>>()?);
-        self.record(move |recorder| ends.insert(recorder)).await?;
+        let ends: Vec<_> = orphans.into_iter().map(|orphan| orphan.ended(now)).collect();
+        self.record(self.end_rows(&ends)?).await?;
         Ok(closed)
+    }
+
+    fn end_rows(&self, ends: &[InvocationFinished]) -> Result<RecordRows> {
+        let rows = ends.iter().map(|end| EndRow::of(end, self.0.retention));
+        Ok(RecordRows::Finished(rows.collect::<Result<_>>()?))
     }
 }
 

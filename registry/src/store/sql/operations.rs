@@ -1,8 +1,6 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
 use super::dialect::{Connection, Query, Row};
-use super::record_event::StartRow;
-use super::recorder::{Recorder, Values};
 use super::records::{read as read_invocation, select_invocations};
 use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
@@ -44,9 +42,6 @@ const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, 
     WHERE organization = $1 AND operation = $2 AND state = 'running'";
 
 const LINK_BUILD: &str = "UPDATE operations SET build = $3 WHERE organization = $1 AND operation = $2";
-
-const LINK_RUN: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
-    VALUES ($1, $2, $3, $4)";
 
 const RUNS: &str = select_invocations!(
     "JOIN operation_runs r ON r.invocation = s.invocation
@@ -164,7 +159,6 @@ impl Store {
         organization: &OrganizationId,
         operation: &OperationId,
     ) -> Result<Vec<Invocation>> {
-        self.wait_for_records().await;
         let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
         rows.iter().map(read_invocation).collect()
     }
@@ -182,13 +176,6 @@ impl Store {
     fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
         keyed_hash(&self.0.keys.derive("request fingerprints"), request).to_vec()
     }
-}
-
-/// Links a run to its operation, if it has one.
-pub(super) fn link_run(recorder: &Recorder, run: &StartRow) -> Result<()> {
-    let Some((operation, input_index)) = &run.operation else { return Ok(()) };
-    let values: Values<'_> = &[&run.organization.as_str(), &operation.as_str(), input_index, &run.id.as_str()];
-    recorder.execute(LINK_RUN, values).map(drop)
 }
 
 /// Ends the operations of earlier starts of the server. Must come before their open runs are ended, which decide the state.

@@ -43,7 +43,6 @@ impl Store {
         let Some(expression) = expression(organization, query) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
-        self.wait_for_records().await;
         let mut listing = self.listing(organization).await?;
         let filters = Filters::of(&mut listing, organization, &query.filter).await?;
         let statement = filters.bound_to(SEARCH, expression).bind(organization.to_string());

@@ -1,27 +1,44 @@
 //! The columns of the full-text index of the record of runs.
 
+use super::row::to_json;
 use super::search_text::{searchable, searchable_json};
 use crate::account::OrganizationId;
+use crate::error::Result;
 use crate::invocation::InvocationOutcome;
 
+/// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    SELECT value ->> 0, value ->> 1, value -> 2 ->> 0, value -> 2 ->> 1, value -> 2 ->> 2, value -> 2 ->> 3, value ->> 3
+    FROM json_each($1)";
 
-/// The columns of a record in the index: output, message, type, stack trace, inputs.
-pub(super) type Texts = [Option<String>; 5];
+/// The texts of an outcome in the index: output, message, type, stack trace.
+pub(crate) type Texts = [Option<String>; 4];
 
-/// Returns the texts of a record.
-pub(super) fn texts(outcome: &InvocationOutcome, input: &str) -> Texts {
-    let inputs = Some(searchable_json(input));
+/// The row of a record in the index.
+pub(super) struct IndexRow<'a> {
+    pub sequence: i64,
+    pub organization: &'a OrganizationId,
+    pub outcome: &'a Texts,
+    /// The recorded input.
+    pub input: &'a str,
+}
+
+impl IndexRow<'_> {
+    pub fn encoded(&self) -> Result<String> {
+        to_json(&(self.sequence, scope(self.organization), self.outcome, searchable_json(self.input)))
+    }
+}
+
+/// Returns the texts of an outcome.
+pub(super) fn texts(outcome: &InvocationOutcome) -> Texts {
     match outcome {
-        InvocationOutcome::Succeeded { output } => [Some(searchable(output)), None, None, None, inputs],
+        InvocationOutcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
         InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => [
             None,
             Some(searchable(exception_message)),
             Some(searchable(exception_type)),
             Some(searchable(&exception_stack_trace.join("\n"))),
-            inputs,
         ],
     }
 }

@@ -3,8 +3,9 @@
 use sqlx::Connection as _;
 
 use super::dialect::{Connection, Row};
+use super::list::List;
 use super::row::{exact_text, get, parsed};
-use super::search_columns::{INDEX, scope, texts};
+use super::search_columns::{INDEX, IndexRow, texts};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::invocation::InvocationOutcome;
@@ -43,9 +44,10 @@ async fn index_batch(connection: &mut Connection) -> Result<u64> {
     let rows = query.fetch_all(&mut *transaction).await?;
     for row in &rows {
         let organization: OrganizationId = parsed(row, "organization")?;
-        let query = sqlx::query(INDEX).bind(get::<i64>(row, "sequence")?).bind(scope(&organization));
-        let texts = texts(&outcome(row)?, get(row, "input")?);
-        texts.into_iter().fold(query, |query, text| query.bind(text)).execute(&mut *transaction).await?;
+        let (sequence, outcome, input) = (get(row, "sequence")?, texts(&outcome(row)?), get(row, "input")?);
+        let mut list = List::default();
+        list.push(&IndexRow { sequence, organization: &organization, outcome: &outcome, input }.encoded()?);
+        list.insert(&mut transaction, INDEX).await?;
     }
     transaction.commit().await?;
     Ok(rows.len() as u64)

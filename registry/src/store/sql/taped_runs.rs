@@ -20,7 +20,6 @@ impl Store {
     /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:
     /// [`crate::Error::QueryTooSlow`].
     pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
-        self.wait_for_records().await;
         let mut listing = self.listing(&version.organization).await?;
         let query = sqlx::query(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;

@@ -2,10 +2,8 @@
 
 use super::dialect::Connection;
 use super::keys::data_key;
-use super::recorder::Recorder;
-use super::row::{get, signed};
+use super::row::get;
 use crate::account::OrganizationId;
-use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
@@ -18,15 +16,6 @@ const DELETED_MAX: u32 = 64;
 
 /// Size from which compressing and sealing takes milliseconds, so that it runs on a blocking thread.
 pub(super) const BLOCKING_BYTES_MIN: usize = 256 << 10;
-
-const INSERT: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6)";
-
-const INSERT_BODY: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size) VALUES ($1, $2, $3, $4)
-    ON CONFLICT DO NOTHING";
-
-const INSERT_USE: &str = "INSERT INTO tape_body_uses (organization, digest, invocation) VALUES ($1, $2, $3)
-    ON CONFLICT DO NOTHING";
 
 const ONE: &str =
     concat!("SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > ", database_now!());
@@ -73,7 +62,7 @@ impl Store {
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
-        let Some(row) = self.recorded(query).await? else { return Ok(None) };
+        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
         let key = self.data_key(organization).await?;
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
@@ -142,28 +131,4 @@ async fn delete_expired(connection: &mut Connection) -> Result<u64> {
         }
     }
     Ok(expired.len() as u64)
-}
-
-/// The run that a tape belongs to.
-pub(super) struct TapedRun<'a> {
-    pub organization: &'a OrganizationId,
-    pub run: &'a InvocationId,
-    pub made_at: Timestamp,
-}
-
-/// Stores the tape of a run, in the transaction that records its end.
-pub(super) fn insert(recorder: &Recorder, taped_run: TapedRun<'_>, tape: &NewTape) -> Result<()> {
-    let (sealed, size, bodies) = match tape {
-        NewTape::Cut => (None, 0, &[][..]),
-        NewTape::Whole(tape) => (Some(&tape.sealed), tape.size, tape.bodies.as_slice()),
-    };
-    let (organization, run) = (taped_run.organization.as_str(), taped_run.run.as_str());
-    let expires_at = taped_run.made_at.after(recorder.retention().time).as_milliseconds();
-    let made_at = taped_run.made_at.as_milliseconds();
-    recorder.execute(INSERT, &[&run, &organization, &sealed, &signed(size), &made_at, &expires_at])?;
-    for SealedBody { digest, sealed, size } in bodies {
-        recorder.execute(INSERT_BODY, &[&organization, digest, sealed, &signed(*size)])?;
-        recorder.execute(INSERT_USE, &[&organization, digest, &run])?;
-    }
-    Ok(())
 }

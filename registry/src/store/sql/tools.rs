@@ -57,7 +57,8 @@ impl Store {
             "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
             WHERE s.organization = $1 AND s.invocation = $2"
         ));
-        let row = self.recorded(query.bind(organization.as_str()).bind(invocation.as_str())).await?;
+        let query = query.bind(organization.as_str()).bind(invocation.as_str());
+        let row = query.fetch_optional(self.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 

@@ -1,0 +1,67 @@
+//! Inserting what is stored beside the record of a run: its tape and its recorded answers.
+
+use std::collections::BTreeSet;
+
+use super::dialect::Connection;
+use super::list::List;
+use super::record_rows::EndRow;
+use crate::error::Result;
+use crate::store::retention::Retention;
+
+const INSERT_TAPES: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
+    SELECT value ->> 'invocation', value ->> 'organization', unhex(value ->> 'sealed'), value ->> 'size',
+        value ->> 'made_at', value ->> 'expires_at'
+    FROM json_each($1)";
+
+const INSERT_BODIES: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size)
+    SELECT value ->> 'organization', unhex(value ->> 'digest'), unhex(value ->> 'sealed'), value ->> 'size'
+    FROM json_each($1) WHERE true
+    ON CONFLICT DO NOTHING";
+
+const INSERT_USES: &str = "INSERT INTO tape_body_uses (organization, digest, invocation)
+    SELECT value ->> 'organization', unhex(value ->> 'digest'), value ->> 'invocation'
+    FROM json_each($1) WHERE true
+    ON CONFLICT DO NOTHING";
+
+/// Keeps the newer answer: a run that ends later may have received its answer earlier.
+const INSERT_ANSWERS: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
+    SELECT value ->> 'organization', value ->> 'tool', unhex(value ->> 'request'), unhex(value ->> 'sealed'),
+        value ->> 'heard_at', value ->> 'expires_at'
+    FROM json_each($1) WHERE true
+    ON CONFLICT (organization, tool, request) DO UPDATE
+    SET sealed = excluded.sealed, heard_at = excluded.heard_at, expires_at = excluded.expires_at
+    WHERE excluded.heard_at >= recorded_answers.heard_at";
+
+const COUNT_ANSWERS: &str = "SELECT count(*) FROM recorded_answers WHERE organization = $1 AND tool = $2";
+
+const DELETE_OLDEST_ANSWERS: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
+    (SELECT request FROM recorded_answers WHERE organization = $1 AND tool = $2 ORDER BY heard_at, request LIMIT $3)";
+
+/// Stores the tapes of runs, in the transaction that records their ends.
+pub(super) async fn insert_tapes(connection: &mut Connection, ends: &[&EndRow]) -> Result<()> {
+    let tapes: List = ends.iter().filter_map(|end| end.tape.as_ref()).collect();
+    let bodies: List = ends.iter().flat_map(|end| &end.tape_bodies).collect();
+    tapes.insert(connection, INSERT_TAPES).await?;
+    bodies.insert(connection, INSERT_BODIES).await?;
+    bodies.insert(connection, INSERT_USES).await
+}
+
+/// Stores the answers of runs, in the transaction that records their ends. Above the bound of a tool its oldest answers are
+/// deleted.
+pub(super) async fn insert_answers(connection: &mut Connection, ends: &[&EndRow], retention: Retention) -> Result<()> {
+    let found: Vec<_> = ends.iter().filter_map(|end| Some((&end.organization, end.answers.as_ref()?))).collect();
+    let list: List = found.iter().flat_map(|(_, rows)| &rows.answers).collect();
+    list.insert(connection, INSERT_ANSWERS).await?;
+    let tools: BTreeSet<_> =
+        found.iter().map(|(organization, rows)| (organization.as_str(), rows.tool.as_str())).collect();
+    for (organization, tool) in tools {
+        let query = sqlx::query_scalar(COUNT_ANSWERS).bind(organization).bind(tool);
+        let count: i64 = query.fetch_one(&mut *connection).await?;
+        let excess = count - i64::from(retention.answers_per_tool_max);
+        if excess > 0 {
+            let query = sqlx::query(DELETE_OLDEST_ANSWERS).bind(organization).bind(tool).bind(excess);
+            query.execute(&mut *connection).await?;
+        }
+    }
+    Ok(())
+}
