@@ -27,7 +27,6 @@ mod history;
 mod host_pattern;
 mod ids;
 mod invalid_value;
-mod invocation;
 mod invocation_mode;
 mod invocation_source;
 mod language;
@@ -45,6 +44,7 @@ mod principal;
 mod private;
 mod random;
 mod raw_json;
+mod record;
 mod role;
 mod secrets;
 mod source_names;
@@ -85,9 +85,6 @@ pub use history::{
 pub use host_pattern::HostPattern;
 pub use ids::{BuildId, InvocationId, OperationId, ToolId, VersionId};
 pub use invalid_value::InvalidValue;
-pub use invocation::{
-    Finished, Invocation, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED, REDACTED, RecordedInput,
-};
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};
 pub use language::Language;
@@ -105,6 +102,9 @@ pub use page::{Direction, Page, Slice};
 pub use permission::Permission;
 pub use principal::Principal;
 pub use raw_json::RawJson;
+pub use record::{
+    FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
+};
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};

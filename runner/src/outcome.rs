@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-pub use registry::InvocationOutcome as Outcome;
+pub use registry::Outcome;
 
 use crate::bindings::tool::lathe::tool::types::ToolError;
 use crate::text::{CUT, begin, begin_lines, cut, lines_within};

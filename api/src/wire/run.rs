@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{Finished, Invocation, InvocationOutcome, InvocationSource, Ledger, Origin, RawJson, Version};
+use registry::{InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
 use runner::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -199,16 +199,16 @@ impl ToolInvocation {
 
 impl InvocationResults {
     /// The response from the records of the runs; `None` when one of the runs has not ended.
-    pub(crate) fn of_records(runs: Vec<Invocation>) -> Option<Self> {
+    pub(crate) fn of_records(runs: Vec<Record>) -> Option<Self> {
         let invocation_results = runs.into_iter().map(InvocationResult::of_record).collect::<Option<_>>()?;
         Some(Self { invocation_results })
     }
 }
 
 impl InvocationResult {
-    fn of_record(run: Invocation) -> Option<Self> {
-        let Finished { outcome, duration_ms, persisted, .. } = run.finished?;
-        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.id.into(), persisted })
+    fn of_record(run: Record) -> Option<Self> {
+        let RunEnd { outcome, duration_ms, persisted, .. } = run.end?;
+        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted })
     }
 }
 
@@ -219,19 +219,19 @@ impl From<RunResult> for InvocationResult {
     }
 }
 
-impl From<InvocationOutcome> for RunOutcome {
-    fn from(outcome: InvocationOutcome) -> Self {
+impl From<Outcome> for RunOutcome {
+    fn from(outcome: Outcome) -> Self {
         match outcome {
-            InvocationOutcome::Succeeded { output } => Self::Succeeded { succeeded: true, output },
-            InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => {
+            Outcome::Succeeded { output } => Self::Succeeded { succeeded: true, output },
+            Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
                 Self::Failed { succeeded: false, exception_message, exception_type, exception_stack_trace }
             }
         }
     }
 }
 
-impl From<Invocation> for ToolInvocation {
-    fn from(run: Invocation) -> Self {
+impl From<Record> for ToolInvocation {
+    fn from(Record { start: run, end }: Record) -> Self {
         let sensitive_user_variables = run.input.sensitive_user_variables().clone();
         let created_at = run.started_at.to_string();
         let mut record = Self {
@@ -255,27 +255,27 @@ impl From<Invocation> for ToolInvocation {
             status_events: Vec::new(),
             logs: String::new(),
         };
-        if let Some(finished) = run.finished {
-            record.finish(finished);
+        if let Some(end) = end {
+            record.finish(end);
         }
         record
     }
 }
 
 impl ToolInvocation {
-    fn finish(&mut self, finished: Finished<RawJson>) {
-        self.updated_at = finished.at.to_string();
-        self.invocation_status = Some(finished.outcome.into());
-        self.duration_ms = finished.duration_ms;
-        self.persisted = finished.persisted;
-        self.status_events = finished.status_events;
-        self.logs = finished.logs;
+    fn finish(&mut self, end: RunEnd<RawJson>) {
+        self.updated_at = end.at.to_string();
+        self.invocation_status = Some(end.outcome.into());
+        self.duration_ms = end.duration_ms;
+        self.persisted = end.persisted;
+        self.status_events = end.status_events;
+        self.logs = end.logs;
     }
 }
 
-impl From<Invocation> for AccountedToolInvocation {
-    fn from(mut run: Invocation) -> Self {
-        let ledger = run.finished.as_mut().and_then(|finished| finished.ledger.take());
+impl From<Record> for AccountedToolInvocation {
+    fn from(mut run: Record) -> Self {
+        let ledger = run.end.as_mut().and_then(|end| end.ledger.take());
         Self { record: run.into(), ledger }
     }
 }

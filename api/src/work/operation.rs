@@ -2,7 +2,7 @@
 //! that the server keeps no copy of an output.
 
 use registry::{
-    Invocation, InvocationId, OperationId, OperationKind, OperationState, OrganizationId, Store, TrackedOperation,
+    InvocationId, OperationId, OperationKind, OperationState, OrganizationId, Record, Store, TrackedOperation,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -134,6 +134,6 @@ impl OperationReader<'_> {
     }
 }
 
-fn ids(runs: Vec<Invocation>) -> Vec<InvocationId> {
-    runs.into_iter().map(|run| run.id).collect()
+fn ids(runs: Vec<Record>) -> Vec<InvocationId> {
+    runs.into_iter().map(|run| run.start.id).collect()
 }

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, Finished, Grants,
-    InvocationFinished, InvocationId, InvocationMetadata, InvocationMode, InvocationOutcome, InvocationSource,
-    InvocationStarted, IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion,
-    OperationKind, OrganizationId, ProjectPath, RecordedInput, RoleName, RunBounds, SignIn, SignedIn, Store, ToolId,
-    UserId, Version, VersionSettings,
+    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
+    InvocationId, InvocationMetadata, InvocationMode, InvocationSource, IssuedKey, Language, Lease, NewApiKey,
+    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
+    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId,
+    Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ impl TestApp {
         let clock = self.store.clock();
         let id = InvocationId::new(clock);
         let organization = self.principal.organization.clone();
-        let started = InvocationStarted {
+        let started = RunStart {
             id: id.clone(),
             organization: organization.clone(),
             tool: Some(ToolId::parse(tool).unwrap()),
@@ -138,8 +138,8 @@ impl TestApp {
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
         };
-        self.store.start_invocations(None, vec![started]).await.unwrap();
-        let finished = Finished {
+        self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
+        let end = RunEnd {
             at: clock.now(),
             duration_ms: 3,
             outcome: outcome(text, succeeded),
@@ -148,17 +148,17 @@ impl TestApp {
             logs: String::new(),
             ledger: None,
         };
-        let finished = InvocationFinished { id: id.clone(), organization, finished, tape: None, answers: None };
-        self.store.finish_invocations(&[finished]).await.unwrap();
+        let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };
+        self.store.record(&RecordEvent::Finished(vec![finished])).await.unwrap();
         id.to_string()
     }
 }
 
-fn outcome(text: &str, succeeded: bool) -> InvocationOutcome {
+fn outcome(text: &str, succeeded: bool) -> Outcome {
     if succeeded {
-        return InvocationOutcome::Succeeded { output: text.to_owned() };
+        return Outcome::Succeeded { output: text.to_owned() };
     }
-    InvocationOutcome::Failed {
+    Outcome::Failed {
         exception_type: "ValueError".to_owned(),
         exception_message: text.to_owned(),
         exception_stack_trace: vec!["File \"tool.py\", line 1".to_owned()],

@@ -74,8 +74,8 @@ impl Store {
         self.0.lists.begin(organization).await
     }
 
-    /// Writes to the record of runs. The rows are durable when this returns. Returns the first end of a run that was refused.
-    pub(super) async fn record(&self, rows: RecordRows) -> Result<Option<Error>> {
+    /// Writes rows of the record of runs. They are durable when this returns. Returns the first end of a run that was refused.
+    pub(super) async fn write_rows(&self, rows: RecordRows) -> Result<Option<Error>> {
         let written = self.0.writer.record(rows).await;
         self.0.health.note(&written, self.0.clock.now());
         written

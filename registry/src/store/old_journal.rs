@@ -11,7 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::handle::Store;
-use super::sql::record_rows::{EndRow, RecordRows, StartRow};
+use super::sql::record_rows::{EndRow, RecordRows};
+use super::sql::run_start::StartRow;
 use crate::durable::{at, sync_folder};
 use crate::error::{Error, Result};
 use events::JournalEvent;
@@ -57,7 +58,7 @@ impl Store {
             }
         };
         // An end that is refused is in the database already.
-        match self.record(rows).await {
+        match self.write_rows(rows).await {
             Err(error @ Error::Database { .. }) => {
                 tracing::error!(%error, "the database permanently refuses records of runs in the journal; they are lost");
                 Ok(())

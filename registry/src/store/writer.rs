@@ -149,10 +149,10 @@ mod tests {
     use crate::clock::Clock;
     use crate::error::{Error, ErrorKind, Result};
     use crate::ids::{BootId, InvocationId};
-    use crate::invocation::{InvocationStarted, RecordedInput};
     use crate::invocation_mode::InvocationMode;
     use crate::invocation_source::InvocationSource;
-    use crate::store::sql::record_rows::StartRow;
+    use crate::record::{RecordedInput, RunStart};
+    use crate::store::sql::run_start::StartRow;
 
     const ORGANIZATION: &str = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
         VALUES ('acme', '', x'', 0)";
@@ -238,7 +238,7 @@ mod tests {
     /// Records the start of a run of an organisation.
     async fn record(writer: &Writer, organization: &str) -> Result<Option<Error>> {
         let clock = Clock::system();
-        let started = InvocationStarted {
+        let started = RunStart {
             id: InvocationId::new(&clock),
             organization: OrganizationId::parse(organization)?,
             tool: None,

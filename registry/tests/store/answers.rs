@@ -3,7 +3,7 @@
 use registry::{Clock, Config, Principal, RecordedAnswer, Timestamp, ToolId};
 use sqlx::{ConnectOptions, Connection};
 
-use crate::fixtures::{World, finished, holds, started, succeeded};
+use crate::fixtures::{World, ends, finished, holds, started, starts, succeeded};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -27,13 +27,13 @@ async fn record(
     answers: Vec<RecordedAnswer>,
 ) -> registry::Result<()> {
     let started = started(&Clock::system(), principal);
-    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
+    world.store.record(&starts(vec![started.clone()])).await.unwrap();
     let sealed = world.store.seal_answers(&principal.organization, tool, answers).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.answers = Some(sealed);
-    world.store.finish_invocations(&[record]).await?;
+    world.store.record(&ends(vec![record])).await?;
     let kept = world.store.get_invocation(&principal.organization, &started.id).await.unwrap().unwrap();
-    assert!(kept.finished.is_some(), "the record is whole");
+    assert!(kept.end.is_some(), "the record is whole");
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! Grants with conditions.
 
-use registry::{Condition, Grant, Grants, InvocationStarted, NewTool, Permission, Principal, Tool, ToolId};
+use registry::{Condition, Grant, Grants, NewTool, Permission, Principal, RunStart, Tool, ToolId};
 
-use crate::fixtures::{World, new_tool, started, tags};
+use crate::fixtures::{World, new_tool, started, starts, tags};
 
 async fn tool(world: &World, acme: &Principal, name: &str, team: Option<&str>) -> Tool {
     let tags = team.map(|team| tags(&[("team", Some(team)), ("beta", None)])).unwrap_or_default();
@@ -46,10 +46,10 @@ async fn the_tool_of_a_run_is_found_in_its_organization() {
     let acme = world.organization("acme").await;
     let other = world.organization("other").await;
     let tool = tool(&world, &acme, "search", None).await;
-    let run = InvocationStarted { tool: Some(tool.id.clone()), ..started(&world.clock, &acme) };
-    let test = InvocationStarted { tool: None, tool_version: None, ..started(&world.clock, &acme) };
-    let lost = InvocationStarted { tool: Some(ToolId::new(&world.clock)), ..started(&world.clock, &acme) };
-    world.store.start_invocations(None, vec![run.clone(), test.clone(), lost.clone()]).await.unwrap();
+    let run = RunStart { tool: Some(tool.id.clone()), ..started(&world.clock, &acme) };
+    let test = RunStart { tool: None, tool_version: None, ..started(&world.clock, &acme) };
+    let lost = RunStart { tool: Some(ToolId::new(&world.clock)), ..started(&world.clock, &acme) };
+    world.store.record(&starts(vec![run.clone(), test.clone(), lost.clone()])).await.unwrap();
     assert_eq!(world.store.get_tool_of(&acme.organization, &run.id).await.unwrap(), Some(tool));
     assert_eq!(world.store.get_tool_of(&other.organization, &run.id).await.unwrap(), None);
     for without in [test, lost] {

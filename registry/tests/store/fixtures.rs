@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, Description, Digest, EnvvarChanges, EnvvarInsert,
-    EnvvarName, FailedBuild, Finished, Grants, InvocationFinished, InvocationId, InvocationMode, InvocationOutcome,
-    InvocationSource, InvocationStarted, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion,
-    OrganizationId, Principal, ProjectPath, RecordedInput, RunBounds, SecretValue, SignIn, SignedIn, Store,
+    EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMode, InvocationSource, KeyRing, Language,
+    Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath,
+    RecordEvent, RecordedInput, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store,
     StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
@@ -114,31 +114,47 @@ impl World {
     }
 
     /// Records the start of a run.
-    pub async fn started(&self, principal: &Principal) -> InvocationStarted {
+    pub async fn started(&self, principal: &Principal) -> RunStart {
         self.clock.advance(Duration::from_secs(1));
         let started = started(&self.clock, principal);
-        self.store.start_invocations(None, vec![started.clone()]).await.unwrap();
+        self.store.record(&starts(vec![started.clone()])).await.unwrap();
         started
     }
 
     /// Records a run that succeeded with `output`.
     pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
         let started = self.started(principal).await;
-        self.store.finish_invocations(&[finished(&started, succeeded(output))]).await.unwrap();
+        self.store.record(&ends(vec![finished(&started, succeeded(output))])).await.unwrap();
         started.id
     }
 
     /// Records a run that failed.
     pub async fn failed(&self, principal: &Principal, kind: &str, message: &str, trace: &[&str]) -> InvocationId {
         let started = self.started(principal).await;
-        let outcome = InvocationOutcome::Failed {
+        let outcome = Outcome::Failed {
             exception_type: kind.to_owned(),
             exception_message: message.to_owned(),
             exception_stack_trace: trace.iter().map(|line| (*line).to_owned()).collect(),
         };
-        self.store.finish_invocations(&[finished(&started, outcome)]).await.unwrap();
+        self.store.record(&ends(vec![finished(&started, outcome)])).await.unwrap();
         started.id
     }
+}
+
+/// Runs start that belong to no operation.
+pub fn starts(runs: Vec<RunStart>) -> RecordEvent {
+    RecordEvent::Started { operation: None, runs }
+}
+
+pub fn ends(runs: Vec<FinishedRun>) -> RecordEvent {
+    RecordEvent::Finished(runs)
+}
+
+/// A rollback of a conversation, or of one interaction.
+pub fn unlinked(principal: &Principal, id: &str, interaction: Option<&str>) -> RecordEvent {
+    let (id, interaction_id) = (id.to_owned(), interaction.map(str::to_owned));
+    let from = Rollback::Conversation { id, interaction_id };
+    RecordEvent::Unlinked { organization: principal.organization.clone(), by: principal.user.clone(), from }
 }
 
 pub fn holds(bytes: &[u8], part: &[u8]) -> bool {
@@ -190,8 +206,8 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
     }
 }
 
-pub fn started(clock: &Clock, principal: &Principal) -> InvocationStarted {
-    InvocationStarted {
+pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
+    RunStart {
         id: InvocationId::new(clock),
         organization: principal.organization.clone(),
         tool: Some(ToolId::new(clock)),
@@ -203,13 +219,13 @@ pub fn started(clock: &Clock, principal: &Principal) -> InvocationStarted {
     }
 }
 
-pub fn succeeded(output: &str) -> InvocationOutcome {
-    InvocationOutcome::Succeeded { output: output.to_owned() }
+pub fn succeeded(output: &str) -> Outcome {
+    Outcome::Succeeded { output: output.to_owned() }
 }
 
-pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> InvocationFinished {
+pub fn finished(started: &RunStart, outcome: Outcome) -> FinishedRun {
     let at = started.started_at.after(Duration::from_millis(20));
-    let finished = Finished {
+    let end = RunEnd {
         at,
         duration_ms: 20,
         outcome,
@@ -218,11 +234,5 @@ pub fn finished(started: &InvocationStarted, outcome: InvocationOutcome) -> Invo
         logs: String::new(),
         ledger: None,
     };
-    InvocationFinished {
-        id: started.id.clone(),
-        organization: started.organization.clone(),
-        finished,
-        tape: None,
-        answers: None,
-    }
+    FinishedRun { id: started.id.clone(), organization: started.organization.clone(), end, tape: None, answers: None }
 }

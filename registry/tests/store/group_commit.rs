@@ -5,20 +5,20 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row};
 use tokio::task::JoinSet;
 
-use crate::fixtures::{World, finished, new_tool, started, succeeded};
+use crate::fixtures::{World, ends, finished, new_tool, started, starts, succeeded};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_concurrent_starts_survive_a_crash() {
     let mut world = World::new().await;
     let acme = world.organization("acme").await;
-    let mut starts = JoinSet::new();
+    let mut tasks = JoinSet::new();
     let mut ids = Vec::new();
     for _ in 0..200 {
         let (store, record) = (world.store.clone(), started(&world.clock, &acme));
         ids.push(record.id.clone());
-        starts.spawn(async move { store.start_invocations(None, vec![record]).await });
+        tasks.spawn(async move { store.record(&starts(vec![record])).await });
     }
-    assert!(starts.join_all().await.into_iter().all(|start| start.is_ok()));
+    assert!(tasks.join_all().await.into_iter().all(|start| start.is_ok()));
     world.restart().await;
     for id in ids {
         assert!(world.store.get_invocation(&acme.organization, &id).await.unwrap().is_some());
@@ -45,10 +45,11 @@ async fn a_write_is_committed_without_its_caller() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let record = started(&world.clock, &acme);
-    let start = world.store.start_invocations(None, vec![record.clone()]);
+    let event = starts(vec![record.clone()]);
+    let start = world.store.record(&event);
     // One poll queues the write, then the future is dropped.
     tokio::select! { biased; _ = start => {}, () = std::future::ready(()) => {} }
-    world.store.finish_invocations(&[finished(&record, succeeded("done"))]).await.unwrap();
+    world.store.record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
 }
 
 /// The full-text index writes once per group: writing for each run would take longer than the rest of the record.
@@ -56,10 +57,10 @@ async fn a_write_is_committed_without_its_caller() {
 async fn the_full_text_index_writes_once_per_group() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    let starts: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
-    let ends: Vec<_> = starts.iter().map(|start| finished(start, succeeded("done"))).collect();
-    world.store.start_invocations(None, starts).await.unwrap();
-    world.store.finish_invocations(&ends).await.unwrap();
+    let runs: Vec<_> = (0..3).map(|_| started(&world.clock, &acme)).collect();
+    let ended: Vec<_> = runs.iter().map(|start| finished(start, succeeded("done"))).collect();
+    world.store.record(&starts(runs)).await.unwrap();
+    world.store.record(&ends(ended)).await.unwrap();
     let mut connection = SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
     let segments = sqlx::query("SELECT count(DISTINCT segid) AS segments FROM inv_text_idx").fetch_one(&mut connection);
     assert_eq!(segments.await.unwrap().get::<i64, _>("segments"), 1);
@@ -83,8 +84,8 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     let (mut failures, mut acknowledged) = (0, Vec::new());
     for _ in 0..40 {
         let (record, output) = (started(&world.clock, &acme), "x".repeat(20_000));
-        let start = world.store.start_invocations(None, vec![record.clone()]).await;
-        let end = world.store.finish_invocations(&[finished(&record, succeeded(&output))]).await;
+        let start = world.store.record(&starts(vec![record.clone()])).await;
+        let end = world.store.record(&ends(vec![finished(&record, succeeded(&output))])).await;
         acknowledged.extend(end.is_ok().then_some(record.id));
         for error in [start.err(), end.err()].into_iter().flatten() {
             assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotFound), "{error}");
@@ -96,7 +97,7 @@ async fn a_full_disk_is_reported_and_no_acknowledged_write_is_lost() {
     assert!(world.store.get_invocation(&acme.organization, &kept.id).await.unwrap().is_some());
     for id in acknowledged {
         let record = world.store.get_invocation(&acme.organization, &id).await.unwrap().unwrap();
-        assert!(record.finished.is_some());
+        assert!(record.end.is_some());
     }
     world.answered(&acme, "there is room again").await;
 }

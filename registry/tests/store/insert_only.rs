@@ -3,7 +3,7 @@
 use registry::BumpKind;
 use sqlx::{ConnectOptions, Connection};
 
-use crate::fixtures::World;
+use crate::fixtures::{World, unlinked};
 
 #[tokio::test]
 async fn history_and_versions_cannot_be_rewritten() {
@@ -12,7 +12,7 @@ async fn history_and_versions_cannot_be_rewritten() {
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.answered(&acme, "kept").await;
-    world.store.unlink_invocations(&acme, "none", None).await.unwrap();
+    world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
     let mut connection = options.connect().await.unwrap();
     sqlx::query("INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started")

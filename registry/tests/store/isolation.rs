@@ -5,7 +5,7 @@ use registry::{
     ToolChanges, ToolFilter, ToolName, ToolRef, VersionFilter,
 };
 
-use crate::fixtures::{LONG, World, finished, succeeded};
+use crate::fixtures::{LONG, World, ends, finished, succeeded};
 
 #[tokio::test]
 async fn a_stranger_reads_nothing() {
@@ -60,6 +60,6 @@ async fn a_stranger_changes_nothing() {
     not_found(store.acquire_lease(&stranger, &tool, LONG).await.unwrap_err().kind());
     let mut end = finished(&world.started(&acme).await, succeeded("forged"));
     end.organization = stranger.organization.clone();
-    not_found(store.finish_invocations(&[end]).await.unwrap_err().kind());
+    not_found(store.record(&ends(vec![end])).await.unwrap_err().kind());
     assert!(!store.get_tool(&acme.organization, &tool).await.unwrap().unwrap().deprecated);
 }

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use registry::{
-    Clock, Config, DataDir, Digest, ErrorKind, Finished, Invocation, InvocationFilter, InvocationId, InvocationOutcome,
-    KeptTape, KeyRing, OperationId, OrganizationId, Page, SearchQuery, SearchText, Store, StoreOptions, ToolId,
+    Clock, Config, DataDir, Digest, ErrorKind, InvocationFilter, InvocationId, KeptTape, KeyRing, OperationId,
+    OrganizationId, Outcome, Page, Record, RunEnd, SearchQuery, SearchText, Store, StoreOptions, ToolId,
 };
 use tempfile::TempDir;
 
@@ -53,12 +53,12 @@ async fn started(folder: TempDir) -> World {
     World::on(folder, Config::for_tests()).await.unwrap()
 }
 
-async fn read(world: &World, run: &InvocationId) -> Invocation {
+async fn read(world: &World, run: &InvocationId) -> Record {
     world.store.get_invocation(&acme(), run).await.unwrap().unwrap()
 }
 
-async fn outcome(world: &World, name: &str) -> Option<InvocationOutcome> {
-    read(world, &Names::read().run(name)).await.finished.map(|finished| finished.outcome)
+async fn outcome(world: &World, name: &str) -> Option<Outcome> {
+    read(world, &Names::read().run(name)).await.end.map(|finished| finished.outcome)
 }
 
 async fn found(world: &World, word: &str) -> usize {
@@ -77,17 +77,14 @@ async fn records_in_the_journal_are_in_the_database_after_a_start() {
     for (name, output) in [("in_database", "in the database"), ("half", "half"), ("whole", "whole \0 東京")] {
         assert_eq!(outcome(&world, name).await, Some(succeeded(output)), "{name}");
     }
-    let Some(InvocationOutcome::Failed { exception_type, exception_stack_trace, .. }) = outcome(&world, "failed").await
-    else {
+    let Some(Outcome::Failed { exception_type, exception_stack_trace, .. }) = outcome(&world, "failed").await else {
         panic!("it failed")
     };
     assert_eq!((exception_type.as_str(), &exception_stack_trace[..]), ("ValueError", &["main.py".to_owned()][..]));
     assert_eq!((found(&world, "東京").await, found(&world, "half").await, found(&world, "no").await), (1, 1, 1));
     assert!(!has_journal(&world));
     assert_eq!(world.store.close_orphans().await.unwrap(), 1);
-    let Some(InvocationOutcome::Failed { exception_type, .. }) = outcome(&world, "open").await else {
-        panic!("it was closed")
-    };
+    let Some(Outcome::Failed { exception_type, .. }) = outcome(&world, "open").await else { panic!("it was closed") };
     assert_eq!(exception_type, "orphaned");
 }
 
@@ -96,7 +93,7 @@ async fn what_stands_beside_a_record_comes_with_it() {
     let world = started(unpacked()).await;
     let (names, store) = (Names::read(), &world.store);
     let whole = names.run("whole");
-    let Finished { status_events, logs, ledger, .. } = read(&world, &whole).await.finished.unwrap();
+    let RunEnd { status_events, logs, ledger, .. } = read(&world, &whole).await.end.unwrap();
     assert_eq!((status_events[0].as_str(), logs.as_str(), ledger.is_some()), (r#"{"step":1}"#, "printed\n", true));
     let KeptTape::Whole(tape) = store.tape(&acme(), &whole).await.unwrap().unwrap() else { panic!("it is whole") };
     assert_eq!(*tape, b"what a run saw");
@@ -107,7 +104,7 @@ async fn what_stands_beside_a_record_comes_with_it() {
     assert_eq!(*answer, b"said");
     let operation = OperationId::parse(&names.0["operation"]).unwrap();
     let runs = store.operation_runs(&acme(), &operation).await.unwrap();
-    assert_eq!(runs.iter().map(|run| &run.id).collect::<Vec<_>>(), [&whole]);
+    assert_eq!(runs.iter().map(|run| &run.start.id).collect::<Vec<_>>(), [&whole]);
 }
 
 #[tokio::test]

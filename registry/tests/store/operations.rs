@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use registry::{
     BegunOperation, BumpKind, Digest, IdempotencyKey, InvocationId, NewOperation, Once, OperationEnd, OperationId,
-    OperationKind, OperationState, Principal, Refused, ToolId, TrackedOperation, Version,
+    OperationKind, OperationState, Principal, RecordEvent, Refused, ToolId, TrackedOperation, Version,
 };
 use sqlx::{ConnectOptions, Connection};
 
-use crate::fixtures::{World, finished, holds, new_version, started, succeeded};
+use crate::fixtures::{World, ends, finished, holds, new_version, started, succeeded};
 
 const REQUEST: &[u8] = b"POST /x\n{}";
 
@@ -39,7 +39,8 @@ fn failed(frees_key: bool) -> OperationEnd {
 impl World {
     async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<InvocationId> {
         let runs: Vec<_> = (0..count).map(|_| started(&self.clock, principal)).collect();
-        self.store.start_invocations(Some(operation.clone()), runs.clone()).await.unwrap();
+        let event = RecordEvent::Started { operation: Some(operation.clone()), runs: runs.clone() };
+        self.store.record(&event).await.unwrap();
         runs.into_iter().map(|run| run.id).collect()
     }
 
@@ -47,7 +48,7 @@ impl World {
         for id in runs {
             let mut end = finished(&started(&self.clock, principal), succeeded("done"));
             end.id = id.clone();
-            self.store.finish_invocations(&[end]).await.unwrap();
+            self.store.record(&ends(vec![end])).await.unwrap();
         }
     }
 
@@ -103,7 +104,7 @@ async fn the_end_is_recorded_once_and_runs_are_in_the_order_of_the_inputs() {
     let kept = repeated(begin(&world, &acme, OperationKind::Invoke, "k").await);
     assert_eq!((kept.state, kept.finished_at), (OperationState::Succeeded, Some(world.clock.now())));
     let found = world.store.operation_runs(&acme.organization, &operation).await.unwrap();
-    assert_eq!(found.into_iter().map(|run| run.id).collect::<Vec<_>>(), runs);
+    assert_eq!(found.into_iter().map(|run| run.start.id).collect::<Vec<_>>(), runs);
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use registry::{
-    Direction, Invocation, InvocationFilter, InvocationMode, InvocationSort, Page, Principal, RunStates, Version,
+    Direction, InvocationFilter, InvocationMode, InvocationSort, Page, Principal, Record, RunStates, Version,
 };
 
-use crate::fixtures::{World, finished, started, succeeded};
+use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 /// Every order, read in pages, is that of a sort by the same keys in memory.
 #[tokio::test]
@@ -27,13 +27,13 @@ async fn any_order_is_read_in_pages_without_gaps() {
         }
         world.clock.advance(Duration::from_millis(number % 2));
         record.started_at = world.clock.now();
-        world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
+        world.store.record(&starts(vec![record.clone()])).await.unwrap();
         if number % 6 == 5 {
             continue;
         }
         let mut end = finished(&record, succeeded("x"));
-        end.finished.duration_ms = number % 4;
-        world.store.finish_invocations(&[end]).await.unwrap();
+        end.end.duration_ms = number % 4;
+        world.store.record(&ends(vec![end])).await.unwrap();
     }
     let orders: [&[(InvocationSort, Direction)]; 7] = [
         &[(ByTool, Direction::Descending), (DurationMs, Direction::Ascending)],
@@ -57,15 +57,19 @@ async fn any_order_is_read_in_pages_without_gaps() {
         let filter = InvocationFilter { sort: sort.to_vec(), states, ..InvocationFilter::default() };
         let mut expected = in_pages(&world, &acme, &InvocationFilter { sort: Vec::new(), ..filter.clone() }, 100).await;
         expected.sort_by(|one, other| compare(one, other, sort));
-        let expected: Vec<_> = expected.into_iter().map(|record| record.id).collect();
+        let expected: Vec<_> = expected.into_iter().map(|record| record.start.id).collect();
         for limit in [1, 3, 100] {
             let seen = in_pages(&world, &acme, &filter, limit).await;
-            assert_eq!(seen.into_iter().map(|record| record.id).collect::<Vec<_>>(), expected, "{sort:?} {limit}");
+            assert_eq!(
+                seen.into_iter().map(|record| record.start.id).collect::<Vec<_>>(),
+                expected,
+                "{sort:?} {limit}"
+            );
         }
     }
 }
 
-async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Invocation> {
+async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Record> {
     let (mut seen, mut page) = (Vec::new(), Page::first(limit));
     loop {
         let slice = world.store.list_invocations(&principal.organization, filter, page).await.unwrap();
@@ -76,19 +80,19 @@ async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilte
 }
 
 /// Compares two records by sort keys. The records were sorted by age, which the stable sort keeps for equal keys.
-fn compare(one: &Invocation, other: &Invocation, sort: &[(InvocationSort, Direction)]) -> Ordering {
-    let key = |record: &Invocation, column: InvocationSort| {
-        let version = record.tool_version.unwrap_or(Version::new(0, 0, 0));
-        let finished = record.finished.as_ref();
+fn compare(one: &Record, other: &Record, sort: &[(InvocationSort, Direction)]) -> Ordering {
+    let key = |record: &Record, column: InvocationSort| {
+        let version = record.start.tool_version.unwrap_or(Version::new(0, 0, 0));
+        let finished = record.end.as_ref();
         match column {
-            InvocationSort::CreatedAt => record.started_at.as_milliseconds().to_string(),
+            InvocationSort::CreatedAt => record.start.started_at.as_milliseconds().to_string(),
             InvocationSort::DurationMs => finished.map_or(0, |end| end.duration_ms).to_string(),
             InvocationSort::Succeeded => finished.is_some().to_string(),
-            InvocationSort::ToolId => record.tool.as_ref().map(ToString::to_string).unwrap_or_default(),
+            InvocationSort::ToolId => record.start.tool.as_ref().map(ToString::to_string).unwrap_or_default(),
             InvocationSort::Major => version.major.to_string(),
             InvocationSort::Minor => version.minor.to_string(),
             InvocationSort::Patch => version.patch.to_string(),
-            InvocationSort::SourceType => record.source.kind().source_type(record.mode).as_str().to_owned(),
+            InvocationSort::SourceType => record.start.source.kind().source_type(record.start.mode).as_str().to_owned(),
         }
     };
     sort.iter().fold(Ordering::Equal, |so_far, (column, direction)| {

@@ -9,7 +9,7 @@ use registry::{
     ToolFilter, ToolId, ToolRef, ToolSort, VersionFilter, VersionSort,
 };
 
-use crate::fixtures::{World, finished, new_tool, started, succeeded};
+use crate::fixtures::{World, ends, finished, new_tool, started, starts, succeeded};
 
 /// The lists, each with an order.
 #[derive(Clone, Debug)]
@@ -103,15 +103,15 @@ impl Reader {
         let mut run = started(&self.world.clock, &self.acme);
         let ago = i64::try_from(spread % 5).unwrap();
         run.started_at = registry::Timestamp::from_milliseconds(run.started_at.as_milliseconds() - ago);
-        self.world.store.start_invocations(None, vec![run.clone()]).await.unwrap();
-        let failed = registry::InvocationOutcome::Failed {
+        self.world.store.record(&starts(vec![run.clone()])).await.unwrap();
+        let failed = registry::Outcome::Failed {
             exception_type: "E".into(),
             exception_message: String::new(),
             exception_stack_trace: Vec::new(),
         };
         let mut end = finished(&run, if spread.is_multiple_of(2) { succeeded("") } else { failed });
-        end.finished.duration_ms = u64::try_from(spread % 3).unwrap();
-        self.world.store.finish_invocations(&[end]).await.unwrap();
+        end.end.duration_ms = u64::try_from(spread % 3).unwrap();
+        self.world.store.record(&ends(vec![end])).await.unwrap();
     }
 
     /// The names of the rows of a page.
@@ -129,7 +129,7 @@ impl Reader {
             }
             List::History(sort) => {
                 let filter = InvocationFilter { sort: sort.clone(), ..InvocationFilter::default() };
-                Ok(store.list_invocations(organization, &filter, page).await?.map(|run| run.id.to_string()))
+                Ok(store.list_invocations(organization, &filter, page).await?.map(|run| run.start.id.to_string()))
             }
         }
     }

@@ -8,7 +8,7 @@ use registry::{InvocationFilter, InvocationId, Page, Principal, RecordedInput, S
 
 use sqlx::ConnectOptions as _;
 
-use crate::fixtures::{World, finished, started, succeeded};
+use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
     let query = SearchQuery {
@@ -18,7 +18,7 @@ async fn found(world: &World, principal: &Principal, text: &str, fields: &[Searc
     };
     let page = Page::first(100);
     let records = world.store.search_invocations(&principal.organization, &query, page).await.unwrap();
-    records.items.into_iter().map(|record| record.id).collect()
+    records.items.into_iter().map(|record| record.start.id).collect()
 }
 
 #[tokio::test]
@@ -94,8 +94,8 @@ async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -
     let mut record = started(&world.clock, principal);
     let serde_json::Value::Object(parameters) = input else { panic!("an object") };
     record.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
-    world.store.start_invocations(None, vec![record.clone()]).await.unwrap();
-    world.store.finish_invocations(&[finished(&record, succeeded("done"))]).await.unwrap();
+    world.store.record(&starts(vec![record.clone()])).await.unwrap();
+    world.store.record(&ends(vec![finished(&record, succeeded("done"))])).await.unwrap();
     record.id
 }
 
@@ -135,7 +135,7 @@ async fn searches_have_pages() {
     loop {
         let found = world.store.search_invocations(&acme.organization, &query, page).await.unwrap();
         assert!(found.items.len() <= 2);
-        seen.extend(found.items.into_iter().map(|record| record.id));
+        seen.extend(found.items.into_iter().map(|record| record.start.id));
         let Some(token) = found.next else { break };
         page.token = token;
     }
@@ -198,7 +198,7 @@ async fn searches_apply_filters() {
     let filter = InvocationFilter { succeeded: Some(true), ..InvocationFilter::default() };
     let query = SearchQuery { filter, ..query };
     let records = world.store.search_invocations(&acme.organization, &query, Page::first(10)).await.unwrap();
-    assert_eq!(records.items.into_iter().map(|record| record.id).collect::<Vec<_>>(), [answered]);
+    assert_eq!(records.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), [answered]);
 }
 
 #[test]

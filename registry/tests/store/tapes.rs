@@ -5,7 +5,7 @@ use std::time::Duration;
 use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp, UnsealedTape};
 use sqlx::{ConnectOptions, Connection};
 
-use crate::fixtures::{World, finished, holds, started, succeeded};
+use crate::fixtures::{World, ends, finished, holds, started, starts, succeeded};
 
 const PLAIN: &[u8] = b"what a run saw";
 
@@ -17,7 +17,7 @@ fn body(byte: u8) -> TapeBody {
 /// Records a run with a tape that ended at a given time.
 async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
     let started = started(&Clock::fixed(at), principal);
-    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
+    world.store.record(&starts(vec![started.clone()])).await.unwrap();
     let tape = world
         .store
         .seal_tape(&principal.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
@@ -25,7 +25,7 @@ async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, b
         .unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.tape = Some(tape);
-    world.store.finish_invocations(&[record]).await.unwrap();
+    world.store.record(&ends(vec![record])).await.unwrap();
     started.id
 }
 
@@ -64,10 +64,10 @@ async fn an_incomplete_tape_is_marked() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let started = started(&Clock::system(), &acme);
-    world.store.start_invocations(None, vec![started.clone()]).await.unwrap();
+    world.store.record(&starts(vec![started.clone()])).await.unwrap();
     let mut record = finished(&started, succeeded("much"));
     record.tape = Some(NewTape::Cut);
-    world.store.finish_invocations(&[record]).await.unwrap();
+    world.store.record(&ends(vec![record])).await.unwrap();
     assert_eq!(world.store.tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
 }
 
@@ -92,7 +92,7 @@ async fn expired_tapes_are_deleted_and_shared_bodies_stay() {
         assert_eq!(store.tape_body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
     }
     let record = store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
-    assert!(record.finished.is_some(), "the record stays");
+    assert!(record.end.is_some(), "the record stays");
 }
 
 #[tokio::test]

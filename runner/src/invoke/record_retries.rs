@@ -3,11 +3,10 @@
 //! A run that has ended is not repeated, so its result and its caller wait for a stalled database. A record that cannot
 //! be written in that time is closed without its outcome as soon as the database accepts writes.
 
-use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{Finished, InvocationFinished, Store};
+use registry::{FinishedRun, InvocationId, RecordEvent, RunEnd, Store};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
@@ -39,71 +38,73 @@ impl RecordRetries {
     ///
     /// # Errors
     /// When the end could not be recorded in time. The record is then closed without its outcome.
-    pub async fn record_end(&self, finished: InvocationFinished) -> Result<(), Error> {
-        let Err(error) = self.finish_with_retries(&finished).await else { return Ok(()) };
-        let reduced = reduced(&finished);
-        tracing::error!(invocation = %reduced.id, %error, "the end of a run cannot be recorded; its record is closed without it");
-        if let Err(error) = self.store.finish_invocations(slice::from_ref(&reduced)).await {
-            tracing::error!(invocation = %reduced.id, %error, "a record cannot be closed now; it is closed later");
-            self.close_later(reduced);
+    pub async fn record_end(&self, run: FinishedRun) -> Result<(), Error> {
+        let reduced = reduced(&run);
+        let id = run.id.clone();
+        let Err(error) = self.finish_with_retries(&RecordEvent::Finished(vec![run]), &id).await else { return Ok(()) };
+        tracing::error!(invocation = %id, %error, "the end of a run cannot be recorded; its record is closed without it");
+        let reduced = RecordEvent::Finished(vec![reduced]);
+        if let Err(error) = self.store.record(&reduced).await {
+            tracing::error!(invocation = %id, %error, "a record cannot be closed now; it is closed later");
+            self.close_later(reduced, id);
         }
         Err(error.into())
     }
 
     /// Writes the end of a record, with retries while the database is busy. A retry may find that an earlier try succeeded
     /// after all.
-    async fn finish_with_retries(&self, finished: &InvocationFinished) -> registry::Result<()> {
+    async fn finish_with_retries(&self, end: &RecordEvent, id: &InvocationId) -> registry::Result<()> {
         let deadline = Instant::now() + STALL_MAX;
         let mut is_retry = false;
         loop {
-            match self.store.finish_invocations(slice::from_ref(finished)).await {
+            match self.store.record(end).await {
                 Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
-                    tracing::warn!(invocation = %finished.id, %error, "the end of a run waits for the database");
+                    tracing::warn!(invocation = %id, %error, "the end of a run waits for the database");
                     sleep(PAUSE).await;
                     is_retry = true;
                 }
                 Err(registry::Error::AlreadyFinished { .. }) if is_retry => return Ok(()),
-                written => return written,
+                written => return written.map(drop),
             }
         }
     }
 
-    fn close_later(&self, reduced: InvocationFinished) {
+    fn close_later(&self, reduced: RecordEvent, id: InvocationId) {
         let Ok(permit) = self.retry_permits.clone().try_acquire_owned() else {
-            tracing::error!(invocation = %reduced.id, "a record stays unfinished until the next start");
+            tracing::error!(invocation = %id, "a record stays unfinished until the next start");
             return;
         };
         let retries = self.clone();
         tokio::spawn(async move {
-            retries.close(reduced).await;
+            retries.close(reduced, id).await;
             drop(permit);
         });
     }
 
     /// Retries until the record or the store is closed.
-    async fn close(&self, reduced: InvocationFinished) {
+    async fn close(&self, reduced: RecordEvent, id: InvocationId) {
         loop {
             sleep(LATER).await;
-            match self.store.finish_invocations(slice::from_ref(&reduced)).await {
-                Ok(()) => return tracing::info!(invocation = %reduced.id, "a record was closed without its outcome"),
+            match self.store.record(&reduced).await {
+                Ok(_) => return tracing::info!(invocation = %id, "a record was closed without its outcome"),
                 Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
-                Err(error) => tracing::debug!(invocation = %reduced.id, %error, "a record cannot be closed yet"),
+                Err(error) => tracing::debug!(invocation = %id, %error, "a record cannot be closed yet"),
             }
         }
     }
 }
 
 /// The end of a record without the texts of its run, which may be the reason why the record cannot be written.
-fn reduced(finished: &InvocationFinished) -> InvocationFinished {
-    let InvocationFinished { id, organization, finished: Finished { at, duration_ms, persisted, .. }, .. } = finished;
-    InvocationFinished {
-        id: id.clone(),
-        organization: organization.clone(),
-        finished: Finished {
-            at: *at,
-            duration_ms: *duration_ms,
+fn reduced(run: &FinishedRun) -> FinishedRun {
+    let RunEnd { at, duration_ms, persisted, .. } = run.end;
+    FinishedRun {
+        id: run.id.clone(),
+        organization: run.organization.clone(),
+        end: RunEnd {
+            at,
+            duration_ms,
             outcome: failed("record_failed", "the outcome could not be recorded"),
-            persisted: *persisted,
+            persisted,
             status_events: Vec::new(),
             logs: String::new(),
             ledger: None,

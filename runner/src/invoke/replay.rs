@@ -3,7 +3,7 @@
 //! The same version gives the same result, byte for byte, or the first difference is reported. Another version or a
 //! branch is answered from the tape as far as possible, and all differences are reported.
 
-use registry::{Cost, Finished, Invocation, InvocationId, Principal, RawJson, SecretValue, Variables};
+use registry::{Cost, InvocationId, Principal, RawJson, RunEnd, RunStart, SecretValue, Variables};
 use serde_json::Value;
 
 use super::invoker::Invoker;
@@ -57,8 +57,8 @@ pub struct ReplayResult {
 
 /// A recorded run.
 struct Recording {
-    record: Invocation,
-    finished: Finished<RawJson>,
+    start: RunStart<RawJson>,
+    end: RunEnd<RawJson>,
     stored: StoredTape,
 }
 
@@ -96,9 +96,9 @@ impl Invoker {
         let (store, organization) = (&self.services.store, &principal.organization);
         let record = store.get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
-        let finished = record.finished.take().ok_or(Error::TapeMissing)?;
+        let end = record.end.take().ok_or(Error::TapeMissing)?;
         let stored = TapeStore { store, organization, run }.open().await?;
-        Ok(Recording { record, finished, stored })
+        Ok(Recording { start: record.start, end, stored })
     }
 
     async fn prepare(
@@ -107,7 +107,7 @@ impl Invoker {
         recording: &Recording,
         target: ReplayTarget,
     ) -> Result<Prepared, Error> {
-        let (record, frame) = (&recording.record, &recording.stored.frame);
+        let (record, frame) = (&recording.start, &recording.stored.frame);
         let (resolved, is_same) = match target {
             ReplayTarget::Itself => (self.recorded_version(recording).await?, true),
             ReplayTarget::Version(constraint) => {
@@ -144,10 +144,10 @@ impl Invoker {
 
     /// The version that ran, live or deprecated.
     async fn recorded_version(&self, recording: &Recording) -> Result<Resolved, Error> {
-        let Recording { record, stored, .. } = recording;
+        let Recording { start, stored, .. } = recording;
         let wanted = || Error::ReplaySubject { wanted: "a version or a branch" };
-        let (tool, version) = record.tool.as_ref().zip(record.tool_version.as_ref()).ok_or_else(wanted)?;
-        let found = self.services.store.get_version(&record.organization, tool, version).await?.ok_or_else(wanted)?;
+        let (tool, version) = start.tool.as_ref().zip(start.tool_version.as_ref()).ok_or_else(wanted)?;
+        let found = self.services.store.get_version(&start.organization, tool, version).await?.ok_or_else(wanted)?;
         if stored.frame.component != Some(found.component_digest) {
             return Err(wanted()); // the run was the test of a branch
         }
@@ -156,7 +156,7 @@ impl Invoker {
 
     /// The variables of the tape, and variables of the tool that the tape does not have.
     async fn variables(&self, recording: &Recording) -> Result<Variables, Error> {
-        let record = &recording.record;
+        let record = &recording.start;
         let mut variables = match &record.tool {
             Some(tool) => self.services.store.tool_variables(&record.organization, tool).await?,
             None => Variables::default(),
@@ -172,7 +172,7 @@ impl Prepared {
     fn execution(&self, recording: &Recording) -> Result<Execution, DamagedArtifact> {
         let Limits { wall_ms, cpu_ms, host_calls, .. } = self.limits;
         let tape = recording.stored.tape.clone();
-        let started_at = u64::try_from(recording.record.started_at.as_milliseconds()).unwrap_or_default();
+        let started_at = u64::try_from(recording.start.started_at.as_milliseconds()).unwrap_or_default();
         Ok(Execution {
             code: self.resolved.loaded.code.clone()?,
             documents: self.documents.clone(),
@@ -194,7 +194,7 @@ impl Prepared {
 }
 
 fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
-    let Recording { record, finished, stored: StoredTape { frame, tape: then } } = recording;
+    let Recording { start, end, stored: StoredTape { frame, tape: then } } = recording;
     let Executed { outcome, duration, logs, ledger, tape, .. } = executed;
     let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };
     let mut differences = match prepared.is_same {
@@ -203,9 +203,9 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
     };
     let is_complete = then.end != End::Clock;
     let keeps_outcome = prepared.is_same && !is_complete && differences.is_empty();
-    let recorded = finished.outcome;
+    let recorded = end.outcome;
     let (outcome, persisted) = match keeps_outcome {
-        true => (recorded.clone(), finished.persisted),
+        true => (recorded.clone(), end.persisted),
         false => output::apply_limits(outcome, frame.persistence, prepared.limits.output_characters),
     };
     let outcome = prepared.redactor.outcome(outcome);
@@ -213,7 +213,7 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
     for difference in &mut differences {
         match difference.what {
             DifferenceKind::Outcome => difference.set_texts(outcome_text(&recorded), outcome_text(&outcome)),
-            DifferenceKind::Logs => difference.set_texts(finished.logs.clone(), logs.clone()),
+            DifferenceKind::Logs => difference.set_texts(end.logs.clone(), logs.clone()),
             DifferenceKind::Effect | DifferenceKind::Count => {
                 difference.map_texts(|text| prepared.redactor.text(text));
             }
@@ -224,8 +224,8 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
         differences,
         is_complete,
         recorded,
-        result: RunResult { invocation_id: record.id, outcome, duration_ms, persisted },
-        recorded_cost: finished.ledger.map(|ledger| ledger.cost),
+        result: RunResult { invocation_id: start.id, outcome, duration_ms, persisted },
+        recorded_cost: end.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,
     })
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
-    Finished, Granted, InvocationFinished, InvocationId, InvocationMode, InvocationSource, InvocationStarted, Ledger,
-    NewAnswers, NewTape, OperationId, Principal, UserId,
+    FinishedRun, Granted, InvocationId, InvocationMode, InvocationSource, Ledger, NewAnswers, NewTape, OperationId,
+    Principal, RecordEvent, RunEnd, RunStart, UserId,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ pub(super) struct PendingRun {
 }
 
 /// A run that has ended, with everything that its record needs.
-struct FinishedRun {
+struct ExecutedRun {
     executed: Executed,
     redactors: Redactors,
     frame: Option<TapeFrame>,
@@ -77,7 +77,7 @@ struct StatusRelay {
     listener: EventSender,
 }
 
-impl FinishedRun {
+impl ExecutedRun {
     fn without_execution(executed: Executed) -> Self {
         Self { executed, redactors: Redactors::default(), frame: None, responses: Vec::new() }
     }
@@ -91,9 +91,9 @@ impl Run<'_> {
         operation: Option<OperationId>,
     ) -> Result<Vec<InvocationId>, Error> {
         let clock = &self.services.clock;
-        let started: Vec<_> = inputs
+        let runs: Vec<_> = inputs
             .into_iter()
-            .map(|input| InvocationStarted {
+            .map(|input| RunStart {
                 id: InvocationId::new(clock),
                 organization: self.principal.organization.clone(),
                 tool: self.resolved.tool_id.clone(),
@@ -104,8 +104,8 @@ impl Run<'_> {
                 started_at: clock.now(),
             })
             .collect();
-        let ids = started.iter().map(|one| one.id.clone()).collect();
-        self.services.store.start_invocations(operation, started).await?;
+        let ids = runs.iter().map(|one| one.id.clone()).collect();
+        self.services.store.record(&RecordEvent::Started { operation, runs }).await?;
         Ok(ids)
     }
 
@@ -115,9 +115,9 @@ impl Run<'_> {
         let cancellation = self.services.cancellable.register(&id, organization);
         let finished = self.execute(pending, status_events.clone(), cancellation).await.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
-            FinishedRun::without_execution(host_fault(&error))
+            ExecutedRun::without_execution(host_fault(&error))
         });
-        let FinishedRun { executed, redactors, frame, responses } = finished;
+        let ExecutedRun { executed, redactors, frame, responses } = finished;
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
         let Executed { outcome, is_called, logs, ledger, tape, .. } = executed;
@@ -158,10 +158,10 @@ impl Run<'_> {
         pending: PendingRun,
         kept: Arc<Mutex<Vec<Value>>>,
         mut cancellation: Cancellation,
-    ) -> Result<FinishedRun, Error> {
+    ) -> Result<ExecutedRun, Error> {
         let permit = tokio::select! {
             permit = self.admitted.permit() => permit,
-            by = cancellation.requested() => return Ok(FinishedRun::without_execution(cancelled(&by, Duration::ZERO))),
+            by = cancellation.requested() => return Ok(ExecutedRun::without_execution(cancelled(&by, Duration::ZERO))),
         };
         let _permit = permit.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let PendingRun { index, id, documents } = pending;
@@ -186,7 +186,7 @@ impl Run<'_> {
         }
         executed.ledger.used.http = requests;
         executed.ledger.refused.http_requests = refused;
-        Ok(FinishedRun { executed, redactors, frame, responses: session.take_recorded_responses() })
+        Ok(ExecutedRun { executed, redactors, frame, responses: session.take_recorded_responses() })
     }
 
     /// Encrypts the responses of the run for later simulations.
@@ -262,7 +262,7 @@ impl Run<'_> {
 
     async fn record_end(&self, result: &RunResult, outcome: Outcome, parts: RecordParts) -> Result<(), Error> {
         let RecordParts { status_events, logs, ledger, tape, answers } = parts;
-        let finished = Finished {
+        let end = RunEnd {
             at: self.services.clock.now(),
             duration_ms: result.duration_ms,
             outcome,
@@ -272,7 +272,7 @@ impl Run<'_> {
             ledger: Some(ledger),
         };
         let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
-        self.services.retries.record_end(InvocationFinished { id, organization, finished, tape, answers }).await
+        self.services.retries.record_end(FinishedRun { id, organization, end, tape, answers }).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Responses with many records.
 
-use registry::Invocation;
+use registry::Record;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -9,7 +9,7 @@ use crate::work::FinalResponse;
 
 /// Renders a response with records. It can have megabytes, so it is rendered on a blocking thread.
 pub(super) async fn answer<T: Serialize>(
-    records: Vec<Invocation>,
+    records: Vec<Record>,
     response: impl FnOnce(Vec<ToolInvocation>) -> T + Send + 'static,
 ) -> Result<FinalResponse, Error> {
     let rendered = tokio::task::spawn_blocking(move || {

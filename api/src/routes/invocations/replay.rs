@@ -8,7 +8,7 @@
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, ReplayedBranch};
-use registry::{Invocation, InvocationId, Permission, Principal, ProjectPath, Store};
+use registry::{InvocationId, Permission, Principal, ProjectPath, Record, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ struct Work {
     builder: Builder,
     invoker: Invoker,
     principal: Principal,
-    run: Invocation,
+    run: Record,
     code: ReplayToolInvocation,
 }
 
@@ -79,15 +79,15 @@ impl Work {
                 ReplayTarget::Candidate(Box::new(report(&events, build).await?))
             }
         };
-        let replayed = invoker.replay(Replay { principal, invocation: run.id, target }).await?;
+        let replayed = invoker.replay(Replay { principal, invocation: run.start.id, target }).await?;
         FinalResponse::ok(&Replayed::from(replayed))
     }
 }
 
 /// The project path of the version that ran.
-async fn path_of(store: &Store, run: &Invocation) -> Result<ProjectPath, Error> {
-    let found = match (&run.tool, &run.tool_version) {
-        (Some(tool), Some(version)) => store.get_version(&run.organization, tool, version).await?,
+async fn path_of(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
+    let found = match (&run.start.tool, &run.start.tool_version) {
+        (Some(tool), Some(version)) => store.get_version(&run.start.organization, tool, version).await?,
         _ => None,
     };
     let wanted = "a project_path beside the branch";

@@ -6,7 +6,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::Store;
+use registry::{RecordEvent, Rollback, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,11 +18,6 @@ use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::FOREIGN_ID;
 
 const SIMULATION: &str = "simulation_unit_test_set_run_id";
-
-pub(crate) enum Request {
-    Conversation { id: String, interaction_id: Option<String> },
-    Simulation { run_id: String },
-}
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RolledBack")]
@@ -43,18 +38,13 @@ pub(crate) fn operation() -> OperationDoc {
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
-    Body(request): Body<Request>,
+    Body(from): Body<Rollback>,
 ) -> Result<Json<Response>, Error> {
-    let rolled_back = match request {
-        Request::Conversation { id, interaction_id } => {
-            store.unlink_invocations(&principal, &id, interaction_id.as_deref()).await?
-        }
-        Request::Simulation { run_id } => store.unlink_simulation(&principal, &run_id).await?,
-    };
-    Ok(Json(Response { rolled_back }))
+    let unlinked = RecordEvent::Unlinked { organization: principal.organization, by: principal.user, from };
+    Ok(Json(Response { rolled_back: store.record(&unlinked).await? }))
 }
 
-impl FromBody for Request {
+impl FromBody for Rollback {
     const NAME: &'static str = "RollBackToolInvocations";
 
     fn example() -> Value {

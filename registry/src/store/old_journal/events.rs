@@ -8,8 +8,8 @@ use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BootId, InvocationId, OperationId, ToolId};
-use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted};
-use crate::store::sql::record_rows::InOperation;
+use crate::record::{FinishedRun, Outcome, RunEnd, RunStart};
+use crate::store::sql::run_start::InOperation;
 use crate::tape::NewTape;
 use crate::version::Version;
 
@@ -43,7 +43,7 @@ pub(super) struct End {
     organization: OrganizationId,
     at: Timestamp,
     duration_ms: i64,
-    outcome: InvocationOutcome,
+    outcome: Outcome,
     persisted: bool,
     status_events: String,
     logs: String,
@@ -61,8 +61,8 @@ impl JournalEvent {
 
 impl Start {
     /// Returns the start of the run, the start of the server that ran it, and its operation.
-    pub fn into_record(self) -> Result<(InvocationStarted, BootId, InOperation)> {
-        let record = InvocationStarted {
+    pub fn into_record(self) -> Result<(RunStart, BootId, InOperation)> {
+        let record = RunStart {
             id: self.id,
             organization: self.organization,
             tool: self.tool,
@@ -80,8 +80,8 @@ impl Start {
 }
 
 impl End {
-    pub fn into_record(self) -> Result<InvocationFinished> {
-        let finished = Finished {
+    pub fn into_record(self) -> Result<FinishedRun> {
+        let end = RunEnd {
             at: self.at,
             duration_ms: unsigned(self.duration_ms),
             outcome: self.outcome,
@@ -91,7 +91,7 @@ impl End {
             ledger: self.ledger.as_deref().map(json).transpose()?,
         };
         let Self { id, organization, tape, answers, .. } = self;
-        Ok(InvocationFinished { id, organization, finished, tape, answers })
+        Ok(FinishedRun { id, organization, end, tape, answers })
     }
 }
 

@@ -9,8 +9,8 @@ use super::row::{get, signed};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{InvocationFilter, InvocationSort};
-use crate::invocation::Invocation;
 use crate::page::{Direction, Page, Slice};
+use crate::record::Record;
 use crate::store::handle::Store;
 
 /// Sort keys of a statement: as many as there are.
@@ -30,7 +30,7 @@ impl Store {
         organization: &OrganizationId,
         filter: &InvocationFilter,
         page: Page,
-    ) -> Result<Slice<Invocation>> {
+    ) -> Result<Slice<Record>> {
         let orders = orders(&filter.sort);
         let (statement, has_keys) = statement(filter);
         let mut listing = self.listing(organization).await?;

@@ -6,46 +6,13 @@ use std::collections::HashMap;
 use super::dialect::Connection;
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::list::List;
-use super::record_rows::{EndRow, RecordRows, StartRow};
+use super::record_rows::{EndRow, RecordRows};
 use super::row::{get, to_json};
+use super::run_end::INSERT_ENDS;
+use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use crate::error::{Error, Result};
 use crate::store::retention::Retention;
-
-const INSERT_STARTS: &str =
-    "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
-        conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'tool', value ->> 'major', value ->> 'minor',
-        value ->> 'patch', value ->> 'source_kind', value ->> 'source', value ->> 'conversation_id',
-        value ->> 'interaction_id', value ->> 'simulation_run_id', value ->> 'mode', value ->> 'input',
-        value ->> 'started_at', value ->> 'boot'
-    FROM json_each($1) WHERE true
-    ON CONFLICT (invocation) DO NOTHING";
-
-/// A run that has ended already stays ended, when its start is written again.
-const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'boot' FROM json_each($1)
-    WHERE NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = value ->> 'invocation')
-    ON CONFLICT (invocation) DO NOTHING";
-
-const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
-    SELECT value ->> 'organization', value ->> 'operation', value ->> 'input_index', value ->> 'invocation'
-    FROM json_each($1) WHERE value ->> 'operation' IS NOT NULL
-    ON CONFLICT DO NOTHING";
-
-/// Inserts the ends of runs that have started and not ended, and returns what the other tables need.
-const INSERT_ENDS: &str =
-    "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
-        exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'finished_at', value ->> 'duration_ms',
-        value ->> 'succeeded', unhex(value ->> 'output'), unhex(value ->> 'exception_type'),
-        unhex(value ->> 'exception_message'), unhex(value ->> 'exception_stack_trace'), value ->> 'persisted',
-        value ->> 'status_events', unhex(value ->> 'logs'), value ->> 'ledger'
-    FROM json_each($1) WHERE EXISTS (SELECT 1 FROM inv_started s
-        WHERE s.invocation = value ->> 'invocation' AND s.organization = value ->> 'organization')
-    ON CONFLICT (invocation) DO NOTHING
-    RETURNING organization, invocation, sequence,
-        (SELECT s.input FROM inv_started s WHERE s.invocation = inv_finished.invocation) AS input";
 
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN (SELECT value FROM json_each($1))";
 
@@ -77,16 +44,6 @@ pub(super) async fn insert(
         }
     }
     Ok(refused)
-}
-
-async fn insert_starts(connection: &mut Connection, rows: &[&StartRow]) -> Result<()> {
-    let list: List = rows.iter().map(|row| &row.started).collect();
-    list.insert(connection, INSERT_STARTS).await?;
-    list.insert(connection, OPEN).await?;
-    if rows.iter().any(|row| row.has_operation) {
-        list.insert(connection, LINK).await?;
-    }
-    Ok(())
 }
 
 /// The end of a run that was inserted.

@@ -4,14 +4,16 @@ use metrics::counter;
 
 use super::dialect::Row;
 use super::operations;
-use super::record_rows::{EndRow, RecordRows, StartRow};
+use super::record_rows::{EndRow, RecordRows};
 use super::row::{get, parsed};
+use super::run_start::StartRow;
+use super::unlink::Unlinking;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::{InvocationId, OperationId};
-use crate::invocation::{Finished, InvocationFinished, InvocationOutcome, InvocationStarted, ORPHANED};
 use crate::metrics::RECORDS;
+use crate::record::{FinishedRun, ORPHANED, Outcome, RecordEvent, RunEnd, RunStart};
 use crate::store::handle::Store;
 
 const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM inv_open o
@@ -24,28 +26,35 @@ const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', 
     message = CAST('abandoned: the server stopped' AS BLOB) WHERE state = 'running'";
 
 impl Store {
-    /// Records the start of runs: of the inputs of an operation in their order, if they belong to one. All of them are
-    /// durable when this returns, and none when it fails.
-    pub async fn start_invocations(
-        &self,
-        operation: Option<OperationId>,
-        started: Vec<InvocationStarted>,
-    ) -> Result<()> {
-        let count = started.len() as u64;
-        let of = |index| operation.clone().map(|operation| (operation, index));
-        let rows = (0..).zip(&started).map(|(index, record)| StartRow::of(record, &self.0.boot, &of(index)));
-        self.record(RecordRows::Started(rows.collect::<Result<_>>()?)).await?;
-        counter!(RECORDS, "event" => "start").increment(count);
-        Ok(())
+    /// Adds an event to the record of runs. It is durable and visible when this returns. Returns the number of its runs, for a
+    /// rollback that of the runs which still had the ids.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyFinished`](crate::Error::AlreadyFinished) or [`Error::NotFound`](crate::Error::NotFound) name the first end of a run that was refused; the other ends are
+    /// recorded all the same.
+    pub async fn record(&self, event: &RecordEvent) -> Result<u64> {
+        let (label, count) = match event {
+            RecordEvent::Started { operation, runs } => {
+                self.write_rows(self.start_rows(operation.as_ref(), runs)?).await?;
+                ("start", runs.len())
+            }
+            RecordEvent::Finished(runs) => {
+                self.write_rows(self.end_rows(runs)?).await?.map_or(Ok(()), Err)?;
+                ("end", runs.len())
+            }
+            RecordEvent::Unlinked { organization, by, from } => {
+                let unlinking = Unlinking { organization, by, at: self.0.clock.now() };
+                return self.write(unlinking.work(from)).await;
+            }
+        };
+        counter!(RECORDS, "event" => label).increment(count as u64);
+        Ok(count as u64)
     }
 
-    /// Records the end of runs. [`Error::AlreadyFinished`](crate::Error::AlreadyFinished) or
-    /// [`Error::NotFound`](crate::Error::NotFound) names the first end that was refused; the others are durable all the
-    /// same.
-    pub async fn finish_invocations(&self, finished: &[InvocationFinished]) -> Result<()> {
-        let refused = self.record(self.end_rows(finished)?).await?;
-        counter!(RECORDS, "event" => "end").increment(finished.len() as u64);
-        refused.map_or(Ok(()), Err)
+    fn start_rows(&self, operation: Option<&OperationId>, runs: &[RunStart]) -> Result<RecordRows> {
+        let of = |index| operation.cloned().map(|operation| (operation, index));
+        let rows = (0..).zip(runs).map(|(index, run)| StartRow::of(run, &self.0.boot, &of(index)));
+        Ok(RecordRows::Started(rows.collect::<Result<_>>()?))
     }
 
     /// Ends the operations, leases, builds and runs that earlier starts of the server left open. Returns the number of runs.
@@ -64,11 +73,11 @@ impl Store {
         let orphans = found.await?;
         let closed = orphans.len() as u64;
         let ends: Vec<_> = orphans.into_iter().map(|orphan| orphan.ended(now)).collect();
-        self.record(self.end_rows(&ends)?).await?;
+        self.write_rows(self.end_rows(&ends)?).await?;
         Ok(closed)
     }
 
-    fn end_rows(&self, ends: &[InvocationFinished]) -> Result<RecordRows> {
+    fn end_rows(&self, ends: &[FinishedRun]) -> Result<RecordRows> {
         let rows = ends.iter().map(|end| EndRow::of(end, self.0.retention));
         Ok(RecordRows::Finished(rows.collect::<Result<_>>()?))
     }
@@ -87,19 +96,19 @@ impl Orphan {
         Ok(Self { id, organization, started_at: get(row, "started_at")? })
     }
 
-    fn ended(self, at: Timestamp) -> InvocationFinished {
+    fn ended(self, at: Timestamp) -> FinishedRun {
         let Self { id, organization, started_at } = self;
         let duration_ms = u64::try_from(at.as_milliseconds().saturating_sub(started_at)).unwrap_or(0);
-        InvocationFinished { id, organization, finished: orphaned(at, duration_ms), tape: None, answers: None }
+        FinishedRun { id, organization, end: orphaned(at, duration_ms), tape: None, answers: None }
     }
 }
 
-fn orphaned(at: Timestamp, duration_ms: u64) -> Finished {
-    let outcome = InvocationOutcome::Failed {
+fn orphaned(at: Timestamp, duration_ms: u64) -> RunEnd {
+    let outcome = Outcome::Failed {
         exception_type: ORPHANED.to_owned(),
         exception_message: "the server stopped while the run was going on".to_owned(),
         exception_stack_trace: Vec::new(),
     };
     let (status_events, logs, ledger) = (Vec::new(), String::new(), None);
-    Finished { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
+    RunEnd { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
 }

@@ -7,9 +7,9 @@ use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BootId, BuildId, OperationId};
-use crate::invocation::Invocation;
 use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::principal::Principal;
+use crate::record::Record;
 use crate::secrets::keyed_hash;
 use crate::store::handle::Store;
 use crate::version::Version;
@@ -154,11 +154,7 @@ impl Store {
     }
 
     /// Returns the runs of an operation, in the order of its inputs.
-    pub async fn operation_runs(
-        &self,
-        organization: &OrganizationId,
-        operation: &OperationId,
-    ) -> Result<Vec<Invocation>> {
+    pub async fn operation_runs(&self, organization: &OrganizationId, operation: &OperationId) -> Result<Vec<Record>> {
         let rows = of(RUNS, organization, operation).fetch_all(self.readers()).await?;
         rows.iter().map(read_invocation).collect()
     }

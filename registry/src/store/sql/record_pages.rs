@@ -7,8 +7,8 @@ use super::records::{read, select_invocations};
 use super::row::{get, to_json, unsigned};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
-use crate::invocation::Invocation;
 use crate::page::Page;
+use crate::record::Record;
 
 /// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
 /// and response, and several pages are at the same time.
@@ -72,17 +72,17 @@ pub(super) async fn whole(
     listing: &mut Listing,
     organization: &OrganizationId,
     found: &[Found],
-) -> Result<Vec<Invocation>> {
+) -> Result<Vec<Record>> {
     let ids: Vec<&str> = found.iter().map(|record| record.invocation.as_str()).collect();
     let query = sqlx::query(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);
     let rows = listing.rows(query).await?;
     let mut records = parsed(rows).await?;
-    records.sort_by_key(|record| ids.iter().position(|id| *id == record.id.as_str()));
+    records.sort_by_key(|record| ids.iter().position(|id| *id == record.start.id.as_str()));
     Ok(records)
 }
 
 /// Parses rows on a blocking thread, because megabytes of JSON would delay other requests.
-async fn parsed(rows: Vec<Row>) -> Result<Vec<Invocation>> {
+async fn parsed(rows: Vec<Row>) -> Result<Vec<Record>> {
     let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
     read.await.map_err(|error| Error::Database { source: Box::new(error) })?
 }

@@ -1,14 +1,10 @@
 //! Reading records: the start and the end of a run in one row.
 
 use super::dialect::Row;
-use super::row::{exact_text, get, json, parsed, parsed_option, timestamp, unsigned, version};
-use crate::clock::Timestamp;
-use crate::error::{Error, Result};
-use crate::invocation::{Finished, Invocation, InvocationOutcome, RecordedInput};
-use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::InvocationSource;
-use crate::ledger::Ledger;
-use crate::raw_json::RawJson;
+use super::run_end::read_end;
+use super::run_start::read_start;
+use crate::error::Result;
+use crate::record::Record;
 
 /// Selects records, with a flag for those that were unlinked from their conversation.
 macro_rules! select_invocations {
@@ -32,80 +28,15 @@ macro_rules! select_invocations {
 }
 pub(super) use select_invocations;
 
-pub(super) fn read(row: &Row) -> Result<Invocation> {
-    let tool = parsed_option(row, "tool")?;
-    let tool_version = if get::<Option<i64>>(row, "major")?.is_some() { Some(version(row)?) } else { None };
-    let source: InvocationSource = json(row, "source")?;
-    let unlinked: bool = get(row, "unlinked")?;
-    Ok(Invocation {
-        id: parsed(row, "invocation")?,
-        organization: parsed(row, "organization")?,
-        tool,
-        tool_version,
-        source: if unlinked { source.unlinked() } else { source },
-        mode: mode(row)?,
-        input: input(row)?,
-        started_at: timestamp(row, "started_at")?,
-        finished: finished(row)?,
-    })
-}
-
-fn mode(row: &Row) -> Result<InvocationMode> {
-    match get::<&str>(row, "mode")? {
-        "regular" => Ok(InvocationMode::Regular),
-        "conversation-simulation" => Ok(InvocationMode::ConversationSimulation),
-        other => Err(Error::Corrupt { what: "invocation", detail: format!("mode {other}") }),
-    }
-}
-
-/// Reads the input as unparsed JSON, and checks that it is an object.
-fn input(row: &Row) -> Result<RecordedInput<RawJson>> {
-    let input: RecordedInput<RawJson> = json(row, "input")?;
-    if input.input_parameters.is_object() {
-        return Ok(input);
-    }
-    Err(Error::Corrupt { what: "invocation", detail: "the input is not an object".to_owned() })
-}
-
-fn finished(row: &Row) -> Result<Option<Finished<RawJson>>> {
-    let Some(at) = get::<Option<i64>>(row, "finished_at")? else {
-        return Ok(None);
-    };
-    Ok(Some(Finished {
-        at: Timestamp::from_milliseconds(at),
-        duration_ms: unsigned(row, "duration_ms")?,
-        outcome: outcome(row)?,
-        persisted: get(row, "persisted")?,
-        status_events: json(row, "status_events")?,
-        logs: exact_text(row, "logs")?,
-        ledger: ledger(row)?,
-    }))
-}
-
-fn ledger(row: &Row) -> Result<Option<Ledger>> {
-    match get::<Option<&str>>(row, "ledger")? {
-        Some(_) => json(row, "ledger").map(Some),
-        None => Ok(None),
-    }
-}
-
-fn outcome(row: &Row) -> Result<InvocationOutcome> {
-    if get(row, "succeeded")? {
-        return Ok(InvocationOutcome::Succeeded { output: exact_text(row, "output")? });
-    }
-    let stack_trace = serde_json::from_str(&exact_text(row, "exception_stack_trace")?);
-    let damaged = |error: serde_json::Error| Error::Corrupt { what: "invocation", detail: error.to_string() };
-    Ok(InvocationOutcome::Failed {
-        exception_type: exact_text(row, "exception_type")?,
-        exception_message: exact_text(row, "exception_message")?,
-        exception_stack_trace: stack_trace.map_err(damaged)?,
-    })
+pub(super) fn read(row: &Row) -> Result<Record> {
+    Ok(Record { start: read_start(row)?, end: read_end(row)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
+    use crate::raw_json::RawJson;
     use crate::store::sql::plans::migrated;
 
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
@@ -113,7 +44,7 @@ mod tests {
         INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
             $2, x'', NULL)";
 
-    async fn read_back(input: &str, status_events: &str) -> Result<Invocation> {
+    async fn read_back(input: &str, status_events: &str) -> Result<Record> {
         let mut connection = migrated().await?;
         let organization = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
             VALUES ('acme', '', x'', 0)";
@@ -134,8 +65,8 @@ mod tests {
     #[tokio::test]
     async fn json_is_returned_as_it_was_stored() {
         let record = read_back(&input(r#"{"b":1.10,"a":[1]}"#), r#"[{"z":1},"y"]"#).await.unwrap();
-        assert_eq!(record.input.input_parameters.as_str(), r#"{"b":1.10,"a":[1]}"#);
-        let events = record.finished.unwrap().status_events;
+        assert_eq!(record.start.input.input_parameters.as_str(), r#"{"b":1.10,"a":[1]}"#);
+        let events = record.end.unwrap().status_events;
         assert_eq!(events.iter().map(RawJson::as_str).collect::<Vec<_>>(), [r#"{"z":1}"#, r#""y""#]);
     }
 

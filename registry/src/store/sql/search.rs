@@ -11,8 +11,8 @@ use super::search_text::searchable;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::{SearchField, SearchQuery, SearchTerm};
-use crate::invocation::Invocation;
 use crate::page::{Page, Slice};
+use crate::record::Record;
 use crate::store::handle::Store;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. SQLite's planner may otherwise begin with
@@ -38,7 +38,7 @@ impl Store {
         organization: &OrganizationId,
         query: &SearchQuery,
         page: Page,
-    ) -> Result<Slice<Invocation>> {
+    ) -> Result<Slice<Record>> {
         let last = self.last_found(organization, page)?;
         let Some(expression) = expression(organization, query) else {
             return Ok(Slice { items: Vec::new(), next: None });

@@ -4,7 +4,7 @@ use super::row::to_json;
 use super::search_text::{searchable, searchable_json};
 use crate::account::OrganizationId;
 use crate::error::Result;
-use crate::invocation::InvocationOutcome;
+use crate::record::Outcome;
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
@@ -31,10 +31,10 @@ impl IndexRow<'_> {
 }
 
 /// Returns the texts of an outcome.
-pub(super) fn texts(outcome: &InvocationOutcome) -> Texts {
+pub(super) fn texts(outcome: &Outcome) -> Texts {
     match outcome {
-        InvocationOutcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
-        InvocationOutcome::Failed { exception_type, exception_message, exception_stack_trace } => [
+        Outcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
+        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => [
             None,
             Some(searchable(exception_message)),
             Some(searchable(exception_type)),

@@ -8,7 +8,7 @@ use super::row::{exact_text, get, parsed};
 use super::search_columns::{INDEX, IndexRow, texts};
 use crate::account::OrganizationId;
 use crate::error::Result;
-use crate::invocation::InvocationOutcome;
+use crate::record::Outcome;
 
 const LAST_INDEXED: &str = "SELECT rowid FROM inv_text ORDER BY rowid DESC LIMIT 1";
 
@@ -54,12 +54,12 @@ async fn index_batch(connection: &mut Connection) -> Result<u64> {
 }
 
 /// Returns the outcome as it is searched: the stack trace is one text.
-fn outcome(row: &Row) -> Result<InvocationOutcome> {
+fn outcome(row: &Row) -> Result<Outcome> {
     if get(row, "succeeded")? {
-        return Ok(InvocationOutcome::Succeeded { output: exact_text(row, "output")? });
+        return Ok(Outcome::Succeeded { output: exact_text(row, "output")? });
     }
     let trace = exact_text(row, "exception_stack_trace")?;
-    Ok(InvocationOutcome::Failed {
+    Ok(Outcome::Failed {
         exception_type: exact_text(row, "exception_type")?,
         exception_message: exact_text(row, "exception_message")?,
         exception_stack_trace: serde_json::from_str(&trace).unwrap_or_else(|_| vec![trace]),

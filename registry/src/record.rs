@@ -1,14 +1,14 @@
-//! The record of a run: its start and its end.
+//! The record of a run, its start and its end, and the events that write it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::account::OrganizationId;
+use crate::account::{OrganizationId, UserId};
 use crate::answer::NewAnswers;
 use crate::clock::Timestamp;
-use crate::ids::{InvocationId, ToolId};
+use crate::ids::{InvocationId, OperationId, ToolId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
 use crate::ledger::Ledger;
@@ -50,9 +50,9 @@ impl<P> RecordedInput<P> {
     }
 }
 
-/// The start of a run. It is durable before the run begins.
-#[derive(Clone, Debug)]
-pub struct InvocationStarted {
+/// The start of a run. It is durable before the run begins. `P` is the type of the parameters, as in [`RecordedInput`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunStart<P = Map<String, Value>> {
     pub id: InvocationId,
     pub organization: OrganizationId,
     /// `None` for the test of a branch, which belongs to no tool yet.
@@ -60,29 +60,17 @@ pub struct InvocationStarted {
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
     pub mode: InvocationMode,
-    pub input: RecordedInput,
+    pub input: RecordedInput<P>,
     pub started_at: Timestamp,
 }
 
-/// The end of a run. It is durable before the caller gets the result.
-#[derive(Clone, Debug)]
-pub struct InvocationFinished {
-    pub id: InvocationId,
-    pub organization: OrganizationId,
-    pub finished: Finished,
-    /// The tape for replays. `None` when it is not stored.
-    pub tape: Option<NewTape>,
-    /// Recorded answers for simulations. `None` when they are not stored.
-    pub answers: Option<NewAnswers>,
-}
-
-/// The result of a run. `E` is the type of a status event: JSON that was parsed, or for a record that is read from the
-/// database, the text of the JSON.
+/// The end of a run. It is durable before the caller gets the result. `E` is the type of a status event: JSON that was
+/// parsed, or for a record that is read from the database, the text of the JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finished<E = Value> {
+pub struct RunEnd<E = Value> {
     pub at: Timestamp,
     pub duration_ms: u64,
-    pub outcome: InvocationOutcome,
+    pub outcome: Outcome,
     /// Whether the output belongs to the log of the conversation.
     pub persisted: bool,
     /// The status events of the run, in order.
@@ -95,21 +83,56 @@ pub struct Finished<E = Value> {
 
 /// The outcome of a run. Texts are stored exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InvocationOutcome {
+pub enum Outcome {
     Succeeded { output: String },
     Failed { exception_type: String, exception_message: String, exception_stack_trace: Vec<String> },
 }
 
-/// A stored record. `finished` is `None` while the run is in progress.
+/// The stored record of a run. `end` is `None` while the run is in progress.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Invocation {
+pub struct Record {
+    pub start: RunStart<RawJson>,
+    pub end: Option<RunEnd<RawJson>>,
+}
+
+/// What is added to the record of runs. The record only grows.
+#[derive(Clone, Debug)]
+pub enum RecordEvent {
+    /// Runs start: one, or the inputs of an operation in their order. All of them are recorded, or none.
+    Started {
+        operation: Option<OperationId>,
+        runs: Vec<RunStart>,
+    },
+    Finished(Vec<FinishedRun>),
+    /// A conversation or a simulation is rolled back: its runs lose its ids, and stay in the history.
+    Unlinked {
+        organization: OrganizationId,
+        by: UserId,
+        from: Rollback,
+    },
+}
+
+/// A run that has ended, with what is stored beside its record.
+#[derive(Clone, Debug)]
+pub struct FinishedRun {
     pub id: InvocationId,
     pub organization: OrganizationId,
-    pub tool: Option<ToolId>,
-    pub tool_version: Option<Version>,
-    pub source: InvocationSource,
-    pub mode: InvocationMode,
-    pub input: RecordedInput<RawJson>,
-    pub started_at: Timestamp,
-    pub finished: Option<Finished<RawJson>>,
+    pub end: RunEnd,
+    /// The tape for replays. `None` when it is not stored.
+    pub tape: Option<NewTape>,
+    /// Recorded answers for simulations. `None` when they are not stored.
+    pub answers: Option<NewAnswers>,
+}
+
+/// What is rolled back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rollback {
+    /// A conversation, or one interaction of it.
+    Conversation {
+        id: String,
+        interaction_id: Option<String>,
+    },
+    Simulation {
+        run_id: String,
+    },
 }

@@ -1,0 +1,139 @@
+//! The start of a run in the database: the row, the statements that insert it, and how it is read.
+
+use serde::Serialize;
+
+use super::dialect::{Connection, Row};
+use super::list::List;
+use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::error::{Error, Result};
+use crate::ids::{BootId, OperationId, ToolId};
+use crate::invocation_mode::InvocationMode;
+use crate::invocation_source::InvocationSource;
+use crate::raw_json::RawJson;
+use crate::record::{RecordedInput, RunStart};
+
+const INSERT_STARTS: &str =
+    "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
+        conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
+    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'tool', value ->> 'major', value ->> 'minor',
+        value ->> 'patch', value ->> 'source_kind', value ->> 'source', value ->> 'conversation_id',
+        value ->> 'interaction_id', value ->> 'simulation_run_id', value ->> 'mode', value ->> 'input',
+        value ->> 'started_at', value ->> 'boot'
+    FROM json_each($1) WHERE true
+    ON CONFLICT (invocation) DO NOTHING";
+
+/// A run that has ended already stays ended, when its start is written again.
+const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot)
+    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'boot' FROM json_each($1)
+    WHERE NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = value ->> 'invocation')
+    ON CONFLICT (invocation) DO NOTHING";
+
+const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
+    SELECT value ->> 'organization', value ->> 'operation', value ->> 'input_index', value ->> 'invocation'
+    FROM json_each($1) WHERE value ->> 'operation' IS NOT NULL
+    ON CONFLICT DO NOTHING";
+
+/// The row of a run that starts, encoded.
+pub(crate) struct StartRow {
+    encoded: String,
+    has_operation: bool,
+}
+
+/// The operation that a run belongs to, and the index of its input.
+pub(crate) type InOperation = Option<(OperationId, i64)>;
+
+#[derive(Serialize)]
+struct Columns<'a> {
+    invocation: &'a str,
+    organization: &'a str,
+    tool: Option<&'a str>,
+    major: Option<i64>,
+    minor: Option<i64>,
+    patch: Option<i64>,
+    source_kind: &'static str,
+    source: String,
+    conversation_id: Option<&'a str>,
+    interaction_id: Option<&'a str>,
+    simulation_run_id: Option<&'a str>,
+    mode: &'static str,
+    input: String,
+    started_at: i64,
+    boot: &'a str,
+    operation: Option<&'a str>,
+    input_index: Option<i64>,
+}
+
+impl StartRow {
+    pub fn of(record: &RunStart, boot: &BootId, operation: &InOperation) -> Result<Self> {
+        let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
+        let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
+        let encoded = to_json(&Columns {
+            invocation: record.id.as_str(),
+            organization: record.organization.as_str(),
+            tool: record.tool.as_ref().map(ToolId::as_str),
+            major,
+            minor,
+            patch,
+            source_kind: record.source.kind().as_str(),
+            source: to_json(&record.source)?,
+            conversation_id: record.source.conversation_id(),
+            interaction_id: record.source.interaction_id(),
+            simulation_run_id: record.source.simulation_run_id(),
+            mode: record.mode.as_str(),
+            input: to_json(&record.input)?,
+            started_at: record.started_at.as_milliseconds(),
+            boot: boot.as_str(),
+            operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
+            input_index: operation.as_ref().map(|(_, index)| *index),
+        });
+        Ok(Self { encoded: encoded?, has_operation: operation.is_some() })
+    }
+
+    /// Size of the row, for the bound of a group.
+    pub const fn bytes(&self) -> usize {
+        self.encoded.len()
+    }
+}
+
+pub(super) async fn insert_starts(connection: &mut Connection, rows: &[&StartRow]) -> Result<()> {
+    let list: List = rows.iter().map(|row| &row.encoded).collect();
+    list.insert(connection, INSERT_STARTS).await?;
+    list.insert(connection, OPEN).await?;
+    if rows.iter().any(|row| row.has_operation) {
+        list.insert(connection, LINK).await?;
+    }
+    Ok(())
+}
+
+/// Reads the start of a run. `unlinked` tells whether it was taken out of its conversation.
+pub(super) fn read_start(row: &Row) -> Result<RunStart<RawJson>> {
+    let tool_version = if get::<Option<i64>>(row, "major")?.is_some() { Some(version(row)?) } else { None };
+    let source: InvocationSource = json(row, "source")?;
+    Ok(RunStart {
+        id: parsed(row, "invocation")?,
+        organization: parsed(row, "organization")?,
+        tool: parsed_option(row, "tool")?,
+        tool_version,
+        source: if get(row, "unlinked")? { source.unlinked() } else { source },
+        mode: mode(row)?,
+        input: input(row)?,
+        started_at: timestamp(row, "started_at")?,
+    })
+}
+
+fn mode(row: &Row) -> Result<InvocationMode> {
+    match get::<&str>(row, "mode")? {
+        "regular" => Ok(InvocationMode::Regular),
+        "conversation-simulation" => Ok(InvocationMode::ConversationSimulation),
+        other => Err(Error::Corrupt { what: "invocation", detail: format!("mode {other}") }),
+    }
+}
+
+/// Reads the input as unparsed JSON, and checks that it is an object.
+fn input(row: &Row) -> Result<RecordedInput<RawJson>> {
+    let input: RecordedInput<RawJson> = json(row, "input")?;
+    if input.input_parameters.is_object() {
+        return Ok(input);
+    }
+    Err(Error::Corrupt { what: "invocation", detail: "the input is not an object".to_owned() })
+}
