@@ -3,13 +3,17 @@
 use metrics::{counter, histogram};
 use tokio::time::Instant;
 
+use super::batch::Batch;
 use super::dialect::Connection;
-use super::insert_records::insert;
+use super::insert_records::RecordGroup;
 use super::record_rows::RecordRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
 use crate::store::queued::{Job, QueuedRecord};
 use crate::store::retention::Retention;
+
+/// Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
+const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// The writes of one commit: the record of runs, and all others.
 #[derive(Default)]
@@ -47,32 +51,37 @@ impl Group {
     }
 
     async fn transaction(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
-        // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
-        execute(connection, "BEGIN IMMEDIATE").await?;
-        if !self.records.is_empty() {
-            insert_records(connection, &mut self.records, retention).await?;
+        if self.records.is_empty() {
+            execute(connection, BEGIN).await?;
+            return run(connection, &mut self.jobs).await;
         }
-        run(connection, &mut self.jobs).await
-    }
-}
-
-/// Inserts all rows with one statement for each table. When one of them cannot be inserted, the transaction begins again
-/// and inserts the rows of each caller within a savepoint.
-async fn insert_records(connection: &mut Connection, records: &mut [QueuedRecord], retention: Retention) -> Result<()> {
-    let rows: Vec<_> = records.iter().map(|record| &record.rows).collect();
-    match insert(connection, &rows, retention).await {
-        Ok(refused) => {
-            records.iter_mut().zip(refused).for_each(|(record, refused)| record.result = Ok(refused));
-            Ok(())
-        }
-        Err(error) if is_of_the_rows(&error) => {
-            execute(connection, "ROLLBACK; BEGIN IMMEDIATE").await?;
-            for record in records {
-                record.result = insert_alone(connection, &mut record.rows, retention).await?;
+        match self.insert_records(connection, retention).await {
+            Err(error) if is_of_the_rows(&error) => {
+                execute(connection, "ROLLBACK").await?;
+                execute(connection, BEGIN).await?;
+                for record in &mut self.records {
+                    record.result = insert_alone(connection, &mut record.rows, retention).await?;
+                }
+                run(connection, &mut self.jobs).await
             }
-            Ok(())
+            Ok(()) if self.jobs.is_empty() => Ok(()),
+            Ok(()) => run(connection, &mut self.jobs).await,
+            failed => failed,
         }
-        Err(error) => Err(error),
+    }
+
+    /// Inserts the rows of the whole group with one statement for each table. Commits when the group has no jobs.
+    async fn insert_records(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
+        let members = self.records.iter().map(|record| &record.rows).collect();
+        let mut batch = Batch::default();
+        batch.push(BEGIN);
+        let refused = RecordGroup { members, retention }.insert(connection, &mut batch).await?;
+        if self.jobs.is_empty() {
+            batch.push("COMMIT");
+        }
+        batch.run(connection).await?;
+        self.records.iter_mut().zip(refused).for_each(|(record, refused)| record.result = Ok(refused));
+        Ok(())
     }
 }
 
@@ -89,12 +98,7 @@ async fn insert_alone(
     retention: Retention,
 ) -> Result<Result<Option<Error>>> {
     loop {
-        execute(connection, "SAVEPOINT entry").await?;
-        match insert(connection, &[&*rows], retention).await {
-            Ok(mut refused) => {
-                execute(connection, "RELEASE entry").await?;
-                return Ok(Ok(refused.pop().flatten()));
-            }
+        match insert_within_savepoint(connection, rows, retention).await {
             Err(error) if is_of_the_rows(&error) => {
                 execute(connection, "ROLLBACK TO entry; RELEASE entry").await?;
                 if !rows.take_answers() {
@@ -102,9 +106,22 @@ async fn insert_alone(
                 }
                 tracing::error!(%error, "recorded answers could not be stored");
             }
-            Err(error) => return Err(error),
+            inserted => return inserted.map(Ok),
         }
     }
+}
+
+async fn insert_within_savepoint(
+    connection: &mut Connection,
+    rows: &RecordRows,
+    retention: Retention,
+) -> Result<Option<Error>> {
+    let mut batch = Batch::default();
+    batch.push("SAVEPOINT entry");
+    let mut refused = RecordGroup { members: vec![rows], retention }.insert(connection, &mut batch).await?;
+    batch.push("RELEASE entry");
+    batch.run(connection).await?;
+    Ok(refused.pop().flatten())
 }
 
 /// Runs each job within a savepoint, and commits. The statements between two jobs are sent together, because each call

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::batch::Batch;
 use super::dialect::Connection;
-use super::list::List;
 use super::record_rows::EndRow;
 use crate::error::Result;
 use crate::store::retention::Retention;
@@ -37,21 +37,21 @@ const COUNT_ANSWERS: &str = "SELECT count(*) FROM recorded_answers WHERE organiz
 const DELETE_OLDEST_ANSWERS: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
     (SELECT request FROM recorded_answers WHERE organization = $1 AND tool = $2 ORDER BY heard_at, request LIMIT $3)";
 
-/// Stores the tapes of runs, in the transaction that records their ends.
-pub(super) async fn insert_tapes(connection: &mut Connection, ends: &[&EndRow]) -> Result<()> {
-    let tapes: List = ends.iter().filter_map(|end| end.tape.as_ref()).collect();
-    let bodies: List = ends.iter().flat_map(|end| &end.tape_bodies).collect();
-    tapes.insert(connection, INSERT_TAPES).await?;
-    bodies.insert(connection, INSERT_BODIES).await?;
-    bodies.insert(connection, INSERT_USES).await
+/// Adds the statements that store the tapes of runs.
+pub(super) fn insert_tapes(batch: &mut Batch, ends: &[&EndRow]) {
+    let bodies = || ends.iter().flat_map(|end| &end.tape_bodies).collect();
+    batch.insert(INSERT_TAPES, ends.iter().filter_map(|end| end.tape.as_ref()).collect());
+    batch.insert(INSERT_BODIES, bodies());
+    batch.insert(INSERT_USES, bodies());
 }
 
 /// Stores the answers of runs, in the transaction that records their ends. Above the bound of a tool its oldest answers are
 /// deleted.
 pub(super) async fn insert_answers(connection: &mut Connection, ends: &[&EndRow], retention: Retention) -> Result<()> {
     let found: Vec<_> = ends.iter().filter_map(|end| Some((&end.organization, end.answers.as_ref()?))).collect();
-    let list: List = found.iter().flat_map(|(_, rows)| &rows.answers).collect();
-    list.insert(connection, INSERT_ANSWERS).await?;
+    let mut batch = Batch::default();
+    batch.insert(INSERT_ANSWERS, found.iter().flat_map(|(_, rows)| &rows.answers).collect());
+    batch.run(connection).await?;
     let tools: BTreeSet<_> =
         found.iter().map(|(organization, rows)| (organization.as_str(), rows.tool.as_str())).collect();
     for (organization, tool) in tools {

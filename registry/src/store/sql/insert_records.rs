@@ -3,79 +3,93 @@
 
 use std::collections::HashMap;
 
+use super::batch::Batch;
 use super::dialect::Connection;
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
-use super::row::{get, to_json};
+use super::row::{json, to_json};
 use super::run_end::INSERT_ENDS;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use crate::error::{Error, Result};
 use crate::store::retention::Retention;
 
+/// Reads the recorded inputs of runs that have started and not ended, as one JSON array.
+const RUNNING: &str = "SELECT json_group_array(json_array(s.organization, s.invocation, s.input)) AS running
+    FROM json_each($1) wanted CROSS JOIN inv_started s
+    WHERE s.invocation = wanted.value ->> 1 AND s.organization = wanted.value ->> 0
+        AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)";
+
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN (SELECT value FROM json_each($1))";
 
 const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, sequence)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each($1)";
+    SELECT f.organization, e.value ->> 1, e.value ->> 2, f.sequence
+    FROM json_each($1) e CROSS JOIN inv_finished f WHERE f.invocation = e.value ->> 0";
 
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 
-/// Inserts the rows of a group. Returns for each of its members the first end of a run that was refused.
-pub(super) async fn insert(
-    connection: &mut Connection,
-    group: &[&RecordRows],
-    retention: Retention,
-) -> Result<Vec<Option<Error>>> {
-    let (mut starts, mut ends) = (Vec::new(), Vec::new());
-    for (member, rows) in group.iter().enumerate() {
-        match rows {
-            RecordRows::Started(rows) => starts.extend(rows),
-            RecordRows::Finished(rows) => ends.extend(rows.iter().map(|row| (member, row))),
-        }
-    }
-    if !starts.is_empty() {
-        insert_starts(connection, &starts).await?;
-    }
-    let mut refused: Vec<_> = group.iter().map(|_| None).collect();
-    if !ends.is_empty() {
-        for (member, error) in insert_ends(connection, &ends, retention).await? {
-            refused[member].get_or_insert(error);
-        }
-    }
-    Ok(refused)
+/// Rows of the record of runs, to be written together.
+pub(super) struct RecordGroup<'a> {
+    pub members: Vec<&'a RecordRows>,
+    pub retention: Retention,
 }
 
-/// The end of a run that was inserted.
-struct Inserted {
-    sequence: i64,
+impl RecordGroup<'_> {
+    /// Adds the statements that insert the rows to a batch, and runs those whose results they need. Returns for each
+    /// member the first end of a run that was refused.
+    pub async fn insert(&self, connection: &mut Connection, batch: &mut Batch) -> Result<Vec<Option<Error>>> {
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        for (member, rows) in self.members.iter().enumerate() {
+            match rows {
+                RecordRows::Started(rows) => starts.extend(rows),
+                RecordRows::Finished(rows) => ends.extend(rows.iter().map(|row| (member, row))),
+            }
+        }
+        insert_starts(batch, &starts);
+        let mut refused: Vec<_> = self.members.iter().map(|_| None).collect();
+        if ends.is_empty() {
+            return Ok(refused);
+        }
+        let mut inputs = running(connection, batch, &ends).await?;
+        let mut accepted = Vec::new();
+        for (member, row) in ends {
+            match inputs.remove(&(row.organization.to_string(), row.id.to_string())) {
+                Some(input) => accepted.push(AcceptedEnd { row, input }),
+                None => drop(refused[member].get_or_insert(refusal(connection, row).await?)),
+            }
+        }
+        insert_ends(batch, &accepted)?;
+        let rows: Vec<_> = accepted.iter().map(|end| end.row).collect();
+        insert_tapes(batch, &rows);
+        if rows.iter().any(|row| row.answers.is_some()) {
+            batch.run(connection).await?;
+            insert_answers(connection, &rows, self.retention).await?;
+        }
+        Ok(refused)
+    }
+}
+
+/// The end of a run that has started and not ended, with its recorded input.
+struct AcceptedEnd<'a> {
+    row: &'a EndRow,
     input: String,
 }
 
-/// Inserts ends of runs, each with the member of the group that it belongs to. Returns the refused ones.
-async fn insert_ends(
+/// Returns the recorded inputs of the running runs by organisation and id.
+async fn running(
     connection: &mut Connection,
-    rows: &[(usize, &EndRow)],
-    retention: Retention,
-) -> Result<Vec<(usize, Error)>> {
-    let list: List = rows.iter().map(|(_, row)| &row.finished).collect();
-    let mut inserted = HashMap::new();
-    for row in list.query(INSERT_ENDS).fetch_all(&mut *connection).await? {
-        let end = Inserted { sequence: get(&row, "sequence")?, input: get(&row, "input")? };
-        inserted.insert((get::<String>(&row, "organization")?, get::<String>(&row, "invocation")?), end);
+    batch: &mut Batch,
+    ends: &[(usize, &EndRow)],
+) -> Result<HashMap<(String, String), String>> {
+    let mut wanted = List::default();
+    for (_, row) in ends {
+        wanted.push(&to_json(&(row.organization.as_str(), row.id.as_str()))?);
     }
-    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
-    for (member, row) in rows {
-        match inserted.remove(&(row.organization.to_string(), row.id.to_string())) {
-            Some(end) => accepted.push((*row, end)),
-            None => refused.push((*member, refusal(connection, row).await?)),
-        }
-    }
-    close_and_index(connection, &accepted).await?;
-    let rows: Vec<_> = accepted.iter().map(|(row, _)| *row).collect();
-    insert_tapes(connection, &rows).await?;
-    insert_answers(connection, &rows, retention).await?;
-    Ok(refused)
+    batch.insert(RUNNING, wanted);
+    let rows = batch.rows(connection).await?;
+    let found: Vec<(String, String, String)> = rows.first().map_or(Ok(Vec::new()), |row| json(row, "running"))?;
+    Ok(found.into_iter().map(|(organization, run, input)| ((organization, run), input)).collect())
 }
 
 async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
@@ -86,18 +100,20 @@ async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
     })
 }
 
-/// Closes the runs, and makes them searchable.
-async fn close_and_index(connection: &mut Connection, ends: &[(&EndRow, Inserted)]) -> Result<()> {
+/// Adds the statements that insert ends of runs, close the runs, and make them searchable.
+fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
     let (mut closed, mut texts, mut effects) = (List::default(), List::default(), List::default());
-    for (row, Inserted { sequence, input }) in ends {
+    for AcceptedEnd { row, input } in ends {
         closed.push(&to_json(&row.id.as_str())?);
-        let EndRow { organization, texts: outcome, .. } = row;
-        texts.push(&IndexRow { sequence: *sequence, organization, outcome, input }.encoded()?);
+        let EndRow { organization, texts: outcome, id, .. } = row;
+        texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input }.encoded()?);
         for (kind, name) in &row.effects {
-            effects.push(&to_json(&(row.organization.as_str(), kind, name, sequence))?);
+            effects.push(&to_json(&(id.as_str(), kind, name))?);
         }
     }
-    closed.insert(connection, CLOSE).await?;
-    texts.insert(connection, INDEX).await?;
-    effects.insert(connection, INSERT_EFFECTS).await
+    batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());
+    batch.insert(CLOSE, closed);
+    batch.insert(INDEX, texts);
+    batch.insert(INSERT_EFFECTS, effects);
+    Ok(())
 }

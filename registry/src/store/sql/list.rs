@@ -1,7 +1,4 @@
-//! Rows that a statement gets as one value, so that a group of them costs one call of the database.
-
-use super::dialect::{Connection, Reading};
-use crate::error::Result;
+//! Rows that a statement gets as one value, so that a group of them costs one statement.
 
 /// A JSON array of rows that are JSON.
 #[derive(Default)]
@@ -13,17 +10,13 @@ impl List {
         self.0.push_str(row);
     }
 
-    /// Returns the statement with the list as `$1`.
-    pub fn query(&self, statement: &'static str) -> Reading<'static> {
-        sqlx::query(statement).bind(if self.0.is_empty() { "[]".to_owned() } else { format!("{}]", self.0) })
-    }
-
-    /// Runs the statement with the list as `$1`, unless the list is empty.
-    pub async fn insert(&self, connection: &mut Connection, statement: &'static str) -> Result<()> {
-        if !self.0.is_empty() {
-            self.query(statement).execute(connection).await?;
+    /// Returns the value to bind; `None` for an empty list.
+    pub fn bound(mut self) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
         }
-        Ok(())
+        self.0.push(']');
+        Some(self.0)
     }
 }
 

@@ -13,6 +13,7 @@ mod administrators;
 mod answers;
 mod api_keys;
 mod attestations;
+mod batch;
 mod builds;
 mod callables;
 mod collection;

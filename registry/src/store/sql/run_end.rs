@@ -14,7 +14,7 @@ use crate::record::{FinishedRun, Outcome, RunEnd};
 /// JSON bytes of the status events stored with a record. Further events were only streamed.
 const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
 
-/// Inserts the ends of runs that have started and not ended, and returns what the other tables need.
+/// Inserts the ends of runs that have started and not ended.
 pub(super) const INSERT_ENDS: &str =
     "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
         exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
@@ -22,11 +22,7 @@ pub(super) const INSERT_ENDS: &str =
         value ->> 'succeeded', unhex(value ->> 'output'), unhex(value ->> 'exception_type'),
         unhex(value ->> 'exception_message'), unhex(value ->> 'exception_stack_trace'), value ->> 'persisted',
         value ->> 'status_events', unhex(value ->> 'logs'), value ->> 'ledger'
-    FROM json_each($1) WHERE EXISTS (SELECT 1 FROM inv_started s
-        WHERE s.invocation = value ->> 'invocation' AND s.organization = value ->> 'organization')
-    ON CONFLICT (invocation) DO NOTHING
-    RETURNING organization, invocation, sequence,
-        (SELECT s.input FROM inv_started s WHERE s.invocation = inv_finished.invocation) AS input";
+    FROM json_each($1)";
 
 /// The end of a run. Texts written by tools are stored as bytes, because a database may refuse some of their characters.
 #[derive(Serialize)]

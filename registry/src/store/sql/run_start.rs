@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::dialect::{Connection, Row};
-use super::list::List;
+use super::batch::Batch;
+use super::dialect::Row;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
 use crate::error::{Error, Result};
 use crate::ids::{BootId, OperationId, ToolId};
@@ -30,7 +30,7 @@ const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot)
 
 const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
     SELECT value ->> 'organization', value ->> 'operation', value ->> 'input_index', value ->> 'invocation'
-    FROM json_each($1) WHERE value ->> 'operation' IS NOT NULL
+    FROM json_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
 /// The row of a run that starts, encoded.
@@ -95,14 +95,12 @@ impl StartRow {
     }
 }
 
-pub(super) async fn insert_starts(connection: &mut Connection, rows: &[&StartRow]) -> Result<()> {
-    let list: List = rows.iter().map(|row| &row.encoded).collect();
-    list.insert(connection, INSERT_STARTS).await?;
-    list.insert(connection, OPEN).await?;
-    if rows.iter().any(|row| row.has_operation) {
-        list.insert(connection, LINK).await?;
-    }
-    Ok(())
+/// Adds the statements that insert the starts of runs.
+pub(super) fn insert_starts(batch: &mut Batch, rows: &[&StartRow]) {
+    let list = |is_in: fn(&StartRow) -> bool| rows.iter().filter(|row| is_in(row)).map(|row| &row.encoded).collect();
+    batch.insert(INSERT_STARTS, list(|_| true));
+    batch.insert(OPEN, list(|_| true));
+    batch.insert(LINK, list(|row| row.has_operation));
 }
 
 /// Reads the start of a run. `unlinked` tells whether it was taken out of its conversation.

@@ -9,15 +9,16 @@ use crate::record::Outcome;
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs)
-    SELECT value ->> 0, value ->> 1, value -> 2 ->> 0, value -> 2 ->> 1, value -> 2 ->> 2, value -> 2 ->> 3, value ->> 3
-    FROM json_each($1)";
+    SELECT f.sequence, i.value ->> 1, i.value -> 2 ->> 0, i.value -> 2 ->> 1, i.value -> 2 ->> 2, i.value -> 2 ->> 3,
+        i.value ->> 3
+    FROM json_each($1) i CROSS JOIN inv_finished f WHERE f.invocation = i.value ->> 0";
 
 /// The texts of an outcome in the index: output, message, type, stack trace.
 pub(crate) type Texts = [Option<String>; 4];
 
 /// The row of a record in the index.
 pub(super) struct IndexRow<'a> {
-    pub sequence: i64,
+    pub invocation: &'a str,
     pub organization: &'a OrganizationId,
     pub outcome: &'a Texts,
     /// The recorded input.
@@ -26,7 +27,7 @@ pub(super) struct IndexRow<'a> {
 
 impl IndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
-        to_json(&(self.sequence, scope(self.organization), self.outcome, searchable_json(self.input)))
+        to_json(&(self.invocation, scope(self.organization), self.outcome, searchable_json(self.input)))
     }
 }
 

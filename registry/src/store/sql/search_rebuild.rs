@@ -2,6 +2,7 @@
 
 use sqlx::Connection as _;
 
+use super::batch::Batch;
 use super::dialect::{Connection, Row};
 use super::list::List;
 use super::row::{exact_text, get, parsed};
@@ -13,7 +14,7 @@ use crate::record::Outcome;
 const LAST_INDEXED: &str = "SELECT rowid FROM inv_text ORDER BY rowid DESC LIMIT 1";
 
 const NOT_INDEXED: &str =
-    "SELECT f.sequence, f.organization, f.succeeded, f.output, f.exception_message, f.exception_type,
+    "SELECT f.invocation, f.organization, f.succeeded, f.output, f.exception_message, f.exception_type,
         f.exception_stack_trace, s.input
     FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation
     WHERE f.sequence > $1 ORDER BY f.sequence LIMIT $2";
@@ -44,10 +45,11 @@ async fn index_batch(connection: &mut Connection) -> Result<u64> {
     let rows = query.fetch_all(&mut *transaction).await?;
     for row in &rows {
         let organization: OrganizationId = parsed(row, "organization")?;
-        let (sequence, outcome, input) = (get(row, "sequence")?, texts(&outcome(row)?), get(row, "input")?);
-        let mut list = List::default();
-        list.push(&IndexRow { sequence, organization: &organization, outcome: &outcome, input }.encoded()?);
-        list.insert(&mut transaction, INDEX).await?;
+        let (invocation, outcome, input) = (get(row, "invocation")?, texts(&outcome(row)?), get(row, "input")?);
+        let (mut list, mut batch) = (List::default(), Batch::default());
+        list.push(&IndexRow { invocation, organization: &organization, outcome: &outcome, input }.encoded()?);
+        batch.insert(INDEX, list);
+        batch.run(&mut transaction).await?;
     }
     transaction.commit().await?;
     Ok(rows.len() as u64)
