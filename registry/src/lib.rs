@@ -100,7 +100,7 @@ pub use operation::{
 pub use organization::Organization;
 pub use page::{Direction, Page, Slice};
 pub use permission::Permission;
-pub use principal::Principal;
+pub use principal::{Principal, SignInKey};
 pub use raw_json::RawJson;
 pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,

@@ -1,6 +1,9 @@
 //! The authenticated user of a request.
 
+use std::net::IpAddr;
+
 use crate::account::{OrganizationId, UserId};
+use crate::api_key::ApiKeyId;
 use crate::clock::Timestamp;
 use crate::grant::Grants;
 use crate::permission::Permission;
@@ -12,8 +15,17 @@ pub struct Principal {
     pub organization: OrganizationId,
     pub user: UserId,
     pub grants: Grants,
-    /// Expiry of the API key that the user signed in with, if it has one.
-    pub key_ends_at: Option<Timestamp>,
+    /// `None` for a user who acts on the machine of the server, without a key.
+    pub key: Option<SignInKey>,
+    /// The address at the other end of the request's connection.
+    pub address: Option<IpAddr>,
+}
+
+/// The API key that a user signed in with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignInKey {
+    pub id: ApiKeyId,
+    pub ends_at: Option<Timestamp>,
 }
 
 impl Principal {

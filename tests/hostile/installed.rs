@@ -52,7 +52,8 @@ impl<'t> Installer<'t> {
             organization: OrganizationId::parse(&team.organization).expect("a name"),
             user: UserId::parse(&team.user).expect("a name"),
             grants: Grants::everything(),
-            key_ends_at: None,
+            key: None,
+            address: None,
         };
         Self { team, runtime, store, artifacts: Artifacts::open(&data).expect("artifacts"), principal }
     }

@@ -93,7 +93,8 @@ mod tests {
             organization: OrganizationId::parse("acme_labs").unwrap(),
             user: UserId::parse("eve_1").unwrap(),
             grants: Grants::default(),
-            key_ends_at: None,
+            key: None,
+            address: None,
         }
     }
 

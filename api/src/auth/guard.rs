@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request};
-use registry::{Permission, Store};
+use registry::{Permission, Principal, Store};
 
 use super::auth_request::AuthRequest;
 use super::caller::Caller;
@@ -40,8 +40,9 @@ impl Guard {
         let (mut parts, body) = request.into_parts();
         let asked = AuthRequest::read(&mut parts, self.kind).await;
         let checked = self.access.check(&asked).await;
-        self.count_key(&asked, KeyCheck::new(Peer::of(&parts.extensions), &checked))?;
-        let principal = checked?;
+        let address = Peer::of(&parts.extensions);
+        self.count_key(&asked, KeyCheck::new(address, &checked))?;
+        let principal = Principal { address, ..checked? };
         if let Some(identity) = parts.extensions.get::<RequestIdentity>() {
             identity.set(&principal);
             match &asked.resource {

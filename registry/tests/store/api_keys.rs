@@ -131,7 +131,9 @@ async fn a_key_itself_is_checked_like_its_tokens() {
     let expiring = world.store.create_api_key(&acme, expiring).await.unwrap();
     let check = async |key: &str| world.store.authenticate_key(key).await.unwrap();
     let principal = check(expiring.api_key.expose()).await.unwrap();
-    assert_eq!((principal.organization, principal.user, principal.key_ends_at), (acme.clone(), ann(), Some(end)));
+    let key = principal.key.unwrap();
+    assert_eq!((principal.organization, principal.user, key.ends_at), (acme.clone(), ann(), Some(end)));
+    assert_eq!(key.id.as_str(), expiring.api_key_id);
     let wrong = format!("lk_{}_{}", expiring.api_key_id, "a".repeat(43));
     let unknown = wrong.replace(&expiring.api_key_id, "aaaaaaaaaaaa");
     for wrong in [wrong.as_str(), &unknown, "", "lk__"] {

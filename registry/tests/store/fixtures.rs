@@ -71,7 +71,7 @@ impl World {
         let user = UserId::parse("ann").unwrap();
         let new = NewOrganization { organization: organization.clone(), user: user.clone() };
         self.store.create_organization(new).await.unwrap();
-        Principal { organization, user, grants: Grants::everything(), key_ends_at: None }
+        Principal { organization, user, grants: Grants::everything(), key: None, address: None }
     }
 
     /// Creates a key of a user and signs in with it.

@@ -34,7 +34,7 @@ pub(crate) async fn handle(
     Body(Request(terms)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedApiKey>), Error> {
     let mut new = terms.key_for(principal.user, &clock);
-    if let Some(end) = principal.key_ends_at {
+    if let Some(end) = principal.key.and_then(|key| key.ends_at) {
         new.expires_at = Some(new.expires_at.map_or(end, |asked| asked.min(end)));
     }
     let expires_at = new.expires_at;

@@ -8,7 +8,7 @@ use super::row::{get, parsed, timestamp_option};
 use super::tokens::{hour_of_use, note_use};
 use crate::api_key::ApiKeyId;
 use crate::error::Result;
-use crate::principal::Principal;
+use crate::principal::{Principal, SignInKey};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 
@@ -37,7 +37,7 @@ impl Store {
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
         let is_right = bool::from(stored.ct_eq(&presented));
         let Some(row) = row.filter(|_| is_right) else { return Ok(None) };
-        let checked = self.checked_key(&row)?;
+        let checked = self.checked_key(id, &row)?;
         if self.valid_principal(Some(checked.clone())).is_some() {
             self.note_key_use(id, &row).await?;
         }
@@ -45,11 +45,12 @@ impl Store {
         Ok(Some(checked))
     }
 
-    fn checked_key(&self, row: &Row) -> Result<Checked> {
+    fn checked_key(&self, id: &ApiKeyId, row: &Row) -> Result<Checked> {
         let expires_at = timestamp_option(row, "expires_at")?;
         let grants = self.grants_of(&parsed(row, "role")?, row)?;
         let (organization, user) = (parsed(row, "organization")?, parsed(row, "user_id")?);
-        Ok(Checked { principal: Principal { organization, user, grants, key_ends_at: expires_at }, expires_at })
+        let key = Some(SignInKey { id: id.clone(), ends_at: expires_at });
+        Ok(Checked { principal: Principal { organization, user, grants, key, address: None }, expires_at })
     }
 
     /// Records the use of a key once an hour. A full disk does not refuse the key, since it would not refuse a token.

@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::credentials::{IssuedToken, SignIn, SignInRefused, SignedIn};
 use crate::error::{Error, Result};
 use crate::grant::Grants;
-use crate::principal::Principal;
+use crate::principal::{Principal, SignInKey};
 use crate::random;
 use crate::role::{Role, RoleName};
 use crate::secrets::{KeyRing, keyed_hash};
@@ -34,7 +34,8 @@ const DELETE_OLDEST: &str = "DELETE FROM tokens WHERE token_hash IN
 const FIND_KEY: &str = "SELECT user_id, key_hash, expires_at FROM api_keys
     WHERE organization = $1 AND api_key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
 
-const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants, k.expires_at AS key_ends_at
+const FIND_TOKEN: &str = "SELECT t.organization, t.user_id, t.expires_at, m.role, r.grants, k.api_key_id,
+        k.expires_at AS key_ends_at
     FROM tokens t
     JOIN members m ON m.organization = t.organization AND m.user_id = t.user_id
     JOIN api_keys k ON k.api_key_id = t.api_key_id AND k.revoked_at IS NULL
@@ -129,9 +130,9 @@ impl Store {
             return Ok(None);
         };
         let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
-        let key_ends_at = timestamp_option(&row, "key_ends_at")?;
+        let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
         let (organization, user) = (parsed(&row, "organization")?, parsed(&row, "user_id")?);
-        let principal = Principal { organization, user, grants, key_ends_at };
+        let principal = Principal { organization, user, grants, key: Some(key), address: None };
         let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?) };
         self.0.tokens.checked.insert(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
