@@ -64,6 +64,22 @@ pub struct RunStart<P = Map<String, Value>> {
     pub started_at: Timestamp,
 }
 
+impl RunStart {
+    /// The start of a regular run of which nothing else is known.
+    pub fn minimal(id: InvocationId, organization: OrganizationId, source: InvocationSource) -> Self {
+        Self {
+            id,
+            organization,
+            tool: None,
+            tool_version: None,
+            source,
+            mode: InvocationMode::Regular,
+            input: RecordedInput::default(),
+            started_at: Timestamp::from_milliseconds(0),
+        }
+    }
+}
+
 /// The end of a run. It is durable before the caller gets the result. `E` is the type of a status event: JSON that was
 /// parsed, or for a record that is read from the database, the text of the JSON.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use registry::{
     Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
-    InvocationId, InvocationMetadata, InvocationMode, InvocationSource, IssuedKey, Language, Lease, NewApiKey,
-    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
-    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId,
-    Version, VersionSettings,
+    InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewApiKey, NewOperation,
+    NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath, RecordEvent,
+    RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId, Version,
+    VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -129,14 +129,11 @@ impl TestApp {
         let id = InvocationId::new(clock);
         let organization = self.principal.organization.clone();
         let started = RunStart {
-            id: id.clone(),
-            organization: organization.clone(),
             tool: Some(ToolId::parse(tool).unwrap()),
             tool_version: Some(Version::FIRST),
-            source: conversation(),
-            mode: InvocationMode::Regular,
             input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), [&"pin".to_owned()]),
             started_at: clock.now(),
+            ..RunStart::minimal(id.clone(), organization.clone(), conversation())
         };
         self.store.record(&RecordEvent::Started { operation: None, runs: vec![started] }).await.unwrap();
         let end = RunEnd {

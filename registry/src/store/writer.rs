@@ -139,7 +139,7 @@ async fn reconnect(setup: &mut WriterSetup) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+
     use std::time::Duration;
 
     use tokio::sync::oneshot;
@@ -149,9 +149,9 @@ mod tests {
     use crate::clock::Clock;
     use crate::error::{Error, ErrorKind, Result};
     use crate::ids::{BootId, InvocationId};
-    use crate::invocation_mode::InvocationMode;
+
     use crate::invocation_source::InvocationSource;
-    use crate::record::{RecordedInput, RunStart};
+    use crate::record::RunStart;
     use crate::store::sql::run_start::StartRow;
 
     const ORGANIZATION: &str = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
@@ -238,16 +238,8 @@ mod tests {
     /// Records the start of a run of an organisation.
     async fn record(writer: &Writer, organization: &str) -> Result<Option<Error>> {
         let clock = Clock::system();
-        let started = RunStart {
-            id: InvocationId::new(&clock),
-            organization: OrganizationId::parse(organization)?,
-            tool: None,
-            tool_version: None,
-            source: InvocationSource::Direct { user_id: "ann".to_owned() },
-            mode: InvocationMode::Regular,
-            input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), &[]),
-            started_at: clock.now(),
-        };
+        let source = InvocationSource::Direct { user_id: "ann".to_owned() };
+        let started = RunStart::minimal(InvocationId::new(&clock), OrganizationId::parse(organization)?, source);
         let row = StartRow::of(&started, &BootId::new(&clock), &None)?;
         writer.record(RecordRows::Started(vec![row])).await
     }

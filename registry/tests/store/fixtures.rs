@@ -1,14 +1,13 @@
 //! A store per test, and fixtures with defaults for everything that a test does not set.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, Description, Digest, EnvvarChanges, EnvvarInsert,
-    EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMode, InvocationSource, KeyRing, Language,
-    Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath,
-    RecordEvent, RecordedInput, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store,
-    StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationSource, KeyRing, Language, Lease, NewApiKey,
+    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Rollback,
+    RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags, Timestamp, ToolId, ToolName,
+    ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -207,15 +206,12 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
 }
 
 pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
+    let source = InvocationSource::Direct { user_id: principal.user.to_string() };
     RunStart {
-        id: InvocationId::new(clock),
-        organization: principal.organization.clone(),
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
-        source: InvocationSource::Direct { user_id: principal.user.to_string() },
-        mode: InvocationMode::Regular,
-        input: RecordedInput::redacting(serde_json::Map::new(), BTreeMap::new(), &[]),
         started_at: clock.now(),
+        ..RunStart::minimal(InvocationId::new(clock), principal.organization.clone(), source)
     }
 }
 

@@ -63,17 +63,15 @@ impl Start {
     /// Returns the start of the run, the start of the server that ran it, and its operation.
     pub fn into_record(self) -> Result<(RunStart, BootId, InOperation)> {
         let record = RunStart {
-            id: self.id,
-            organization: self.organization,
             tool: self.tool,
             tool_version: self.version.map(|numbers| {
                 let [major, minor, patch] = numbers.map(unsigned);
                 Version::new(major, minor, patch)
             }),
-            source: json(&self.source)?,
             mode: serde_json::from_value(self.mode.into()).map_err(|error| damaged(&error))?,
             input: json(&self.input)?,
             started_at: Timestamp::from_milliseconds(self.started_at),
+            ..RunStart::minimal(self.id, self.organization, json(&self.source)?)
         };
         Ok((record, self.boot, self.operation))
     }
