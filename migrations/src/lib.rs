@@ -46,6 +46,7 @@ pub const SQLITE: &[Migration] = &[
     migration!(15, "0015_simulations"),
     migration!(16, "0016_failed_builds"),
     migration!(17, "0017_search"),
+    migration!(18, "0018_caller"),
 ];
 
 #[cfg(test)]

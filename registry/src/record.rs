@@ -1,12 +1,14 @@
 //! The record of a run, its start and its end, and the events that write it.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::account::{OrganizationId, UserId};
 use crate::answer::NewAnswers;
+use crate::api_key::ApiKeyId;
 use crate::clock::Timestamp;
 use crate::ids::{InvocationId, OperationId, ToolId};
 use crate::invocation_mode::InvocationMode;
@@ -59,6 +61,9 @@ pub struct RunStart<P = Map<String, Value>> {
     pub tool: Option<ToolId>,
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
+    /// The API key of the caller. `None` in records of earlier releases, as the address.
+    pub api_key_id: Option<ApiKeyId>,
+    pub caller_address: Option<IpAddr>,
     pub mode: InvocationMode,
     pub input: RecordedInput<P>,
     pub started_at: Timestamp,
@@ -73,6 +78,8 @@ impl RunStart {
             tool: None,
             tool_version: None,
             source,
+            api_key_id: None,
+            caller_address: None,
             mode: InvocationMode::Regular,
             input: RecordedInput::default(),
             started_at: Timestamp::from_milliseconds(0),

@@ -167,7 +167,9 @@ fn history() {
     let found = lathe.json(&["history", "search", "beta", "--in", "output"]);
     let id = found["tool_invocations"][0]["id"].as_str().expect("an id").to_owned();
     assert_eq!(lathe.json(&["history", "show", &id])["id"], *id);
-    assert!(lathe.ok(&["history", "show", &id]).contains("the word is beta"));
+    let shown = lathe.ok(&["history", "show", &id]);
+    assert!(shown.contains("the word is beta"));
+    assert!(shown.contains(&format!(", key {}, from 127.0.0.1", team.api_key_id)), "{shown}");
     let table = lathe.ok(&["history", "list"]);
     assert!(table.contains("words") && table.contains("LookupError: wrong word"), "{table}");
     assert!(lathe.ok(&["history", "search", "wrong word"]).contains("LookupError"));

@@ -42,6 +42,10 @@ fn every_record_has_a_source_of_the_contract_and_its_origin() {
     let all = records(&team, "sort_by=%2Bcreated_at");
     assert_eq!(origins(&all), ["direct", "direct", "branch-test"]);
     let [direct, simulated, branch] = all.as_slice() else { panic!("three runs") };
+    for record in &all {
+        let caller = (&record["api_key_id"], &record["caller_address"]);
+        assert_eq!(caller, (&json!(team.api_key_id), &json!("127.0.0.1")), "{record}");
+    }
     assert_eq!(direct["invocation_source"], source_outside("regular-conversation", &team.user));
     assert_eq!(simulated["invocation_source"], source_outside("simulation-conversation", &team.user));
     assert_eq!((&simulated["user_id"], &direct["tested_branch"]), (&json!(team.user), &Value::Null));

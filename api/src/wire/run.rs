@@ -95,6 +95,11 @@ pub struct ToolInvocation {
     pub origin: RecordedOrigin,
     /// The user of the conversation, or the caller of a run outside of one. Null for a simulated conversation.
     pub user_id: Option<String>,
+    /// The API key of the caller. Null in records of earlier releases.
+    pub api_key_id: Option<String>,
+    /// The IP address at the other end of the caller's connection, which is that of a proxy if there is one. Null in records
+    /// of earlier releases.
+    pub caller_address: Option<String>,
     /// The branch and the commit of a branch test.
     pub tested_branch: Option<TestedBranch>,
     pub duration_ms: u64,
@@ -156,7 +161,8 @@ pub(crate) fn run_example() -> Value {
                 "type": "engage-user", "current_state_machine_and_version": ["", 0], "tool_call_round_index": 0,
             },
         },
-        "origin": "direct", "user_id": "ada", "tested_branch": null,
+        "origin": "direct", "user_id": "ada", "api_key_id": "Ab3dEf6hIj9k", "caller_address": "192.0.2.7",
+        "tested_branch": null,
         "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "tool_version": {"major": 1, "minor": 0, "patch": 0},
         "inputs": {"text": "hello"}, "invocation_mode": "regular",
         "nonsensitive_user_variables": {"first_name": "Ada"}, "sensitive_user_variables": {"pin": "[redacted]"},
@@ -242,6 +248,8 @@ impl From<Record> for ToolInvocation {
             invocation_status: None,
             origin: RecordedOrigin::Known(run.source.kind().origin()),
             user_id: run.source.user_id().map(str::to_owned),
+            api_key_id: run.api_key_id.map(String::from),
+            caller_address: run.caller_address.map(|address| address.to_canonical().to_string()),
             tested_branch: TestedBranch::of(&run.source),
             invocation_source: RecordedSource::Known(run.source.in_contract(run.mode)),
             duration_ms: 0,

@@ -241,6 +241,15 @@ fn summary(status: Option<&RunOutcome>) -> String {
     }
 }
 
+/// The user, the API key and the address of the caller, as far as they are recorded.
+fn caller(invocation: &ToolInvocation) -> String {
+    let ToolInvocation { user_id, api_key_id, caller_address, .. } = invocation;
+    let key = api_key_id.as_ref().map(|key| format!("key {key}"));
+    let address = caller_address.as_ref().map(|address| format!("from {address}"));
+    let known: Vec<_> = [user_id.clone(), key, address].into_iter().flatten().collect();
+    if known.is_empty() { "unknown".to_owned() } else { known.join(", ") }
+}
+
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let found = client.show_invocation(&arguments.invocation).await;
     let what = format!("record {}", arguments.invocation);
@@ -255,6 +264,7 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
         format!("when      {}", invocation.created_at),
         format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
         format!("origin    {}", invocation.origin.as_str()),
+        format!("caller    {}", caller(&invocation)),
         format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),

@@ -99,6 +99,8 @@ impl Run<'_> {
                 tool: self.resolved.tool_id.clone(),
                 tool_version: self.resolved.tool_id.as_ref().map(|_| self.resolved.version),
                 source: source.clone(),
+                api_key_id: self.principal.key.as_ref().map(|key| key.id.clone()),
+                caller_address: self.principal.address,
                 mode: input.invocation_mode,
                 input: recorded(input),
                 started_at: clock.now(),

@@ -1,10 +1,13 @@
 //! The start of a run in the database: the row, the statements that insert it, and how it is read.
 
+use std::net::IpAddr;
+
 use serde::Serialize;
 
 use super::batch::Batch;
 use super::dialect::Row;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::api_key::ApiKeyId;
 use crate::error::{Error, Result};
 use crate::ids::{BootId, OperationId, ToolId};
 use crate::invocation_mode::InvocationMode;
@@ -14,11 +17,12 @@ use crate::record::{RecordedInput, RunStart};
 
 const INSERT_STARTS: &str =
     "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
-        conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot)
+        conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot,
+        api_key_id, caller_address)
     SELECT value ->> 'invocation', value ->> 'organization', value ->> 'tool', value ->> 'major', value ->> 'minor',
         value ->> 'patch', value ->> 'source_kind', value ->> 'source', value ->> 'conversation_id',
         value ->> 'interaction_id', value ->> 'simulation_run_id', value ->> 'mode', value ->> 'input',
-        value ->> 'started_at', value ->> 'boot'
+        value ->> 'started_at', value ->> 'boot', value ->> 'api_key_id', value ->> 'caller_address'
     FROM json_each($1) WHERE true
     ON CONFLICT (invocation) DO NOTHING";
 
@@ -59,6 +63,8 @@ struct Columns<'a> {
     input: String,
     started_at: i64,
     boot: &'a str,
+    api_key_id: Option<&'a str>,
+    caller_address: Option<IpAddr>,
     operation: Option<&'a str>,
     input_index: Option<i64>,
 }
@@ -83,6 +89,8 @@ impl StartRow {
             input: to_json(&record.input)?,
             started_at: record.started_at.as_milliseconds(),
             boot: boot.as_str(),
+            api_key_id: record.api_key_id.as_ref().map(ApiKeyId::as_str),
+            caller_address: record.caller_address,
             operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
             input_index: operation.as_ref().map(|(_, index)| *index),
         });
@@ -113,6 +121,8 @@ pub(super) fn read_start(row: &Row) -> Result<RunStart<RawJson>> {
         tool: parsed_option(row, "tool")?,
         tool_version,
         source: if get(row, "unlinked")? { source.unlinked() } else { source },
+        api_key_id: parsed_option(row, "api_key_id")?,
+        caller_address: parsed_option(row, "caller_address")?,
         mode: mode(row)?,
         input: input(row)?,
         started_at: timestamp(row, "started_at")?,
