@@ -1,6 +1,6 @@
 //! The store: one method per use case, each with its own transaction, each for one organisation.
 //!
-//! One thread writes, and commits in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
+//! One task writes, and commits in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
 //! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
 //! visible. Rows of other organisations are absent.
 
@@ -77,7 +77,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let cache = callables.clone();
     let on_commit = Box::new(move || cache.clear());
-    let writer = Writer::start(WriterSetup { connection, database, retention, on_commit })?;
+    let writer = Writer::start(WriterSetup { connection, database, retention, on_commit });
     Ok(Inner {
         readers,
         lists,

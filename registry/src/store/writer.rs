@@ -1,4 +1,5 @@
-//! The writer: one thread with one connection, which commits writes in groups.
+//! The writer: one task with one connection, which commits writes in groups. The connection has a thread of its own for the
+//! work of the database.
 //!
 //! A commit waits for the disk. Writes that arrive meanwhile share the next commit. A single write is committed
 //! immediately. The caller gets the result after the commit of its group.
@@ -43,15 +44,11 @@ pub(super) struct WriterSetup {
 }
 
 impl Writer {
-    /// Starts the thread of the writer. The thread does no other work, because its work alternates with disk I/O.
-    pub fn start(setup: WriterSetup) -> Result<Self> {
+    /// Starts the writer on the runtime of the callers, whose tasks it wakes without another thread between them.
+    pub fn start(setup: WriterSetup) -> Self {
         let (queue, messages) = mpsc::channel(QUEUE_MAX);
-        let path = setup.database.path.clone();
-        let failure = |source| Error::Io { path: path.clone(), source };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failure)?;
-        let thread = std::thread::Builder::new().name("writer".to_owned());
-        thread.spawn(move || runtime.block_on(run(setup, messages))).map_err(failure)?;
-        Ok(Self { queue })
+        tokio::spawn(run(setup, messages));
+        Self { queue }
     }
 
     pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
@@ -74,7 +71,7 @@ impl Writer {
     pub async fn close(&self) {
         let (done, finished) = oneshot::channel();
         if self.send(Message::Close(done)).await.is_ok() {
-            // An error means that the thread has ended already.
+            // An error means that the writer has ended already.
             let _ = finished.await;
         }
     }
@@ -188,7 +185,7 @@ mod tests {
         let retention = Retention { time: Duration::ZERO, answers_per_tool_max: 0 };
         let (database, on_commit) = (database(), Box::new(|| ()));
         let setup = WriterSetup { connection, database, retention, on_commit };
-        let writer = Writer::start(setup).unwrap();
+        let writer = Writer::start(setup);
         (folder, writer)
     }
 
