@@ -57,7 +57,6 @@ fn damaged() -> Run {
     client.begin(stage, publish);
     let deprecation = client.deprecate();
     client.begin(stage, deprecation);
-    run.settled();
     run.kill_now();
     change_database(run.server.data(), &CHANGES);
     let bundles = run.server.artifacts().into_iter().min_by_key(|(_, bytes)| *bytes);

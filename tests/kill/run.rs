@@ -130,14 +130,8 @@ impl Run {
         self.findings.assert_none();
     }
 
-    /// Moves records that are durable elsewhere into the database, by reading them.
-    pub fn settled(&self) {
-        self.founder.history();
-    }
-
     /// Compares like [`Run::compare`], and only collects findings.
     pub fn look(&mut self, is_deep: bool) {
-        self.settled();
         self.entries.update(&self.stage.ledger);
         let rows = self.look_at_database(is_deep);
         self.look_at_repository(is_deep);
