@@ -115,7 +115,7 @@ impl Run {
         self.server = self.server.restarted(|_| {});
         self.server.request("GET", "/health/live").send().expect(200);
         self.start = began.elapsed();
-        self.tally.longest_restart = self.tally.longest_restart.max(self.start);
+        self.tally.restarted(self.start);
         self.founder.server = self.server.clone();
         self.clients.iter_mut().for_each(|client| client.team.server = self.server.clone());
         self.stage.set_killed(false);

@@ -21,7 +21,8 @@ pub struct Tally {
     /// Kills of a busy, a quiet and a starting server.
     pub kills: [u64; 3],
     pub orphans: usize,
-    pub longest_restart: Duration,
+    /// The longest restart, and the number of kills before it.
+    longest_restart: (Duration, u64),
     began: Instant,
 }
 
@@ -37,7 +38,7 @@ impl Counts {
 
 impl Tally {
     pub fn begin() -> Self {
-        Self { kills: [0; 3], orphans: 0, longest_restart: Duration::ZERO, began: Instant::now() }
+        Self { kills: [0; 3], orphans: 0, longest_restart: (Duration::ZERO, 0), began: Instant::now() }
     }
 
     pub fn print(&self, entries: &Entries, findings: &Findings) {
@@ -55,8 +56,13 @@ impl Tally {
         }
         let [lost, doubled, half_published, other] = findings.counts();
         println!("lost {lost}, doubled {doubled}, half-published {half_published}, other faults {other}");
-        println!("orphans closed {}, longest restart {} ms", self.orphans, self.longest_restart.as_millis());
+        let (time, kills) = self.longest_restart;
+        println!("orphans closed {}, longest restart {} ms, after kill {kills}", self.orphans, time.as_millis());
         println!("{:.2} s for each kill", self.began.elapsed().as_secs_f64() / self.count().max(1) as f64);
+    }
+
+    pub fn restarted(&mut self, time: Duration) {
+        self.longest_restart = self.longest_restart.max((time, self.count()));
     }
 
     pub fn count(&self) -> u64 {
