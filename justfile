@@ -75,6 +75,10 @@ attack:
     target/attack/bin/python -m pip install --quiet --requirement tests/attack/requirements.txt
     target/attack/bin/python tests/attack/attack.py target/debug/lathe --seconds 300 --requests 100000
 
+# Kills a server at random instants under work, and at each step; compares what it acknowledged with what it has
+kill kills='200':
+    LATHE_KILLS={{ kills }} cargo test --workspace --test it kill:: -- --nocapture --test-threads 1
+
 # Fuzzes each parser of authors' bytes
 fuzz seconds='60':
     LATHE_FUZZ_SECONDS={{ seconds }} cargo test fuzz:: -- --nocapture

@@ -11,6 +11,7 @@
 //! | `behaviour` | behaviour of tools, and results of their runs |
 //! | `egress` | outbound HTTP requests of tools |
 //! | `durability` | kills, shutdowns, full disks, second servers, interrupted requests |
+//! | `kill` | kills at random instants under work, and failing disks, compared with a ledger |
 //! | `work` | idempotency keys, asynchronous operations, streams, conversations |
 //! | `workers` | builds in worker processes beside the server |
 //! | `hostile` | tools that attack the host, one per attack |
@@ -35,6 +36,7 @@ mod harness;
 mod hostile;
 mod identity;
 mod javascript;
+mod kill;
 mod load;
 mod operations;
 mod processes;

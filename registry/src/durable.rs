@@ -11,6 +11,8 @@ use crate::random;
 /// Mode of private directories: accessible to the owner only.
 const DIRECTORY_MODE: u32 = 0o700;
 
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// Permission bits of the group and of all others.
 const OTHERS: u32 = 0o077;
 
@@ -71,5 +73,10 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
 
 /// Returns a random file name, which no other process uses.
 pub(crate) fn temporary_name() -> String {
-    format!(".{}.tmp", random::base62(20))
+    format!(".{}{TEMPORARY_SUFFIX}", random::base62(20))
+}
+
+/// Whether [`temporary_name`] may have returned the name.
+pub(crate) fn is_temporary_name(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(TEMPORARY_SUFFIX)
 }

@@ -3,6 +3,8 @@
 //! A publication stores its artifacts, or renews the time of those that are stored already, and inserts its version after that.
 //! Only artifacts whose time is older than any publication takes are deleted. The file is moved aside, and its time read again,
 //! before it is deleted: a publication that renewed it before gets it back, and one that comes later stores it again.
+//!
+//! A publication that is killed while it stores an artifact leaves a temporary file, which a running server deletes later.
 
 use std::collections::HashSet;
 use std::fs::{self, DirEntry};
@@ -13,7 +15,7 @@ use std::time::Duration;
 use crate::artifacts::{Artifacts, off_the_runtime, path_of};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
-use crate::durable::{at, temporary_name};
+use crate::durable::{at, is_temporary_name, temporary_name};
 use crate::error::Result;
 
 /// An artifact that no version refers to.
@@ -47,6 +49,31 @@ impl Artifacts {
         let path = path_of(self.root(), digest);
         off_the_runtime(move || delete(&path, before)).await
     }
+
+    /// Deletes the temporary files of publications that were killed. They last changed before `before`: writing an artifact
+    /// takes seconds. Returns their number.
+    pub async fn delete_unfinished(&self, before: Timestamp) -> Result<u64> {
+        let root = self.root().to_owned();
+        off_the_runtime(move || {
+            let mut deleted = 0;
+            for folder in files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
+                for file in files(&folder.path())?.iter().filter(|file| is_unfinished(file, before)) {
+                    at(&file.path(), fs::remove_file(file.path()))?;
+                    deleted += 1;
+                }
+            }
+            Ok(deleted)
+        })
+        .await
+    }
+}
+
+/// Whether a file has a temporary name, and has had it since before `before`.
+fn is_unfinished(file: &DirEntry, before: Timestamp) -> bool {
+    let is_temporary = file.file_name().to_str().is_some_and(is_temporary_name);
+    let metadata = file.metadata().ok().filter(fs::Metadata::is_file);
+    // The time of the last change of its name or its contents. A file that `delete` moves aside keeps its own time.
+    is_temporary && metadata.is_some_and(|metadata| timestamp(metadata.ctime(), metadata.ctime_nsec()) < before)
 }
 
 fn delete(path: &Path, before: Timestamp) -> Result<bool> {
@@ -68,9 +95,11 @@ fn old(file: &DirEntry, before: Timestamp) -> Option<UnusedArtifact> {
 }
 
 fn time_of(metadata: &fs::Metadata) -> Timestamp {
-    Timestamp::from_milliseconds(
-        metadata.mtime().saturating_mul(1_000).saturating_add(metadata.mtime_nsec() / 1_000_000),
-    )
+    timestamp(metadata.mtime(), metadata.mtime_nsec())
+}
+
+fn timestamp(seconds: i64, nanoseconds: i64) -> Timestamp {
+    Timestamp::from_milliseconds(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
 }
 
 fn files(folder: &Path) -> Result<Vec<DirEntry>> {

@@ -87,10 +87,7 @@ impl Server {
 
     fn start_on(data: &Path, directory: Option<Arc<TempDir>>, options: &Options) -> Self {
         repository::require_git();
-        let log = File::options().create(true).append(true).open(log_file(data)).expect("a log");
-        let mut command = command(data, options);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        let mut process = Process::start(command);
+        let mut process = spawned(data, options);
         let mut stdout = BufReader::new(process.child().stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("the server's first line");
@@ -109,6 +106,13 @@ impl Server {
         let mut options = self.options.clone();
         change(&mut options);
         Arc::new(Self::start_on(&self.data, self.directory.clone(), &options))
+    }
+
+    /// Starts another server on the same data directory, and kills it after this time, ready or not.
+    pub fn starts_and_is_killed(&self, after: Duration) {
+        let mut process = spawned(&self.data, &self.options);
+        std::thread::sleep(after);
+        process.kill();
     }
 
     /// Returns the files of images and bundles, with their sizes.
@@ -226,6 +230,14 @@ pub fn local_cache() -> &'static Path {
 /// The cache directory of a server with `has_own_cache`.
 fn own_cache(data: &Path) -> PathBuf {
     data.with_file_name("cache")
+}
+
+/// Starts a server that appends to the log.
+fn spawned(data: &Path, options: &Options) -> Process {
+    let log = File::options().create(true).append(true).open(log_file(data)).expect("a log");
+    let mut command = command(data, options);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    Process::start(command)
 }
 
 fn log_file(data: &Path) -> PathBuf {

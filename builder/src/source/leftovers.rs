@@ -1,5 +1,5 @@
 //! Removes the files that a stopped git leaves in a repository: quarantine directories, temporary packs, marks of packs, and
-//! locks of refs.
+//! locks of refs. Also removes the repositories and hooks that a killed server did not finish.
 //!
 //! A signal may arrive at any time, so that git does not remove them reliably. A stopped push must not fill the disk, and
 //! a stale lock must not block its branch.
@@ -13,6 +13,8 @@ use std::path::Path;
 const QUARANTINE_PREFIX: &[u8] = b"tmp_objdir-";
 /// The prefixes of packs that git is writing.
 const TEMPORARY_PREFIXES: [&[u8]; 2] = [b"tmp_", b".tmp-"];
+/// The prefix of repositories and hooks that are renamed when they are complete.
+pub(super) const UNFINISHED_PREFIX: &str = ".new-";
 /// The first bytes of a mark (`pack-….keep`) that a push makes.
 const PUSH_MARK: &[u8] = b"receive-pack ";
 
@@ -77,16 +79,45 @@ fn remove_locks_below(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes repositories and hooks that are not complete. Only a starting server calls this, before it makes others.
+pub(super) fn remove_unfinished(directory: &Path) {
+    let remove = || -> io::Result<()> {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let is_unfinished = path.file_name().is_some_and(|name| starts_with(name, UNFINISHED_PREFIX.as_bytes()));
+            match is_unfinished {
+                true if path.is_dir() => fs::remove_dir_all(path)?,
+                true => fs::remove_file(path)?,
+                false => {}
+            }
+        }
+        Ok(())
+    };
+    report(directory, remove());
+}
+
 /// Logs a failed removal. The next removal tries again.
 fn report(repository: &Path, removed: io::Result<()>) {
     if let Err(error) = removed {
-        tracing::warn!(repository = %repository.display(), %error, "the files of a stopped push could not be removed");
+        tracing::warn!(repository = %repository.display(), %error, "the files of a stopped push or server could not be removed");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_unfinished_repositories_and_hooks_are_removed() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path();
+        fs::create_dir_all(root.join(".new-Xy/repository")).expect("a directory");
+        fs::create_dir_all(root.join("acme.git")).expect("a directory");
+        fs::write(root.join(".new-hook"), "#!").expect("a file");
+        remove_unfinished(root);
+        let names: Vec<_> = fs::read_dir(root).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, ["acme.git"]);
+    }
 
     #[test]
     fn only_leftovers_are_removed() {

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use registry::{Clock, OrganizationId};
 use sha2::{Digest, Sha256};
 
+use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
 use super::repository_files::{hook_path, sync_below, write_hook, write_repository};
 use super::repository_state::{RepositoryState, TrackedRepository};
 use super::{Repository, SourceError};
@@ -38,7 +39,8 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// Opens the directory, and rewrites the hook to run this program.
+    /// Opens the directory, removes what an earlier server did not finish, and rewrites the hook to run this program. No
+    /// other server may use the directory.
     pub fn new(config: &GitConfig, clock: Clock) -> Result<Self, SourceError> {
         DirBuilder::new()
             .recursive(true)
@@ -46,6 +48,7 @@ impl Repositories {
             .create(&config.root)
             .map_err(SourceError::io("create the directory of the repositories"))?;
         let root = config.root.canonicalize().map_err(SourceError::io("find the directory of the repositories"))?;
+        remove_unfinished(&root);
         write_hook(&root, &config.hook_program)?;
         Ok(Self { root, clock, states: Arc::default() })
     }
@@ -62,7 +65,7 @@ impl Repositories {
             return Ok(existing);
         }
         let scratch = tempfile::Builder::new()
-            .prefix(".new-")
+            .prefix(UNFINISHED_PREFIX)
             .tempdir_in(&self.root)
             .map_err(SourceError::io("create a temporary directory"))?;
         let made = scratch.path().join("repository");

@@ -14,6 +14,7 @@ use git2::{Index, IndexEntry, IndexTime, Oid, RepositoryInitOptions, Signature, 
 use registry::Timestamp;
 
 use super::SourceError;
+use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
 use super::pre_receive::MAIN_REF;
 
 /// The prefix of refs that only the service reads and writes. Clients do not see them.
@@ -65,8 +66,9 @@ pub(super) fn hook_path(root: &Path) -> PathBuf {
 pub(super) fn write_hook(root: &Path, program: &Path) -> Result<(), SourceError> {
     let write = || -> io::Result<()> {
         fs::create_dir_all(root.join(HOOKS_DIRECTORY))?;
+        remove_unfinished(&root.join(HOOKS_DIRECTORY));
         let mut file = tempfile::Builder::new()
-            .prefix(".new-")
+            .prefix(UNFINISHED_PREFIX)
             .permissions(Permissions::from_mode(HOOK_MODE))
             .tempfile_in(root.join(HOOKS_DIRECTORY))?;
         file.write_all(&hook_script(program.as_os_str()))?;

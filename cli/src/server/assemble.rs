@@ -38,6 +38,7 @@ pub struct Assembled {
     git: GitServer,
     runners: Option<watch::Receiver<usize>>,
     store: Store,
+    artifacts: Artifacts,
     clock: Clock,
     metrics: Option<(Server, Metrics)>,
     has_workers: bool,
@@ -58,7 +59,7 @@ impl Assembled {
         let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
-        let sweeping = tokio::spawn(sweep_hourly(self.store.clone()));
+        let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let collecting = tokio::spawn(collect_hourly(self.git));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
@@ -193,7 +194,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let repositories = Repositories::new(&git_config, clock.clone())?;
     let services = BuilderServices {
         store: store.clone(),
-        artifacts,
+        artifacts: artifacts.clone(),
         repositories: repositories.clone(),
         invoker: invoker.clone(),
     };
@@ -214,7 +215,20 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let app = App::new(parts);
     app.readiness().lacks(IMAGES, "the images are being compiled");
     let has_workers = is_external(settings);
-    Ok(Assembled { server, app, builder, invoker, git, runners, store, clock, metrics, has_workers, _lock: lock })
+    Ok(Assembled {
+        server,
+        app,
+        builder,
+        invoker,
+        git,
+        runners,
+        store,
+        artifacts,
+        clock,
+        metrics,
+        has_workers,
+        _lock: lock,
+    })
 }
 
 fn find_git() -> anyhow::Result<GitProgram> {

@@ -1,22 +1,28 @@
-//! Hourly deletion of expired recordings of runs, of expired recorded responses, and of git objects that no ref
-//! reaches.
+//! Hourly deletion of expired recordings of runs, of expired recorded responses, of the temporary files of killed
+//! publications, and of git objects that no ref reaches.
 
 use std::time::Duration;
 
 use builder::source::GitServer;
-use registry::{Result, Store};
+use registry::{Artifacts, Result, Store, Timestamp};
 
 /// Retention is set in hours and days.
 const PERIOD: Duration = Duration::from_hours(1);
 
-/// Deletes expired recordings and recorded responses now and every hour.
-pub async fn sweep_hourly(store: Store) {
+/// Deletes expired recordings, recorded responses and temporary files of artifacts now and every hour.
+pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
     let mut hours = tokio::time::interval(PERIOD);
     loop {
         hours.tick().await;
         log_sweep("tapes", store.delete_expired_tapes().await);
         log_sweep("recorded answers", store.delete_expired_answers().await);
+        log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
     }
+}
+
+fn period_ago(store: &Store) -> Timestamp {
+    let milliseconds = i64::try_from(PERIOD.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_milliseconds(store.clock().now().as_milliseconds().saturating_sub(milliseconds))
 }
 
 /// Collects git garbage now and every hour, one repository after the other.

@@ -1,6 +1,6 @@
 //! Artifacts: bytes by digest.
 
-use registry::{Artifacts, Digest, ErrorKind};
+use registry::{Artifacts, Digest, ErrorKind, Timestamp};
 
 use crate::fixtures::World;
 
@@ -42,4 +42,19 @@ async fn damaged_bytes_are_refused_and_replaced_by_the_next_put() {
     artifacts.put(b"component").await.unwrap();
     assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
+}
+
+#[tokio::test]
+async fn what_killed_publications_left_is_deleted() {
+    let world = World::new().await;
+    let artifacts = Artifacts::open(&world.data).unwrap();
+    let digest = artifacts.put(b"component").await.unwrap();
+    let folder = world.data.artifacts().join(&digest.to_hex()[..2]);
+    std::fs::write(folder.join(".Ab3.tmp"), b"compo").unwrap();
+    std::fs::create_dir(folder.join("aside..Ab4.tmp")).unwrap();
+    let at = |year: i64| Timestamp::from_milliseconds((year - 1970) * 31_556_952_000);
+    assert_eq!(artifacts.delete_unfinished(at(2000)).await.unwrap(), 0);
+    assert_eq!(artifacts.delete_unfinished(at(3000)).await.unwrap(), 1);
+    assert_eq!(artifacts.get(&digest).await.unwrap().unwrap(), b"component");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2);
 }
