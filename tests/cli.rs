@@ -5,6 +5,7 @@ mod completion;
 mod constraints;
 mod demo;
 mod errors;
+mod export;
 mod gc;
 mod git_credential;
 mod local;

@@ -60,7 +60,7 @@ pub enum Command {
     /// List, set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
-    /// List, search and show the records of runs
+    /// List, search, export and show the records of runs
     #[command(subcommand)]
     History(HistoryCommand),
     /// Repeat a recorded run offline, from its recording, and compare
