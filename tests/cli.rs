@@ -1,5 +1,6 @@
 //! The commands of `lathe`, as people and scripts use them.
 
+mod backup;
 mod commands;
 mod completion;
 mod constraints;
