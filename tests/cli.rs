@@ -1,10 +1,12 @@
 //! The commands of `lathe`, as people and scripts use them.
 
+mod backup;
 mod commands;
 mod completion;
 mod constraints;
 mod demo;
 mod errors;
+mod export;
 mod gc;
 mod git_credential;
 mod local;

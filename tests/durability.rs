@@ -1,5 +1,6 @@
 //! Crashes and failures of disk, database and files: no acknowledged work is lost, and no partial work remains.
 
+mod backup;
 mod code;
 mod cut_off;
 mod damage;

@@ -45,7 +45,8 @@ use tokio::time::Instant;
 pub use attested::Attested;
 pub use children::{parsing_processes, runners, schema_processes};
 pub use database::{
-    Locked, change_database, count_record_events, count_rows, failed_builds, read_database, runs_going_on,
+    Locked, change_database, check_integrity, commits_of_versions, count_record_events, count_rows, failed_builds,
+    read_database, runs_going_on,
 };
 pub use events::Event;
 pub use files::serve_files;

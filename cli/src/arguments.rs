@@ -8,9 +8,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments, git_credential::GitCredentialArguments,
-    history::HistoryCommand, internal::InternalCommand, key::KeyCommand, login::LoginArguments, org::OrgCommand,
-    profile::ProfileCommand, replay::ReplayArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments,
+    git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand, key::KeyCommand,
+    login::LoginArguments, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
+    restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -60,7 +61,7 @@ pub enum Command {
     /// List, set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
-    /// List, search and show the records of runs
+    /// List, search, export and show the records of runs
     #[command(subcommand)]
     History(HistoryCommand),
     /// Repeat a recorded run offline, from its recording, and compare
@@ -80,6 +81,10 @@ pub enum Command {
     Doctor(DataArguments),
     /// Delete what nothing needs from a data directory: old failed builds and unused artifacts
     Gc(GcArguments),
+    /// Copy a data directory, with or without a running server
+    Backup(BackupArguments),
+    /// Make a data directory from a backup
+    Restore(RestoreArguments),
     /// Print a completion script for a shell
     ///
     /// The script asks this program for completions, among them the names of the tools on the server. Load it whenever the

@@ -1,5 +1,6 @@
 //! One file per command. A command reads its arguments, calls the client, prints the answer and returns its outcome.
 
+pub mod backup;
 mod choice;
 mod completion;
 pub mod completions;
@@ -19,6 +20,7 @@ pub mod org;
 pub mod profile;
 mod prompt;
 pub mod replay;
+pub mod restore;
 pub mod role;
 mod times;
 pub mod tool;
@@ -68,7 +70,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn writes_private_files(command: &Command) -> bool {
     match command {
         Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) => true,
-        Command::Doctor(_) | Command::Gc(_) => true,
+        Command::Doctor(_) | Command::Gc(_) | Command::Backup(_) | Command::Restore(_) => true,
         Command::Tool(command) => matches!(command, tool::ToolCommand::Test(_)),
         _ => false,
     }
@@ -93,6 +95,8 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::GitCredential(arguments) => git_credential::run(&arguments, &home()?, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, &home()?, screen).await,
         Command::Gc(arguments) => gc::run(&arguments, screen).await,
+        Command::Backup(arguments) => backup::run(&arguments, screen).await,
+        Command::Restore(arguments) => restore::run(&arguments, screen).await,
         Command::Serve(_)
         | Command::Worker(_)
         | Command::Demo(_)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `arguments` | the command line |
 //! | `commands` | one file per command |
+//! | `backup` | the format of backups |
 //! | `client` | the HTTP client of the commands and the demo |
 //! | `home` | the user's configuration directory |
 //! | `server` | settings and assembly of `lathe serve` and `lathe worker` |
@@ -15,6 +16,7 @@
 //! | `failure` | errors with their hints and exit codes |
 
 mod arguments;
+mod backup;
 mod client;
 mod commands;
 mod demo;

@@ -4,12 +4,14 @@
 //! document; progress and messages go to stderr.
 
 mod build;
+mod progress;
 mod results;
 mod screen;
 mod table;
 mod text;
 
 pub use build::BuildDisplay;
+pub use progress::Progress;
 pub use results::{RunDisplay, is_all_succeeded, show_outcomes, show_results};
 pub use screen::{Screen, print_verbatim};
 pub use table::table;

@@ -48,6 +48,17 @@ pub fn runs_going_on(data: &Path) -> i64 {
     rows(data, sqlx::query(open))[0].get("going_on")
 }
 
+/// The problems that SQLite finds in a database: `ok` when it finds none.
+pub fn check_integrity(data: &Path) -> String {
+    rows(data, sqlx::query("PRAGMA integrity_check"))[0].get(0)
+}
+
+/// The commits of all versions in a database.
+pub fn commits_of_versions(data: &Path) -> Vec<String> {
+    let commits = sqlx::query("SELECT DISTINCT commit_id FROM versions");
+    rows(data, commits).iter().map(|row| row.get("commit_id")).collect()
+}
+
 /// Counts the rows of a table.
 pub fn count_rows(team: &Team, table: &str) -> i64 {
     let count = sqlx::AssertSqlSafe(format!("SELECT count(*) AS rows FROM {table}"));

@@ -4,6 +4,12 @@ use super::need::Need;
 
 pub const BROWSER: Need = Need { what: "a browser", command: "apt-get install chromium-headless-shell" };
 
+pub const DUCKDB: Need = Need {
+    what: "DuckDB",
+    command: "python3 -m venv target/duckdb && target/duckdb/bin/pip install -r tests/export/requirements.txt; \
+              LATHE_DUCKDB_PYTHON=$PWD/target/duckdb/bin/python",
+};
+
 pub const ESBUILD: Need = Need { what: "esbuild", command: "npm install --global esbuild, or LATHE_ESBUILD=FILE" };
 
 pub const INSTALLERS: Need = Need {

@@ -75,6 +75,11 @@ impl Server {
         Arc::new(Self::start(options, image.map(|(path, _)| path)))
     }
 
+    /// Starts a server on a data directory that a test has made.
+    pub fn on_data(data: &Path, options: &Options) -> Arc<Self> {
+        Arc::new(Self::start_on(data, None, options))
+    }
+
     fn start(options: &Options, image: Option<PathBuf>) -> Self {
         let directory = Arc::new(TempDir::new().expect("a directory"));
         let data = directory.path().join("data");

@@ -81,6 +81,9 @@ pub enum SourceError {
     /// A garbage collection failed.
     #[error("git repack failed: {detail}")]
     Repack { detail: String },
+    /// A repository could not be copied.
+    #[error("git could not copy the repository: {detail}")]
+    Copy { detail: String },
     /// libgit2 failed.
     #[error("{action}: {}", .source.message())]
     Git { action: &'static str, source: git2::Error },
@@ -126,6 +129,7 @@ impl SourceError {
             | Self::InvalidPin { .. }
             | Self::BackendReply { .. }
             | Self::Repack { .. }
+            | Self::Copy { .. }
             | Self::Git { .. }
             | Self::Io { .. } => Kind::Internal,
         }
@@ -151,7 +155,7 @@ impl SourceError {
             Self::HookMissing { .. } => "git_hook_missing",
             Self::PinTaken { .. } | Self::InvalidPin { .. } => "git_pin_refused",
             Self::BackendReply { .. } => "git_backend_reply",
-            Self::Repack { .. } | Self::Git { .. } => "git_failed",
+            Self::Repack { .. } | Self::Copy { .. } | Self::Git { .. } => "git_failed",
             Self::Io { .. } => "git_io",
         }
     }

@@ -96,7 +96,7 @@ pub(super) fn write_repository(path: &Path, files: &[(String, Vec<u8>)], now: Ti
     write_first_commit(&repository, files, now).map_err(SourceError::git("write the first commit"))
 }
 
-fn write_settings(repository: &git2::Repository) -> Result<(), git2::Error> {
+pub(super) fn write_settings(repository: &git2::Repository) -> Result<(), git2::Error> {
     let mut config = repository.config()?;
     for (name, value) in SETTINGS {
         config.set_str(name, value)?;

@@ -11,7 +11,7 @@ use super::request::{Call, Client};
 use super::stream::Event;
 
 /// Records of a page, at most, as the contract has it.
-const PAGE_LIMIT_MAX: usize = 100;
+pub(super) const PAGE_LIMIT_MAX: usize = 100;
 
 /// A filter on records, with the names of the API contract.
 #[derive(Clone, Debug, Default)]
@@ -50,11 +50,7 @@ impl Client {
         filter: &HistoryFilter,
         limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<Invocations>> {
-        let call = filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
-            .query_all("version", &filter.version)
-            .query_all("state", &filter.states)
-            .query("sort_by", "-created_at");
-        self.invocations(call, limit).await
+        self.invocations(listed(filter), limit).await
     }
 
     /// Searches records, latest end first, at most `limit`; all of them without a limit.
@@ -110,6 +106,14 @@ impl Client {
         let call = Call::new(Method::POST, &path).body(serde_json::to_value(request)?);
         self.stream(call).await?.follow(show).await
     }
+}
+
+/// The call that lists records, newest first.
+pub(super) fn listed(filter: &HistoryFilter) -> Call<'static> {
+    filtered(Call::new(Method::GET, &["tool", "invocation"]), filter)
+        .query_all("version", &filter.version)
+        .query_all("state", &filter.states)
+        .query("sort_by", "-created_at")
 }
 
 fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {

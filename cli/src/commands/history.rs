@@ -1,20 +1,21 @@
-//! `lathe history`: lists, searches and shows records of runs, and cancels runs.
+//! `lathe history`: lists, searches, exports and shows records of runs, and cancels runs.
 
+mod export;
+mod filter;
 mod ledger;
 
 use std::collections::BTreeMap;
 
 use api::wire::{RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
 
+use self::export::ExportArguments;
+use self::filter::{FilterArguments, ListFilterArguments};
 use super::choice::choice;
-use super::constraint::Constraint;
-use super::times::past;
-use super::{completion, not_found};
-use crate::client::{Client, HistoryFilter, Invocations, Search};
+use super::not_found;
+use crate::client::{Client, Invocations, Search};
 use crate::failure::Outcome;
 use crate::output::{Screen, clipped, printable, table, to_the_second};
 
@@ -46,6 +47,8 @@ pub enum HistoryCommand {
     List(ListArguments),
     /// Search outputs, exceptions and stack traces, and inputs with `--in inputs`
     Search(SearchArguments),
+    /// Write all records, or those that match, as JSON Lines or Parquet
+    Export(ExportArguments),
     /// Show one record with all its details
     Show(ShowArguments),
     /// Cancel a run that is in progress
@@ -53,52 +56,9 @@ pub enum HistoryCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct FilterArguments {
-    /// Only runs of this tool (name or id)
-    #[arg(long, add = completion::tools())]
-    tool: Option<String>,
-    /// Only runs of this origin: conversation, direct or branch-test; repeatable
-    #[arg(long = "origin", value_name = "ORIGIN")]
-    origins: Vec<String>,
-    /// Only runs of this user: the conversation's, or the caller outside of one; repeatable
-    #[arg(long = "user", value_name = "USER")]
-    users: Vec<String>,
-    /// Only runs since this time: a duration such as 2h or 7d, a date, or a time
-    #[arg(long, value_name = "TIME", value_parser = past)]
-    since: Option<Timestamp>,
-    /// Only runs before this time
-    #[arg(long, value_name = "TIME", value_parser = past)]
-    before: Option<Timestamp>,
-    /// Only runs of this conversation; repeatable
-    #[arg(long = "conversation", value_name = "ID")]
-    conversations: Vec<String>,
-    /// Only runs that sent a request to this host; repeatable
-    #[arg(long = "host", value_name = "HOST")]
-    hosts: Vec<String>,
-    /// Only runs that had this secret; repeatable
-    #[arg(long = "secret", value_name = "NAME")]
-    secrets: Vec<String>,
-    /// Only runs with a refusal of this code, such as denied, budget, simulated or status_events; repeatable
-    #[arg(long = "refused", value_name = "CODE")]
-    refusals: Vec<String>,
-    /// Only runs that succeeded
-    #[arg(long, conflicts_with = "failed")]
-    succeeded: bool,
-    /// Only runs that failed
-    #[arg(long)]
-    failed: bool,
-}
-
-#[derive(Debug, Args)]
 pub struct ListArguments {
     #[command(flatten)]
-    filter: FilterArguments,
-    /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'; requires --tool
-    #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
-    version: Option<Constraint>,
-    /// Only runs in this state: finished or running; repeatable [default: finished]
-    #[arg(long = "state", value_name = "STATE")]
-    states: Vec<String>,
+    filter: ListFilterArguments,
     #[command(flatten)]
     amount: AmountArguments,
 }
@@ -142,15 +102,14 @@ pub async fn run(command: HistoryCommand, client: &Client, screen: Screen) -> an
     match command {
         HistoryCommand::List(arguments) => list(client, arguments, screen).await,
         HistoryCommand::Search(arguments) => search(client, arguments, screen).await,
+        HistoryCommand::Export(arguments) => export::run(client, arguments, screen).await,
         HistoryCommand::Show(arguments) => show(client, &arguments, screen).await,
         HistoryCommand::Cancel(arguments) => cancel(client, &arguments.invocation, screen).await,
     }
 }
 
 async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let mut filter = read_filter(client, arguments.filter).await?;
-    filter.version = arguments.version.map(|constraint| constraint.to_string());
-    filter.states = arguments.states;
+    let filter = arguments.filter.read(client).await?;
     let answer = client.list_invocations(&filter, arguments.amount.limit()).await?;
     if screen.is_json() {
         return screen.document(&answer.document);
@@ -159,7 +118,7 @@ async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyh
 }
 
 async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let filter = read_filter(client, arguments.filter).await?;
+    let filter = arguments.filter.read(client).await?;
     let fields = if arguments.fields.is_empty() { &RESULT[..] } else { &arguments.fields };
     let search = Search { text: &arguments.query, fields, filter };
     let answer = client.search_invocations(&search, arguments.amount.limit()).await?;
@@ -178,30 +137,6 @@ impl AmountArguments {
     fn limit(&self) -> Option<u32> {
         (!self.all).then_some(self.limit)
     }
-}
-
-async fn read_filter(client: &Client, arguments: FilterArguments) -> anyhow::Result<HistoryFilter> {
-    let tool_id = match &arguments.tool {
-        Some(tool) => Some(client.find_tool_of_records(tool).await?.id),
-        None => None,
-    };
-    Ok(HistoryFilter {
-        tool_id,
-        version: None,
-        origins: arguments.origins,
-        user_ids: arguments.users,
-        created_after: arguments.since.map(|time| time.to_string()),
-        created_before: arguments.before.map(|time| time.to_string()),
-        states: Vec::new(),
-        conversation_ids: arguments.conversations,
-        hosts: arguments.hosts,
-        secrets: arguments.secrets,
-        refusals: arguments.refusals,
-        succeeded: match (arguments.succeeded, arguments.failed) {
-            (false, false) => None,
-            (is_succeeded, _) => Some(is_succeeded),
-        },
-    })
 }
 
 async fn show_table(client: &Client, page: &Invocations, screen: Screen) -> anyhow::Result<Outcome> {

@@ -5,13 +5,12 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use api::wire::{BuildLog, BuildStep, BuildStepState};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
+use super::progress::spinner;
 use super::text::{clipped, duration, printable};
 use crate::client::Event;
 
-/// Refresh interval of the spinner.
-const TICK: Duration = Duration::from_millis(100);
 /// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
 const LINE_CHARACTERS_MAX: usize = 70;
 
@@ -78,15 +77,6 @@ impl Drop for BuildDisplay {
             spinner.finish_and_clear();
         }
     }
-}
-
-fn spinner(what: &str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg} {elapsed}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(TICK);
-    bar
 }
 
 fn eprint_line(line: &str) {

@@ -48,6 +48,7 @@ mod search;
 mod search_columns;
 mod search_rebuild;
 mod search_text;
+mod snapshot;
 mod taped_runs;
 mod tapes;
 mod tokens;

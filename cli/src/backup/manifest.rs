@@ -1,0 +1,166 @@
+//! The manifest of a backup: what is in it, and the digest of every file.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Component, Path};
+
+use anyhow::Context;
+use registry::{Digest, KeyRing};
+use serde::{Deserialize, Serialize};
+
+use super::measured_file::FileEntry;
+use crate::failure::Failure;
+use crate::private_file;
+
+/// The version of this format. A restore refuses a newer one.
+const FORMAT: u32 = 1;
+
+const NAME: &str = "manifest.json";
+
+/// The label of the key's fingerprint. A key cannot be found from it.
+const FINGERPRINT: &str = "fingerprint in backups";
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    format: u32,
+    /// The release that wrote the backup.
+    pub release: String,
+    /// The time at which the backup began. Everything that was answered before is in it.
+    pub created_at: String,
+    pub master_key: MasterKey,
+    pub counts: Counts,
+    pub files: Vec<FileEntry>,
+}
+
+/// The master key of the backup's secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MasterKey {
+    pub is_included: bool,
+    fingerprint: Digest,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    pub organizations: u64,
+    pub repositories: u64,
+    pub artifacts: u64,
+    /// Artifacts of versions that the data directory itself lacked.
+    pub artifacts_lost: u64,
+    pub bytes: u64,
+}
+
+/// The only field that every format has.
+#[derive(Deserialize)]
+struct AnyFormat {
+    format: u32,
+}
+
+impl Manifest {
+    pub fn new(created_at: String, master_key: MasterKey) -> Self {
+        let release = env!("CARGO_PKG_VERSION").to_owned();
+        Self { format: FORMAT, release, created_at, master_key, counts: Counts::default(), files: Vec::new() }
+    }
+
+    /// Writes the manifest, which completes the backup.
+    pub fn write(&self, backup: &Path) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(self)?;
+        private_file::write(&backup.join(NAME), &text)?;
+        Ok(File::open(backup)?.sync_all()?)
+    }
+
+    /// Reads the manifest of a backup.
+    pub fn read(backup: &Path) -> anyhow::Result<Self> {
+        let path = backup.join(NAME);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(incomplete(backup)),
+            read => read.with_context(|| format!("reading {}", path.display()))?,
+        };
+        let damaged = |error: serde_json::Error| damaged(&format!("{}: {error}", path.display()));
+        let AnyFormat { format } = serde_json::from_str(&text).map_err(damaged)?;
+        if format > FORMAT {
+            return Err(newer(format));
+        }
+        let manifest: Self = serde_json::from_str(&text).map_err(damaged)?;
+        manifest.require_inner_paths()?;
+        Ok(manifest)
+    }
+
+    /// Refuses a path that leads out of the backup.
+    fn require_inner_paths(&self) -> anyhow::Result<()> {
+        let is_inner = |entry: &&FileEntry| {
+            let mut components = Path::new(&entry.path).components();
+            !entry.path.is_empty() && components.all(|part| matches!(part, Component::Normal(_)))
+        };
+        match self.files.iter().find(|entry| !is_inner(entry)) {
+            Some(entry) => Err(damaged(&format!("the manifest names the file `{}`", entry.path))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl MasterKey {
+    pub fn of(keys: &KeyRing, is_included: bool) -> Self {
+        Self { is_included, fingerprint: fingerprint(keys) }
+    }
+
+    pub fn is(&self, keys: &KeyRing) -> bool {
+        self.fingerprint == fingerprint(keys)
+    }
+}
+
+fn fingerprint(keys: &KeyRing) -> Digest {
+    Digest::of(&keys.derive(FINGERPRINT))
+}
+
+fn incomplete(backup: &Path) -> anyhow::Error {
+    let path = backup.display();
+    let message = if backup.is_dir() {
+        format!("{path} is no complete backup: it has no {NAME}, which is written last")
+    } else {
+        format!("there is no backup {path}")
+    };
+    Failure::coded("backup_incomplete", message, "name the directory of a backup that `lathe backup` has finished")
+}
+
+fn newer(format: u32) -> anyhow::Error {
+    let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT}");
+    Failure::coded("backup_newer", message, "restore it with the release that wrote it, or a later one")
+}
+
+/// A backup whose files are not what its manifest says.
+pub fn damaged(what: &str) -> anyhow::Error {
+    let hint = "restore another backup; nothing was changed";
+    Failure::coded("backup_damaged", format!("the backup is damaged: {what}"), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join(NAME), text).expect("a file");
+        Manifest::read(directory.path()).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_whatever_else_it_has() {
+        assert_eq!(
+            read(r#"{"format": 2, "later": []}"#),
+            "the backup has format 2, and this release reads formats up to 1"
+        );
+        assert!(read("{}").contains("damaged") && read("").contains("damaged"));
+    }
+
+    #[test]
+    fn a_path_that_leads_out_of_the_backup_is_refused() {
+        for path in ["../outside", "/etc/passwd", "git/../../x", "", "."] {
+            let digest = Digest::of(b"");
+            let manifest = Manifest {
+                files: vec![FileEntry { path: path.to_owned(), bytes: 0, digest }],
+                ..Manifest::new(String::new(), MasterKey { is_included: false, fingerprint: digest })
+            };
+            assert!(read(&serde_json::to_string(&manifest).expect("JSON")).contains("the manifest names"), "{path}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `lathe backup`: copies a data directory, also beside a running server.
+//!
+//! The order makes the copy consistent. The database comes first. What its rows refer to was stored before them and is never
+//! deleted: the artifacts of versions, and the pins of their commits. So it is all there when it is copied afterwards.
+
+mod directory;
+
+use std::path::{Path, PathBuf};
+
+use builder::source::{GitProgram, RepositoryCopier};
+use clap::Args;
+use registry::{Clock, DataDir, KeyRing, Store};
+use serde_json::{Value, json};
+
+use self::directory::BackupDirectory;
+use crate::backup::{Manifest, MasterKey};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Progress, Screen};
+use crate::server::{self, DataArguments};
+
+const DATABASE: &str = "lathe.db";
+
+/// Files with records that an earlier release had not entered into the database.
+const JOURNALS: [&str; 2] = ["journal-a", "journal-b"];
+
+const MEBIBYTE: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// Directory to write: a new one, or an empty one
+    directory: PathBuf,
+    /// Include the master key, which opens all secrets of the backup
+    #[arg(long)]
+    with_keys: bool,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+/// What a backup is made from.
+struct Source {
+    data: DataDir,
+    store: Store,
+    repositories: RepositoryCopier,
+}
+
+pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let root = arguments.data.directory()?;
+    refuse_journal(&root)?;
+    let store = server::open_existing_store(&root).await?;
+    let data = DataDir::open(&root)?;
+    let keys = KeyRing::load(&data)?;
+    let repositories = RepositoryCopier::new(git()?, &data.git());
+    let source = Source { data, store, repositories };
+    let manifest = Manifest::new(Clock::system().now().to_string(), MasterKey::of(&keys, arguments.with_keys));
+    let backup = BackupDirectory::create(&arguments.directory, &root, manifest)?;
+    let manifest = source.back_up(backup).await?;
+    source.store.close().await;
+    note_lost(&manifest, screen);
+    screen.answer(&document(&manifest, arguments), || text(&manifest, &source.data, &arguments.directory))
+}
+
+impl Source {
+    async fn back_up(&self, mut backup: BackupDirectory) -> anyhow::Result<Manifest> {
+        let progress = Progress::start("backing up");
+        progress.show("the database");
+        self.store.snapshot(&backup.path(DATABASE)).await?;
+        backup.add(DATABASE)?;
+        backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
+        self.copy_artifacts(&mut backup, &progress).await?;
+        self.copy_repositories(&mut backup, &progress).await?;
+        if backup.manifest.master_key.is_included {
+            backup.copy(&self.data.keys().join("master.key"), "keys/master.key")?;
+        }
+        progress.show("flushing");
+        backup.finish()
+    }
+
+    /// Copies the artifacts of all versions. Others are of builds that go on, or `lathe gc` deletes them. One that the server
+    /// itself has lost is no reason to back up nothing.
+    async fn copy_artifacts(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+        let used = self.store.artifacts_in_use().await?;
+        for (number, digest) in (1..).zip(&used) {
+            progress.show(format!("artifact {number} of {}", used.len()));
+            let name = digest.to_hex();
+            let path = format!("{}/{name}", &name[..2]);
+            let is_copied = backup.copy_artifact(&self.data.artifacts().join(&path), &path, digest)?;
+            let counts = &mut backup.manifest.counts;
+            counts.artifacts += u64::from(is_copied);
+            counts.artifacts_lost += u64::from(!is_copied);
+        }
+        Ok(())
+    }
+
+    async fn copy_repositories(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+        let names = self.repositories.names()?;
+        for (count, name) in (1..).zip(&names) {
+            progress.show(format!("repository {count} of {}: {name}", names.len()));
+            let path = format!("git/{name}");
+            self.repositories.copy(name, &backup.path(&path)).await?;
+            backup.add_all(&path)?;
+            backup.manifest.counts.repositories = count;
+        }
+        Ok(())
+    }
+}
+
+fn git() -> anyhow::Result<GitProgram> {
+    let hint = "`lathe doctor` shows the command that installs git";
+    GitProgram::find().map_err(|error| Failure::refused(error.to_string(), hint))
+}
+
+/// Refuses a directory with a journal of an earlier release: the database lacks its records.
+fn refuse_journal(root: &Path) -> anyhow::Result<()> {
+    let is_filled = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() > 0);
+    let Some(path) = JOURNALS.map(|name| root.join(name)).into_iter().find(is_filled) else { return Ok(()) };
+    let message = format!("{} has records of an earlier release that are not in the database yet", path.display());
+    let hint = "start the server once with this release, which enters them, then run the command again";
+    Err(Failure::coded("journal_not_empty", message, hint))
+}
+
+fn note_lost(manifest: &Manifest, screen: Screen) {
+    let lost = manifest.counts.artifacts_lost;
+    if lost > 0 {
+        screen.note(format!(
+            "warning: {lost} artifacts of versions are missing or damaged in the data directory and are not in the backup; \
+            publish the commits of these versions again, or restore the files from an earlier backup"
+        ));
+    }
+}
+
+fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
+    json!({
+        "directory": arguments.directory, "release": manifest.release, "created_at": manifest.created_at,
+        "master_key_included": manifest.master_key.is_included, "files": manifest.files.len(), "counts": manifest.counts,
+    })
+}
+
+fn text(manifest: &Manifest, data: &DataDir, directory: &Path) -> String {
+    let counts = &manifest.counts;
+    let key = data.keys().join("master.key");
+    let key = if manifest.master_key.is_included {
+        "the backup contains the master key: whoever has it can read all secrets".to_owned()
+    } else {
+        format!("the backup lacks the master key; keep a copy of {} elsewhere: a restore needs it", key.display())
+    };
+    format!(
+        "{}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}",
+        directory.display(),
+        counts.organizations,
+        counts.repositories,
+        counts.artifacts,
+        counts.bytes.div_ceil(MEBIBYTE)
+    )
+}

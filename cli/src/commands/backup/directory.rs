@@ -1,0 +1,111 @@
+//! The directory of a backup while it is written.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use registry::Digest;
+
+use crate::backup::{FileEntry, Manifest, copy, measure, sync_folders};
+use crate::failure::Failure;
+
+/// A backup without its manifest. Unless it is finished, its files are deleted.
+pub struct BackupDirectory {
+    root: PathBuf,
+    pub manifest: Manifest,
+    is_finished: bool,
+}
+
+impl BackupDirectory {
+    /// Creates the directory, or takes an empty one, outside of the data directory.
+    pub fn create(root: &Path, data: &Path, manifest: Manifest) -> anyhow::Result<Self> {
+        let creating = || format!("creating {}", root.display());
+        let existing = match fs::read_dir(root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            read => Some(read.with_context(creating)?.count()),
+        };
+        if existing.is_some_and(|entries| entries > 0) {
+            let hint = "name a new directory; one without manifest.json is an incomplete backup and can be deleted";
+            return Err(Failure::coded("not_empty", format!("{} is not empty", root.display()), hint));
+        }
+        if existing.is_none() {
+            DirBuilder::new().mode(0o700).create(root).with_context(creating)?;
+        }
+        let backup = Self { root: root.to_owned(), manifest, is_finished: false };
+        if root.canonicalize()?.starts_with(data.canonicalize()?) {
+            let message = format!("{} is inside of the data directory", root.display());
+            return Err(Failure::refused(message, "name a directory on another disk, or at least outside of it"));
+        }
+        Ok(backup)
+    }
+
+    /// The path of a file of the backup.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Copies a file into the backup.
+    pub fn copy(&mut self, from: &Path, name: &str) -> anyhow::Result<()> {
+        let copied = copy(from, &self.path(name));
+        self.enter(name, copied.with_context(|| format!("copying {} into the backup", from.display()))?);
+        Ok(())
+    }
+
+    /// Copies an artifact. Returns whether it was there and has its digest.
+    pub fn copy_artifact(&mut self, from: &Path, path: &str, digest: &Digest) -> anyhow::Result<bool> {
+        if !from.is_file() {
+            return Ok(false);
+        }
+        let name = format!("artifacts/{path}");
+        let copied = copy(from, &self.path(&name));
+        let (bytes, copied) = copied.with_context(|| format!("copying {} into the backup", from.display()))?;
+        if copied != *digest {
+            fs::remove_file(self.path(&name))?;
+            return Ok(false);
+        }
+        self.enter(&name, (bytes, copied));
+        Ok(true)
+    }
+
+    /// Adds a file that is in its place already.
+    pub fn add(&mut self, name: &str) -> anyhow::Result<()> {
+        let measured = measure(&self.path(name));
+        self.enter(name, measured.with_context(|| format!("reading {name} in the backup"))?);
+        Ok(())
+    }
+
+    /// Adds all files below a directory that is in its place already.
+    pub fn add_all(&mut self, name: &str) -> anyhow::Result<()> {
+        for entry in fs::read_dir(self.path(name))? {
+            let entry = entry?;
+            let inner = format!("{name}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() { self.add_all(&inner)? } else { self.add(&inner)? }
+        }
+        Ok(())
+    }
+
+    /// Flushes the directories, and writes the manifest.
+    pub fn finish(mut self) -> anyhow::Result<Manifest> {
+        sync_folders(&self.root)?;
+        self.manifest.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.manifest.write(&self.root).context("writing the manifest")?;
+        self.is_finished = true;
+        Ok(self.manifest.clone())
+    }
+
+    fn enter(&mut self, name: &str, (bytes, digest): (u64, Digest)) {
+        self.manifest.counts.bytes += bytes;
+        self.manifest.files.push(FileEntry { path: name.to_owned(), bytes, digest });
+    }
+}
+
+impl Drop for BackupDirectory {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // What cannot be deleted has no manifest, so that no restore takes it.
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}

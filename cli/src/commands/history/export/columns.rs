@@ -1,0 +1,86 @@
+//! The columns of a Parquet export. Each may be null.
+
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::errors::Result;
+use parquet::schema::types::{Type, TypePtr};
+
+use self::Values::{Boolean, Integer, Text, Time};
+use super::record::{Record, json};
+
+/// A column: its name, and how it is read from a record.
+pub struct Column {
+    name: &'static str,
+    pub values: Values,
+}
+
+/// The type of a column, with the function that reads a value.
+#[derive(Clone, Copy)]
+pub enum Values {
+    Text(fn(&Record) -> Option<String>),
+    Integer(fn(&Record) -> Option<i64>),
+    /// Milliseconds since 1970, UTC.
+    Time(fn(&Record) -> Option<i64>),
+    Boolean(fn(&Record) -> Option<bool>),
+}
+
+/// The columns in their order. Names and types are part of the interface: `docs/how-to/export-the-history.md` lists them.
+pub const COLUMNS: [Column; 26] = [
+    column("id", Text(|record| Some(record.run.id.clone()))),
+    column("org_id", Text(|record| Some(record.run.org_id.clone()))),
+    // A branch test has no tool and no version.
+    column("tool_id", Text(|record| record.run.published_version().map(|_| record.run.tool_id.clone()))),
+    column("tool_version", Text(|record| record.run.published_version().map(|version| version.to_string()))),
+    column("source_type", Text(|record| record.source_text("type"))),
+    column("origin", Text(|record| Some(record.run.origin.as_str().to_owned()))),
+    column("conversation_id", Text(|record| record.source_text("conversation_id"))),
+    column("interaction_id", Text(|record| record.source_text("interaction_id"))),
+    column("user_id", Text(|record| record.run.user_id.clone())),
+    column(
+        "commit_branch",
+        Text(|record| record.run.tested_branch.as_ref().map(|branch| branch.commit_branch.clone())),
+    ),
+    column("commit", Text(|record| record.run.tested_branch.as_ref().map(|branch| branch.commit.clone()))),
+    column("mode", Text(|record| Some(record.run.invocation_mode.clone()))),
+    column("started_at", Time(|record| Some(record.started_at))),
+    column("finished_at", Time(|record| record.finished_at)),
+    column("duration_ms", Integer(|record| record.finished_at.and(i64::try_from(record.run.duration_ms).ok()))),
+    column("succeeded", Boolean(Record::is_succeeded)),
+    column("output", Text(Record::output)),
+    column("exception_type", Text(|record| record.exception(|kind, _, _| kind.to_owned()))),
+    column("exception_message", Text(|record| record.exception(|_, message, _| message.to_owned()))),
+    column("exception_stack_trace", Text(|record| record.exception(|_, _, frames| json(&frames)))),
+    column("inputs", Text(|record| Some(record.run.inputs.as_str().to_owned()))),
+    column("user_variables", Text(|record| Some(json(&record.run.nonsensitive_user_variables)))),
+    column("persisted", Boolean(|record| record.finished_at.map(|_| record.run.persisted))),
+    column("status_events", Text(|record| Some(json(&record.run.status_events)))),
+    column("logs", Text(|record| Some(record.run.logs.clone()))),
+    column("invocation_source", Text(|record| Some(json(&record.source)))),
+];
+
+pub fn schema() -> Result<TypePtr> {
+    let fields = COLUMNS.iter().map(|column| column.field().map(Arc::new)).collect::<Result<_>>()?;
+    Ok(Arc::new(Type::group_type_builder("run").with_fields(fields).build()?))
+}
+
+const fn column(name: &'static str, values: Values) -> Column {
+    Column { name, values }
+}
+
+impl Column {
+    fn field(&self) -> Result<Type> {
+        let (physical, logical) = match self.values {
+            Text(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            Integer(_) => (PhysicalType::INT64, None),
+            Time(_) => (PhysicalType::INT64, Some(utc_milliseconds())),
+            Boolean(_) => (PhysicalType::BOOLEAN, None),
+        };
+        let field = Type::primitive_type_builder(self.name, physical).with_logical_type(logical);
+        field.with_repetition(Repetition::OPTIONAL).build()
+    }
+}
+
+fn utc_milliseconds() -> LogicalType {
+    LogicalType::timestamp(true, TimeUnit::MILLIS)
+}

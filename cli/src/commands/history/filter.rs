@@ -1,0 +1,91 @@
+//! Filters of records on the command line.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::client::{Client, HistoryFilter};
+use crate::commands::completion;
+use crate::commands::constraint::Constraint;
+use crate::commands::times::past;
+
+#[derive(Debug, Args)]
+pub struct FilterArguments {
+    /// Only runs of this tool (name or id)
+    #[arg(long, add = completion::tools())]
+    tool: Option<String>,
+    /// Only runs of this origin: conversation, direct or branch-test; repeatable
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Only runs of this user: the conversation's, or the caller outside of one; repeatable
+    #[arg(long = "user", value_name = "USER")]
+    users: Vec<String>,
+    /// Only runs since this time: a duration such as 2h or 7d, a date, or a time
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    since: Option<Timestamp>,
+    /// Only runs before this time
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    before: Option<Timestamp>,
+    /// Only runs of this conversation; repeatable
+    #[arg(long = "conversation", value_name = "ID")]
+    conversations: Vec<String>,
+    /// Only runs that sent a request to this host; repeatable
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// Only runs that had this secret; repeatable
+    #[arg(long = "secret", value_name = "NAME")]
+    secrets: Vec<String>,
+    /// Only runs with a refusal of this code, such as denied, budget, simulated or status_events; repeatable
+    #[arg(long = "refused", value_name = "CODE")]
+    refusals: Vec<String>,
+    /// Only runs that succeeded
+    #[arg(long, conflicts_with = "failed")]
+    succeeded: bool,
+    /// Only runs that failed
+    #[arg(long)]
+    failed: bool,
+}
+
+/// The filters of a list, which searches do not have.
+#[derive(Debug, Args)]
+pub struct ListFilterArguments {
+    #[command(flatten)]
+    filter: FilterArguments,
+    /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'; requires --tool
+    #[arg(long, value_name = "CONSTRAINT", requires = "tool")]
+    version: Option<Constraint>,
+    /// Only runs in this state: finished or running; repeatable [default: finished]
+    #[arg(long = "state", value_name = "STATE")]
+    states: Vec<String>,
+}
+
+impl ListFilterArguments {
+    pub async fn read(self, client: &Client) -> anyhow::Result<HistoryFilter> {
+        let version = self.version.map(|constraint| constraint.to_string());
+        Ok(HistoryFilter { version, states: self.states, ..self.filter.read(client).await? })
+    }
+}
+
+impl FilterArguments {
+    pub async fn read(self, client: &Client) -> anyhow::Result<HistoryFilter> {
+        let tool_id = match &self.tool {
+            Some(tool) => Some(client.find_tool_of_records(tool).await?.id),
+            None => None,
+        };
+        Ok(HistoryFilter {
+            tool_id,
+            origins: self.origins,
+            user_ids: self.users,
+            created_after: self.since.map(|time| time.to_string()),
+            created_before: self.before.map(|time| time.to_string()),
+            conversation_ids: self.conversations,
+            hosts: self.hosts,
+            secrets: self.secrets,
+            refusals: self.refusals,
+            succeeded: match (self.succeeded, self.failed) {
+                (false, false) => None,
+                (is_succeeded, _) => Some(is_succeeded),
+            },
+            ..HistoryFilter::default()
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! `lathe restore`: makes a data directory from a backup.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use builder::source::complete_repository;
+use clap::Args;
+use registry::{DataDir, KeyRing};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::backup::{FileEntry, Manifest, copy, damaged, sync_folders};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Progress, Screen};
+use crate::server::{self, DataArguments};
+
+/// The path of the master key in a data directory and in a backup.
+const KEY: &str = "keys/master.key";
+
+#[derive(Debug, Args)]
+pub struct RestoreArguments {
+    /// Directory of the backup
+    directory: PathBuf,
+    /// File with the master key, for a backup that was made without it
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+/// A data directory under a temporary name, which is deleted unless it is complete.
+struct Restore {
+    backup: PathBuf,
+    manifest: Manifest,
+    made: TempDir,
+}
+
+pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let target = arguments.data.directory()?;
+    let manifest = Manifest::read(&arguments.directory)?;
+    refuse_used(&target)?;
+    let restore = Restore::begin(&arguments.directory, manifest, &target)?;
+    restore.copy_key(arguments.key.as_deref())?;
+    restore.copy_files()?;
+    restore.complete_repositories()?;
+    // Opens the database with the key, and applies the migrations of later releases.
+    server::open_existing_store(restore.made.path()).await?.close().await;
+    let manifest = restore.put_in_place(&target)?;
+    let Manifest { created_at, counts, .. } = &manifest;
+    let path = target.display();
+    let document = json!({"data": path.to_string(), "created_at": created_at, "counts": counts});
+    screen.answer(&document, || {
+        format!(
+            "{path} has everything that was answered before {created_at}\nstart the server: lathe serve --data {path}"
+        )
+    })
+}
+
+impl Restore {
+    fn begin(backup: &Path, manifest: Manifest, target: &Path) -> anyhow::Result<Self> {
+        let folder = target.parent().unwrap_or(target);
+        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        let made = tempfile::Builder::new().prefix(".lathe-restore-").tempdir_in(folder);
+        let made = made.with_context(|| format!("creating a directory beside {}", target.display()))?;
+        Ok(Self { backup: backup.to_owned(), manifest, made })
+    }
+
+    /// Comes first: without the key, nothing else is worth copying.
+    fn copy_key(&self, named: Option<&Path>) -> anyhow::Result<()> {
+        let included = self.manifest.master_key.is_included.then(|| self.backup.join(KEY));
+        let Some(key) = named.map(Path::to_owned).or(included) else { return Err(key_needed()) };
+        copy(&key, &self.made.path().join(KEY)).with_context(|| format!("copying the key {}", key.display()))?;
+        if self.manifest.master_key.is(&KeyRing::load(&DataDir::open(self.made.path())?)?) {
+            return Ok(());
+        }
+        let message = format!("{} is not the master key of this backup", key.display());
+        Err(Failure::coded(
+            "master_key_wrong",
+            message,
+            "name the key of the server that the backup is from with --key",
+        ))
+    }
+
+    /// Copies all files but the key, and compares their digests.
+    fn copy_files(&self) -> anyhow::Result<()> {
+        let progress = Progress::start("restoring");
+        let files = &self.manifest.files;
+        for (number, entry) in (1..).zip(files) {
+            progress.show(format!("file {number} of {}: {}", files.len(), entry.path));
+            if entry.path != KEY {
+                self.copy_file(entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_file(&self, FileEntry { path, bytes, digest }: &FileEntry) -> anyhow::Result<()> {
+        let from = self.backup.join(path);
+        if !from.is_file() {
+            return Err(damaged(&format!("{path} is missing")));
+        }
+        let copied = copy(&from, &self.made.path().join(path)).with_context(|| format!("copying {path}"))?;
+        match copied == (*bytes, *digest) {
+            true => Ok(()),
+            false => Err(damaged(&format!("{path} does not have the digest that the manifest has"))),
+        }
+    }
+
+    fn complete_repositories(&self) -> anyhow::Result<()> {
+        let git = DataDir::open(self.made.path())?.git();
+        for entry in fs::read_dir(git).into_iter().flatten() {
+            complete_repository(&entry?.path())?;
+        }
+        Ok(())
+    }
+
+    /// Gives the directory its name. An empty directory of that name is replaced.
+    fn put_in_place(self, target: &Path) -> anyhow::Result<Manifest> {
+        let Self { manifest, made, .. } = self;
+        sync_folders(made.path())?;
+        let made = made.keep();
+        if let Err(error) = fs::rename(&made, target) {
+            // The error of the renaming is reported, not that of the removal.
+            let _ = fs::remove_dir_all(&made);
+            let hint = "name a directory that is no mount point, for instance one inside of it";
+            return Err(Failure::refused(
+                format!("renaming {} to {}: {error}", made.display(), target.display()),
+                hint,
+            ));
+        }
+        File::open(target.parent().unwrap_or(target))?.sync_all()?;
+        Ok(manifest)
+    }
+}
+
+/// Refuses the directory of a running server, and every other one that is not empty.
+fn refuse_used(target: &Path) -> anyhow::Result<()> {
+    let Ok(mut entries) = fs::read_dir(target) else { return Ok(()) };
+    if entries.next().is_none() {
+        return Ok(());
+    }
+    if DataDir::is_at(target) {
+        DataDir::open(target)?.lock()?;
+    }
+    let message = format!("{} is not empty", target.display());
+    Err(Failure::coded("not_empty", message, "name a new directory with --data; a restore replaces nothing"))
+}
+
+fn key_needed() -> anyhow::Error {
+    let message = "the backup was made without the master key, and nothing in it can be decrypted without";
+    let hint = "name the file with --key: keys/master.key of the server's data directory, or your copy of it";
+    Failure::coded("master_key_needed", message, hint)
+}

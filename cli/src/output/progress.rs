@@ -1,0 +1,44 @@
+//! Progress of a command on a terminal.
+
+use std::fmt::Display;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Refresh interval of the spinner.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A spinner on stderr with a message, until it is dropped. Nothing when stderr is not a terminal.
+pub struct Progress {
+    spinner: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub fn start(what: &str) -> Self {
+        Self { spinner: std::io::stderr().is_terminal().then(|| spinner(what)) }
+    }
+
+    pub fn show(&self, message: impl Display) {
+        if let Some(spinner) = &self.spinner {
+            spinner.set_message(message.to_string());
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
+pub(super) fn spinner(what: &str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(TICK);
+    bar
+}
