@@ -165,6 +165,8 @@ fn row_matches(row: &Value, record: &Value) {
         ("origin", &record["origin"]),
         ("source_type", &record["invocation_source"]["type"]),
         ("user_id", &record["user_id"]),
+        ("api_key_id", &record["api_key_id"]),
+        ("caller_address", &record["caller_address"]),
         ("commit", &record["tested_branch"]["commit"]),
         ("mode", &record["invocation_mode"]),
         ("duration_ms", &record["duration_ms"]),
@@ -217,7 +219,7 @@ fn a_file_is_replaced_only_by_request_and_never_half() {
 fn stopped_server() -> (Arc<Server>, Team) {
     let server = Server::private(&Options::default());
     let team = Team::on(&server);
-    drop(team.lathe());
+    team.lathe();
     server.signal(Signal::SIGSTOP);
     (server, team)
 }

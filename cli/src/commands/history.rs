@@ -199,7 +199,7 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
         format!("when      {}", invocation.created_at),
         format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
         format!("origin    {}", invocation.origin.as_str()),
-        format!("caller    {}", caller(&invocation)),
+        format!("caller    {}", caller(invocation)),
         format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),

@@ -26,7 +26,7 @@ pub enum Values {
 }
 
 /// The columns in their order. Names and types are part of the interface: `docs/how-to/export-the-history.md` lists them.
-pub const COLUMNS: [Column; 26] = [
+pub const COLUMNS: [Column; 28] = [
     column("id", Text(|record| Some(record.run.id.clone()))),
     column("org_id", Text(|record| Some(record.run.org_id.clone()))),
     // A branch test has no tool and no version.
@@ -37,6 +37,8 @@ pub const COLUMNS: [Column; 26] = [
     column("conversation_id", Text(|record| record.source_text("conversation_id"))),
     column("interaction_id", Text(|record| record.source_text("interaction_id"))),
     column("user_id", Text(|record| record.run.user_id.clone())),
+    column("api_key_id", Text(|record| record.run.api_key_id.clone())),
+    column("caller_address", Text(|record| record.run.caller_address.clone())),
     column(
         "commit_branch",
         Text(|record| record.run.tested_branch.as_ref().map(|branch| branch.commit_branch.clone())),
