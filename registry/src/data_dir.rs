@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::durable::{at, create_private_folder};
 use crate::error::{Error, Result};
@@ -20,6 +21,10 @@ pub struct DataDir {
 pub struct DataDirLock {
     _file: File,
 }
+
+/// Attempts to take the lock, two seconds in total. A loaded machine may leave a process between fork and exec for a while.
+const LOCK_ATTEMPTS: u32 = 40;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// The SQLite file in a data directory.
 const DATABASE: &str = "lathe.db";
@@ -46,7 +51,7 @@ impl DataDir {
         let path = self.root.join("lathe.lock");
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = at(&path, options)?;
-        match file.try_lock() {
+        match wait_for_lock(&file) {
             Ok(()) => at(&path, write_pid(&mut file)).map(|()| DataDirLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
                 Err(Error::DataDirectoryInUse { path: self.root.clone(), pid: read_pid(&mut file) })
@@ -93,6 +98,17 @@ impl DataDir {
     pub fn scratch(&self) -> PathBuf {
         self.root.join("scratch")
     }
+}
+
+/// A process that a killed server had just forked holds the lock until it runs its own program.
+fn wait_for_lock(file: &File) -> std::result::Result<(), TryLockError> {
+    for _ in 1..LOCK_ATTEMPTS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            ended => return ended,
+        }
+    }
+    file.try_lock()
 }
 
 fn write_pid(file: &mut File) -> std::io::Result<()> {
