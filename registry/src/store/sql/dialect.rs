@@ -73,7 +73,7 @@ const PRAGMAS: [(&str, &str); 9] = [
     ("mmap_size", "0"),
     ("temp_store", "MEMORY"),
     ("journal_size_limit", "67108864"),
-    ("wal_autocheckpoint", "1000"),
+    ("wal_autocheckpoint", "4000"),
 ];
 
 /// The settings of every connection.

@@ -11,23 +11,23 @@ use crate::store::retention::Retention;
 const INSERT_TAPES: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
     SELECT value ->> 'invocation', value ->> 'organization', unhex(value ->> 'sealed'), value ->> 'size',
         value ->> 'made_at', value ->> 'expires_at'
-    FROM json_each($1)";
+    FROM jsonb_each($1)";
 
 const INSERT_BODIES: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size)
     SELECT value ->> 'organization', unhex(value ->> 'digest'), unhex(value ->> 'sealed'), value ->> 'size'
-    FROM json_each($1) WHERE true
+    FROM jsonb_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
 const INSERT_USES: &str = "INSERT INTO tape_body_uses (organization, digest, invocation)
     SELECT value ->> 'organization', unhex(value ->> 'digest'), value ->> 'invocation'
-    FROM json_each($1) WHERE true
+    FROM jsonb_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
 /// Keeps the newer answer: a run that ends later may have received its answer earlier.
 const INSERT_ANSWERS: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
     SELECT value ->> 'organization', value ->> 'tool', unhex(value ->> 'request'), unhex(value ->> 'sealed'),
         value ->> 'heard_at', value ->> 'expires_at'
-    FROM json_each($1) WHERE true
+    FROM jsonb_each($1) WHERE true
     ON CONFLICT (organization, tool, request) DO UPDATE
     SET sealed = excluded.sealed, heard_at = excluded.heard_at, expires_at = excluded.expires_at
     WHERE excluded.heard_at >= recorded_answers.heard_at";

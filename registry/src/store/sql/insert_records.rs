@@ -17,15 +17,15 @@ use crate::store::retention::Retention;
 
 /// Reads the recorded inputs of runs that have started and not ended, as one JSON array.
 const RUNNING: &str = "SELECT json_group_array(json_array(s.organization, s.invocation, s.input)) AS running
-    FROM json_each($1) wanted CROSS JOIN inv_started s
+    FROM jsonb_each($1) wanted CROSS JOIN inv_started s
     WHERE s.invocation = wanted.value ->> 1 AND s.organization = wanted.value ->> 0
         AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)";
 
-const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN (SELECT value FROM json_each($1))";
+const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN (SELECT value FROM jsonb_each($1))";
 
 const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, sequence)
     SELECT f.organization, e.value ->> 1, e.value ->> 2, f.sequence
-    FROM json_each($1) e CROSS JOIN inv_finished f WHERE f.invocation = e.value ->> 0";
+    FROM jsonb_each($1) e CROSS JOIN inv_finished f WHERE f.invocation = e.value ->> 0";
 
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 

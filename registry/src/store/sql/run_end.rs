@@ -22,7 +22,7 @@ pub(super) const INSERT_ENDS: &str =
         value ->> 'succeeded', unhex(value ->> 'output'), unhex(value ->> 'exception_type'),
         unhex(value ->> 'exception_message'), unhex(value ->> 'exception_stack_trace'), value ->> 'persisted',
         value ->> 'status_events', unhex(value ->> 'logs'), value ->> 'ledger'
-    FROM json_each($1)";
+    FROM jsonb_each($1)";
 
 /// The end of a run. Texts written by tools are stored as bytes, because a database may refuse some of their characters.
 #[derive(Serialize)]

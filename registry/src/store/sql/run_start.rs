@@ -23,18 +23,18 @@ const INSERT_STARTS: &str =
         value ->> 'patch', value ->> 'source_kind', value ->> 'source', value ->> 'conversation_id',
         value ->> 'interaction_id', value ->> 'simulation_run_id', value ->> 'mode', value ->> 'input',
         value ->> 'started_at', value ->> 'boot', value ->> 'api_key_id', value ->> 'caller_address'
-    FROM json_each($1) WHERE true
+    FROM jsonb_each($1) WHERE true
     ON CONFLICT (invocation) DO NOTHING";
 
 /// A run that has ended already stays ended, when its start is written again.
 const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'boot' FROM json_each($1)
+    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'boot' FROM jsonb_each($1)
     WHERE NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = value ->> 'invocation')
     ON CONFLICT (invocation) DO NOTHING";
 
 const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
     SELECT value ->> 'organization', value ->> 'operation', value ->> 'input_index', value ->> 'invocation'
-    FROM json_each($1) WHERE true
+    FROM jsonb_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
 /// The row of a run that starts, encoded.

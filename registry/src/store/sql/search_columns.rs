@@ -11,7 +11,7 @@ pub(super) const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs)
     SELECT f.sequence, i.value ->> 1, i.value -> 2 ->> 0, i.value -> 2 ->> 1, i.value -> 2 ->> 2, i.value -> 2 ->> 3,
         i.value ->> 3
-    FROM json_each($1) i CROSS JOIN inv_finished f WHERE f.invocation = i.value ->> 0";
+    FROM jsonb_each($1) i CROSS JOIN inv_finished f WHERE f.invocation = i.value ->> 0";
 
 /// The texts of an outcome in the index: output, message, type, stack trace.
 pub(crate) type Texts = [Option<String>; 4];
