@@ -38,7 +38,7 @@ fn git(repository: &Path, arguments: &[&str]) -> String {
 }
 
 /// Invokes, publishes and pushes branches until `is_over`.
-fn work(team: &Team, tool: &Tool<'_>, (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
+fn work(team: &Team, [tool, other]: [&Tool<'_>; 2], (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
     std::thread::scope(|scope| {
         for worker in 0..2 {
             scope.spawn(move || {
@@ -50,12 +50,12 @@ fn work(team: &Team, tool: &Tool<'_>, (answered, is_over): (&Mutex<Answered>, &A
                 }
             });
         }
-        publish_and_push(team, answered, is_over);
+        publish_and_push(other.id(), team, (answered, is_over));
     });
 }
 
-fn publish_and_push(team: &Team, answered: &Mutex<Answered>, is_over: &AtomicBool) {
-    let mut other = team.tool("other");
+fn publish_and_push(id: &str, team: &Team, (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
+    let mut other = team.tool("other").with_id(id);
     for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
             return;
@@ -77,10 +77,11 @@ fn a_backup_under_load_has_everything_that_was_answered_before() {
     let tool = team.tool("echo").body("return {'echo': tool_input, 'token': config.secrets['TOKEN']}");
     tool.set_variables(&[("TOKEN", "a secret value", true)]);
     let tool = tool.manifest("required_secret_envvars = ['TOKEN']").published();
+    let other = team.tool("other");
     let (answered, is_over) = (Mutex::new(Answered::default()), AtomicBool::new(false));
     let backup = team.home().join("backup");
     let before = std::thread::scope(|scope| {
-        let working = scope.spawn(|| work(&team, &tool, (&answered, &is_over)));
+        let working = scope.spawn(|| work(&team, [&tool, &other], (&answered, &is_over)));
         eventually("some work", || {
             let answered = answered.lock();
             (answered.runs.len() >= 30 && answered.versions.len() >= 3).then_some(())
@@ -99,8 +100,7 @@ fn a_backup_under_load_has_everything_that_was_answered_before() {
     assert!(!restored.exists());
     team.lathe().ok(&[&restore[..], &["--key", utf8(&key)]].concat());
     is_consistent(&restored);
-    let tool = tool.id().to_owned();
-    let other = team.tool("other").id().to_owned();
+    let (tool, other) = (tool.id().to_owned(), other.id().to_owned());
     let team = team.moved_to(Server::on_data(&restored, &Options::default()));
     has_all(&team, &before, &other);
     let output = team.tool("echo").with_id(&tool).invoke(json!({"text": "after"}));

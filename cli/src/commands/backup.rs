@@ -45,6 +45,8 @@ struct Source {
 
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let root = arguments.data.directory()?;
+    // git runs in the repositories' directories.
+    let directory = std::path::absolute(&arguments.directory)?;
     refuse_journal(&root)?;
     let store = server::open_existing_store(&root).await?;
     let data = DataDir::open(&root)?;
@@ -52,7 +54,7 @@ pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<
     let repositories = RepositoryCopier::new(git()?, &data.git());
     let source = Source { data, store, repositories };
     let manifest = Manifest::new(Clock::system().now().to_string(), MasterKey::of(&keys, arguments.with_keys));
-    let backup = BackupDirectory::create(&arguments.directory, &root, manifest)?;
+    let backup = BackupDirectory::create(&directory, &root, manifest)?;
     let manifest = source.back_up(backup).await?;
     source.store.close().await;
     note_lost(&manifest, screen);

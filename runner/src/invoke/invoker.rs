@@ -128,10 +128,10 @@ impl Invoker {
             events: &events,
         };
         let documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
-        let ids = run.record_start(inputs, &source, operation).await?;
-        let runs = ids.into_iter().zip(documents).enumerate().map(|(index, (id, documents))| {
+        let started = run.record_start(inputs, &source, operation).await?;
+        let runs = started.into_iter().zip(documents).enumerate().map(|(index, ((id, cancellation), documents))| {
             let span = tracing::debug_span!("run", invocation = %id, tool = resolved.tool_name);
-            Box::pin(run.execute_and_record(PendingRun { index, id, documents }).instrument(span))
+            Box::pin(run.execute_and_record(PendingRun { index, id, documents, cancellation }).instrument(span))
         });
         join_all(runs).await.into_iter().collect()
     }

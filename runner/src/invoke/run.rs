@@ -49,6 +49,7 @@ pub(super) struct PendingRun {
     pub index: usize,
     pub id: InvocationId,
     pub documents: InputDocuments,
+    pub cancellation: Cancellation,
 }
 
 /// A run that has ended, with everything that its record needs.
@@ -89,7 +90,7 @@ impl Run<'_> {
         inputs: Vec<Input>,
         source: &InvocationSource,
         operation: Option<OperationId>,
-    ) -> Result<Vec<InvocationId>, Error> {
+    ) -> Result<Vec<(InvocationId, Cancellation)>, Error> {
         let clock = &self.services.clock;
         let runs: Vec<_> = inputs
             .into_iter()
@@ -106,16 +107,18 @@ impl Run<'_> {
                 started_at: clock.now(),
             })
             .collect();
-        let ids = runs.iter().map(|one| one.id.clone()).collect();
+        // Registered first, so that a run that is seen as running can be cancelled.
+        let register =
+            |run: &RunStart| (run.id.clone(), self.services.cancellable.register(&run.id, &run.organization));
+        let registered = runs.iter().map(register).collect();
         self.services.store.record(&RecordEvent::Started { operation, runs }).await?;
-        Ok(ids)
+        Ok(registered)
     }
 
     pub async fn execute_and_record(&self, pending: PendingRun) -> Result<RunResult, Error> {
         let (id, organization) = (pending.id.clone(), &self.principal.organization);
         let status_events = Arc::<Mutex<Vec<Value>>>::default();
-        let cancellation = self.services.cancellable.register(&id, organization);
-        let finished = self.execute(pending, status_events.clone(), cancellation).await.unwrap_or_else(|error| {
+        let finished = self.execute(pending, status_events.clone()).await.unwrap_or_else(|error| {
             tracing::error!(invocation = %id, %error, "a run failed because of a fault of the host");
             ExecutedRun::without_execution(host_fault(&error))
         });
@@ -155,18 +158,13 @@ impl Run<'_> {
         }
     }
 
-    async fn execute(
-        &self,
-        pending: PendingRun,
-        kept: Arc<Mutex<Vec<Value>>>,
-        mut cancellation: Cancellation,
-    ) -> Result<ExecutedRun, Error> {
+    async fn execute(&self, pending: PendingRun, kept: Arc<Mutex<Vec<Value>>>) -> Result<ExecutedRun, Error> {
+        let PendingRun { index, id, documents, mut cancellation } = pending;
         let permit = tokio::select! {
             permit = self.admitted.permit() => permit,
             by = cancellation.requested() => return Ok(ExecutedRun::without_execution(cancelled(&by, Duration::ZERO))),
         };
         let _permit = permit.ok_or_else(|| Error::internal("the runner is shutting down"))?;
-        let PendingRun { index, id, documents } = pending;
         let sensitive = documents.sensitive.clone();
         let redactors = self.redaction.with(&sensitive);
         let listener = self.events.clone();
