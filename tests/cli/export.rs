@@ -84,6 +84,15 @@ fn read_by_duckdb(file: &Path) -> Option<Value> {
     Some(serde_json::from_slice(&said.stdout).expect("JSON"))
 }
 
+/// Opens the latch of a site at its end, also that of a failed test.
+struct Opening<'site>(&'site Site);
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        self.0.held.open();
+    }
+}
+
 #[test]
 fn an_export_has_the_records_that_the_api_lists() {
     let (site, server) = (Site::serve(), Server::private(&Options::reaching_loopback()));
@@ -94,8 +103,9 @@ fn an_export_has_the_records_that_the_api_lists() {
     std::thread::scope(|scope| {
         let held = scope.spawn(|| tool.invoke_inputs(&held));
         site.held.is_reached_by(1);
+        let opening = Opening(&site);
         exports_match(&team);
-        site.held.open();
+        drop(opening);
         held.join().expect("a run");
     });
 }

@@ -71,7 +71,11 @@ fn accepted(tool: &Tool<'_>, parameters: &Value) -> Answer {
 #[test]
 fn a_run_is_found_while_it_runs_and_cancelled() {
     let team = Team::new();
-    let tool = team.tool("endless").body("send_status_event('begun')\nwhile True: pass").manifest("timeout_seconds = 300").published();
+    let tool = team
+        .tool("endless")
+        .body("send_status_event('begun')\nwhile True: pass")
+        .manifest("timeout_seconds = 300")
+        .published();
     let operation = accepted(&tool, &json!({})).json();
     assert!(records(&team, "").is_empty(), "only runs that have ended");
     let running = eventually("a running run", || records(&team, "state=running").into_iter().next());

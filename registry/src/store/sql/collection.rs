@@ -65,9 +65,11 @@ impl Store {
     }
 }
 
+/// The digest of the component of a tool with a bundle is that of image and bundle together, which are stored apart.
 fn digests(row: &Row) -> Result<impl Iterator<Item = Digest>> {
     let settings: VersionSettings = json(row, "settings")?;
-    let (image, component) = (parsed(row, "image_digest")?, parsed(row, "component_digest")?);
-    let optional = [parsed_option(row, "bundle_digest")?, settings.mocks_digest];
-    Ok([image, component].into_iter().chain(optional.into_iter().flatten()))
+    let bundle = parsed_option(row, "bundle_digest")?;
+    let code = if bundle.is_some() { bundle } else { Some(parsed(row, "component_digest")?) };
+    let image = Some(parsed(row, "image_digest")?);
+    Ok([image, code, settings.mocks_digest].into_iter().flatten())
 }
