@@ -17,7 +17,7 @@ def main(file: str) -> None:
     rows = [dict(zip(columns, row)) for row in table.fetchall()]
     summary = duckdb.sql(
         f"SELECT count(*), CAST(sum(CAST(inputs->>'$.add' AS INT)) AS INT) FROM '{file}' WHERE succeeded"
-    ).fetchone()
+    ).fetchall()[0]
     print(json.dumps({"columns": columns, "rows": rows, "summary": summary}))
 
 
