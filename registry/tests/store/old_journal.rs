@@ -1,7 +1,8 @@
 //! A data directory of release 0.1.0 that was killed: records in its journal are in the database after the next start.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use registry::{
@@ -28,7 +29,10 @@ fn unpacked() -> TempDir {
     let database = zstd::decode_all(File::open(Path::new(RELEASE).join("lathe.db.zst")).unwrap()).unwrap();
     fs::write(data.join("lathe.db"), database).unwrap();
     fs::copy(journal(), data.join("journal-a")).unwrap();
-    fs::copy(Path::new(RELEASE).join("keys/master.key"), data.join("keys/master.key")).unwrap();
+    let key = data.join("keys/master.key");
+    fs::copy(Path::new(RELEASE).join("keys/master.key"), &key).unwrap();
+    // A checkout lets others read it.
+    fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
     folder
 }
 
