@@ -32,7 +32,8 @@ fn assert_private(data: &Path) {
     let mut found = Vec::new();
     everything_in(data.to_owned(), &mut found);
     let open: Vec<_> = found.iter().filter(|path| path.exists() && mode(path) & 0o077 != 0).collect();
-    assert!(found.len() > 5 && open.is_empty(), "other users may read {open:?}");
+    // The directory, its keys and the database. The log of the database is there while the database is open.
+    assert!(found.len() > 3 && open.is_empty(), "other users may read {open:?} of {found:?}");
 }
 
 /// The harness creates the directory before the server does, with permissions for everybody.
