@@ -118,7 +118,7 @@ pub struct Record {
     pub end: Option<RunEnd<RawJson>>,
 }
 
-/// What is added to the record of runs. The record only grows.
+/// An addition to the record of runs, which only grows.
 #[derive(Clone, Debug)]
 pub enum RecordEvent {
     /// Runs start: one, or the inputs of an operation in their order. All of them are recorded, or none.
@@ -147,7 +147,7 @@ pub struct FinishedRun {
     pub answers: Option<NewAnswers>,
 }
 
-/// What is rolled back.
+/// The conversation or the simulation that a rollback takes runs out of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rollback {
     /// A conversation, or one interaction of it.

@@ -76,9 +76,12 @@ async fn health_is_public() {
     assert_eq!(app.request("GET", "/health/live").send().await.status, StatusCode::OK);
     for path in ["/health/ready", "/health/ready/"] {
         // A server is not ready while its disk takes seconds for a write.
-        while app.request("GET", path).send().await.status != StatusCode::OK {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
+        let ready = async {
+            while app.request("GET", path).send().await.status != StatusCode::OK {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_mins(1), ready).await.expect(path);
     }
 }
 

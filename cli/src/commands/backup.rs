@@ -36,7 +36,7 @@ pub struct BackupArguments {
     data: DataArguments,
 }
 
-/// What a backup is made from.
+/// The data directory, the database and the repositories that a backup copies.
 struct Source {
     data: DataDir,
     store: Store,

@@ -1,6 +1,6 @@
 //! The store: one method per use case, each with its own transaction, each for one organisation.
 //!
-//! One task writes, and commits in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
+//! One task does all writes and commits them in groups ([`writer`]). Two small pools of read-only connections serve the reads: one the
 //! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
 //! visible. Rows of other organisations are absent.
 

@@ -15,7 +15,7 @@ const MAY_WRITE: &str = "PRAGMA query_only = OFF";
 
 impl Store {
     /// Writes the database to a new file, beside a running server. The copy has everything that was committed before the call.
-    /// It is not flushed.
+    /// The caller flushes the file.
     pub async fn snapshot(&self, path: &Path) -> Result<()> {
         let path = path.to_str().ok_or_else(|| Error::StorageFailing {
             detail: format!("SQLite cannot write to {}: the path is not UTF-8", path.display()),

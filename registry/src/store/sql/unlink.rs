@@ -20,7 +20,7 @@ macro_rules! unlink {
 const UNLINK_CONVERSATION: &str = unlink!("conversation_id = $2 AND ($5 IS NULL OR interaction_id = $5)");
 const UNLINK_SIMULATION: &str = unlink!("simulation_run_id = $2");
 
-/// Who takes runs out of what they belong to, and when.
+/// The user who takes runs out of a conversation or a simulation, and the time.
 pub(super) struct Unlinking<'a> {
     pub organization: &'a OrganizationId,
     pub by: &'a UserId,
