@@ -15,47 +15,69 @@ pub struct Migration {
     pub down: &'static str,
 }
 
+/// The migrations of one kind of database.
+#[derive(Clone, Copy, Debug)]
+pub struct Migrations {
+    /// Creates the table of applied migrations, unless it exists.
+    pub table: &'static str,
+    /// In order.
+    pub list: &'static [Migration],
+}
+
 /// Embeds both files of a migration.
 macro_rules! migration {
-    ($number:literal, $name:literal) => {
+    ($folder:literal, $number:literal, $name:literal) => {
         Migration {
             number: $number,
             name: $name,
-            up: include_str!(concat!("../sqlite/", $name, ".up.sql")),
-            down: include_str!(concat!("../sqlite/", $name, ".down.sql")),
+            up: include_str!(concat!("../", $folder, "/", $name, ".up.sql")),
+            down: include_str!(concat!("../", $folder, "/", $name, ".down.sql")),
         }
     };
 }
 
-/// The migrations for SQLite, in order.
-pub const SQLITE: &[Migration] = &[
-    migration!(1, "0001_accounts"),
-    migration!(2, "0002_tools"),
-    migration!(3, "0003_history"),
-    migration!(4, "0004_identity"),
-    migration!(5, "0005_tool_sequence"),
-    migration!(6, "0006_operations"),
-    migration!(7, "0007_positions"),
-    migration!(8, "0008_history_order"),
-    migration!(9, "0009_redaction"),
-    migration!(10, "0010_ledger"),
-    migration!(11, "0011_effects"),
-    migration!(12, "0012_tapes"),
-    migration!(13, "0013_recorded_answers"),
-    migration!(14, "0014_attestations"),
-    migration!(15, "0015_simulations"),
-    migration!(16, "0016_failed_builds"),
-    migration!(17, "0017_search"),
-    migration!(18, "0018_caller"),
-];
+pub const SQLITE: Migrations = Migrations {
+    table: "CREATE TABLE IF NOT EXISTS schema_migrations (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
+    ) STRICT",
+    list: &[
+        migration!("sqlite", 1, "0001_accounts"),
+        migration!("sqlite", 2, "0002_tools"),
+        migration!("sqlite", 3, "0003_history"),
+        migration!("sqlite", 4, "0004_identity"),
+        migration!("sqlite", 5, "0005_tool_sequence"),
+        migration!("sqlite", 6, "0006_operations"),
+        migration!("sqlite", 7, "0007_positions"),
+        migration!("sqlite", 8, "0008_history_order"),
+        migration!("sqlite", 9, "0009_redaction"),
+        migration!("sqlite", 10, "0010_ledger"),
+        migration!("sqlite", 11, "0011_effects"),
+        migration!("sqlite", 12, "0012_tapes"),
+        migration!("sqlite", 13, "0013_recorded_answers"),
+        migration!("sqlite", 14, "0014_attestations"),
+        migration!("sqlite", 15, "0015_simulations"),
+        migration!("sqlite", 16, "0016_failed_builds"),
+        migration!("sqlite", 17, "0017_search"),
+        migration!("sqlite", 18, "0018_caller"),
+        migration!("sqlite", 19, "0019_words"),
+    ],
+};
+
+/// The tables of Postgres begin with those that SQLite has after its nineteenth migration.
+pub const POSTGRES: Migrations = Migrations {
+    table: "CREATE TABLE IF NOT EXISTS schema_migrations (
+        number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
+    )",
+    list: &[migration!("postgres", 1, "0001_tables")],
+};
 
 #[cfg(test)]
 mod tests {
-    use super::SQLITE;
+    use super::{POSTGRES, SQLITE};
 
     #[test]
     fn migrations_are_numbered_without_gaps_and_named_by_their_number() {
-        for (number, migration) in (1..).zip(SQLITE) {
+        for (number, migration) in [SQLITE, POSTGRES].into_iter().flat_map(|migrations| (1..).zip(migrations.list)) {
             assert_eq!(migration.number, number);
             assert!(migration.name.starts_with(&format!("{number:04}_")), "{}", migration.name);
             assert!(!migration.up.trim().is_empty() && !migration.down.trim().is_empty());

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use sqlx::SqlitePool;
-
 use super::callable_cache::CallableCache;
 use super::data_keys::DataKeys;
-use super::disk_space::DiskSpace;
+use super::database::{Database, Pool};
 use super::page_tokens::PageTokens;
 use super::queued::Work;
 use super::retention::Retention;
@@ -27,7 +25,8 @@ use crate::secrets::KeyRing;
 pub struct Store(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
-    pub readers: SqlitePool,
+    pub database: Arc<dyn Database>,
+    pub readers: Arc<dyn Pool>,
     pub lists: ListPool,
     pub writer: Writer,
     pub keys: KeyRing,
@@ -40,7 +39,6 @@ pub(super) struct Inner {
     pub callables: Arc<CallableCache>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
-    pub disk_space: DiskSpace,
 }
 
 impl Store {
@@ -65,7 +63,7 @@ impl Store {
         &self.0.page_tokens
     }
 
-    pub(super) fn readers(&self) -> &SqlitePool {
+    pub(super) fn readers(&self) -> &Arc<dyn Pool> {
         &self.0.readers
     }
 

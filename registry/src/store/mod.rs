@@ -6,13 +6,15 @@
 
 mod callable_cache;
 mod data_keys;
-mod disk_space;
+mod database;
+mod deadline;
 mod handle;
 mod old_journal;
 mod page_tokens;
 mod queued;
 mod retention;
 mod sql;
+mod sqlite;
 mod storage_health;
 mod token_cache;
 mod ttl_cache;
@@ -28,13 +30,13 @@ use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use callable_cache::callable_cache;
 use data_keys::DataKeys;
-use disk_space::DiskSpace;
+use database::Database;
 use handle::Inner;
 pub use handle::Store;
 use page_tokens::PageTokens;
 use retention::Retention;
 use sql::listing::ListPool;
-use sql::open::Database;
+use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;
 use writer::{Writer, WriterSetup};
@@ -68,17 +70,17 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     let StoreOptions { data, keys, clock, config } = options;
     // Comes first, because migrations of the database cannot be undone.
     old_journal::check(data.root())?;
-    let database = Database { path: data.database(), bytes_max: config.database_bytes_max };
+    let database: Arc<dyn Database> = Arc::new(Sqlite::new(data.database(), config.database_bytes_max));
     let connection = database.create(&clock).await?;
-    let disk_space = DiskSpace::of(&database);
     let readers = database.readers(config.reader_connections).await?;
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
     let callables = Arc::new(callable_cache());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let cache = callables.clone();
     let on_commit = Box::new(move || cache.clear());
-    let writer = Writer::start(WriterSetup { connection, database, retention, on_commit });
+    let writer = Writer::start(WriterSetup { connection, database: database.clone(), retention, on_commit });
     Ok(Inner {
+        database,
         readers,
         lists,
         writer,
@@ -92,6 +94,5 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         callables,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
-        disk_space,
     })
 }

@@ -3,24 +3,23 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use sqlx::SqliteConnection;
 use tokio::sync::oneshot;
 
+use super::database::Connection;
 use super::sql::record_rows::RecordRows;
 use crate::error::{Error, Result};
 
 pub(super) type Writing<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
 
 /// The statements of one use case inside a transaction.
-pub(super) trait Work<T>: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
+pub(super) trait Work<T>: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T> + Send + 'static {}
 
-impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut SqliteConnection) -> Writing<'c, T> + Send + 'static {}
+impl<T, F> Work<T> for F where F: for<'c> FnOnce(&'c mut Connection) -> Writing<'c, T> + Send + 'static {}
 
 /// A queued write of any result type.
 pub(super) trait Job: Send {
     /// Runs the statements. Returns `false` when they failed and their savepoint must be rolled back.
-    fn apply<'c>(&'c mut self, connection: &'c mut SqliteConnection)
-    -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
+    fn apply<'c>(&'c mut self, connection: &'c mut Connection) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
 
     /// Sends the result to the caller, once the commit has succeeded or failed.
     fn reply(self: Box<Self>, committed: Result<()>);
@@ -49,10 +48,7 @@ impl<T, F> Queued<T, F> {
 }
 
 impl<T: Send + 'static, F: Work<T>> Job for Queued<T, F> {
-    fn apply<'c>(
-        &'c mut self,
-        connection: &'c mut SqliteConnection,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>> {
+    fn apply<'c>(&'c mut self, connection: &'c mut Connection) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return false };
             let result = work(connection).await;

@@ -4,14 +4,15 @@
 //! A commit waits for the disk. Writes that arrive meanwhile share the next commit. A single write is committed
 //! immediately. The caller gets the result after the commit of its group.
 
+use std::sync::Arc;
+
 use metrics::gauge;
-use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::database::{Connection, Database};
 use super::queued::{Job, Queued, QueuedRecord, Work};
 use super::retention::Retention;
 use super::sql::group::Group;
-use super::sql::open::{self, Database};
 use super::sql::record_rows::RecordRows;
 use crate::error::{Error, Result};
 use crate::metrics::{WRITES_WAITING, number};
@@ -36,8 +37,8 @@ pub(super) struct Writer {
 
 /// The parts that a writer is made of.
 pub(super) struct WriterSetup {
-    pub connection: SqliteConnection,
-    pub database: Database,
+    pub connection: Connection,
+    pub database: Arc<dyn Database>,
     pub retention: Retention,
     /// Called after each commit of anything but the record of runs, before the callers get their results.
     pub on_commit: Box<dyn Fn() + Send>,
@@ -89,7 +90,7 @@ async fn run(mut setup: WriterSetup, mut messages: mpsc::Receiver<Message>) {
         }
     }
     messages.close();
-    open::close(setup.connection).await;
+    setup.connection.close().await;
     if let Some(done) = closing {
         let _ = done.send(());
     }
@@ -129,7 +130,7 @@ async fn commit(setup: &mut WriterSetup, mut group: Group) {
 /// Keeps the old connection when no new one can be opened.
 async fn reconnect(setup: &mut WriterSetup) {
     match setup.database.writer().await {
-        Ok(fresh) => open::close(std::mem::replace(&mut setup.connection, fresh)).await,
+        Ok(fresh) => std::mem::replace(&mut setup.connection, fresh).close().await,
         Err(error) => tracing::error!(%error, "the writer could not reconnect to the database"),
     }
 }
@@ -141,7 +142,7 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::{Database, RecordRows, Retention, Writer, WriterSetup};
+    use super::{Arc, Database, RecordRows, Retention, Writer, WriterSetup};
     use crate::account::OrganizationId;
     use crate::clock::Clock;
     use crate::error::{Error, ErrorKind, Result};
@@ -149,7 +150,9 @@ mod tests {
 
     use crate::invocation_source::InvocationSource;
     use crate::record::RunStart;
+    use crate::store::database::Query;
     use crate::store::sql::run_start::StartRow;
+    use crate::store::sqlite::Sqlite;
 
     const ORGANIZATION: &str = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
         VALUES ('acme', '', x'', 0)";
@@ -159,7 +162,7 @@ mod tests {
     async fn insert(writer: &Writer, number: i64) -> Result<()> {
         let work = writer.write(move |connection| {
             Box::pin(async move {
-                sqlx::query(INSERT).bind(number).execute(connection).await?;
+                Query::new(INSERT).bind(number).execute(connection).await?;
                 Ok(())
             })
         });
@@ -170,7 +173,7 @@ mod tests {
     async fn sabotage(writer: &Writer) -> Result<()> {
         let work = writer.write(|connection| {
             Box::pin(async move {
-                sqlx::query("ROLLBACK").execute(connection).await?;
+                Query::new("ROLLBACK").execute(connection).await?;
                 Ok(())
             })
         });
@@ -180,11 +183,10 @@ mod tests {
     async fn started() -> (tempfile::TempDir, Writer) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lathe.db");
-        let database = || Database { path: path.clone(), bytes_max: None };
-        let connection = database().create(&Clock::system()).await.unwrap();
+        let database: Arc<dyn Database> = Arc::new(Sqlite::new(path, None));
+        let connection = database.create(&Clock::system()).await.unwrap();
         let retention = Retention { time: Duration::ZERO, answers_per_tool_max: 0 };
-        let (database, on_commit) = (database(), Box::new(|| ()));
-        let setup = WriterSetup { connection, database, retention, on_commit };
+        let setup = WriterSetup { connection, database, retention, on_commit: Box::new(|| ()) };
         let writer = Writer::start(setup);
         (folder, writer)
     }
@@ -225,7 +227,7 @@ mod tests {
     async fn execute(writer: &Writer, statement: &'static str) -> Result<()> {
         let work = writer.write(move |connection| {
             Box::pin(async move {
-                sqlx::query(statement).execute(connection).await?;
+                Query::new(statement).execute(connection).await?;
                 Ok(())
             })
         });
@@ -271,7 +273,7 @@ mod tests {
         assert!(broken.unwrap_err().to_string().contains("database"));
         let started = writer.write(|connection| {
             Box::pin(async move {
-                Ok(sqlx::query_scalar::<_, i64>("SELECT count(*) FROM inv_started").fetch_one(connection).await?)
+                Query::new("SELECT count(*) AS runs FROM inv_started").fetch_column::<i64>("runs", connection).await
             })
         });
         assert_eq!(started.await.unwrap(), 2);

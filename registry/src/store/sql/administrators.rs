@@ -1,12 +1,12 @@
 //! The rule that every organisation keeps an administrator.
 
-use super::dialect::Connection;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::role::ADMINISTRATOR;
+use crate::store::database::{Connection, Query};
 
-const COUNT: &str = "SELECT count(*) FROM members m
+const COUNT: &str = "SELECT count(*) AS administrators FROM members m
     LEFT JOIN roles r ON r.organization = m.organization AND r.name = m.role
     WHERE m.organization = $1 AND (m.role = $2 OR r.administers = 1)
         AND EXISTS (SELECT 1 FROM api_keys k WHERE k.organization = m.organization AND k.user_id = m.user_id
@@ -19,7 +19,8 @@ pub(super) async fn require_administrator(
     organization: &OrganizationId,
     now: Timestamp,
 ) -> Result<()> {
-    let query = sqlx::query_scalar(COUNT).bind(organization.as_str()).bind(ADMINISTRATOR);
-    let administrators: i64 = query.bind(now.as_milliseconds()).fetch_one(connection).await?;
+    let query = Query::new(COUNT).bind(organization.as_str()).bind(ADMINISTRATOR);
+    let query = query.bind(now.as_milliseconds());
+    let administrators: i64 = query.fetch_column("administrators", connection).await?;
     if administrators == 0 { Err(Error::LastAdministrator) } else { Ok(()) }
 }

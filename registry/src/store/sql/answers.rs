@@ -2,7 +2,6 @@
 
 use zeroize::Zeroizing;
 
-use super::dialect::Connection;
 use super::row::get;
 use super::tapes::BLOCKING_BYTES_MIN;
 use crate::account::OrganizationId;
@@ -10,23 +9,18 @@ use crate::answer::{NewAnswers, RecordedAnswer, SealedAnswer};
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
 use crate::secrets::{AnswerTo, DataKey};
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
 /// Answers deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;
 
-const ONE: &str = concat!(
-    "SELECT sealed FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request = $3 AND expires_at > ",
-    database_now!()
-);
+const ONE: &str =
+    "SELECT sealed FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request = $3 AND expires_at > {now}";
 
-const DELETE_EXPIRED: &str = concat!(
-    "DELETE FROM recorded_answers WHERE (organization, tool, request) IN
-    (SELECT organization, tool, request FROM recorded_answers WHERE expires_at <= ",
-    database_now!(),
-    " ORDER BY expires_at LIMIT $1)"
-);
+const DELETE_EXPIRED: &str = "DELETE FROM recorded_answers WHERE (organization, tool, request) IN
+    (SELECT organization, tool, request FROM recorded_answers WHERE expires_at <= {now} ORDER BY expires_at LIMIT $1)";
 
 impl Store {
     /// Seals the answers to a tool's requests with its organisation's key, for the record of the run's end.
@@ -61,7 +55,7 @@ impl Store {
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let key = self.data_key(organization).await?;
         let request = key.request_digest(tool, request);
-        let query = sqlx::query(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
+        let query = Query::new(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let to = AnswerTo { organization, tool, request: &request };
         key.open_answer(to, get(&row, "sealed")?).map(Some)
@@ -86,5 +80,5 @@ fn seal(key: &DataKey, of: ToolRef<'_>, answer: RecordedAnswer) -> Result<Sealed
 }
 
 async fn delete_expired(connection: &mut Connection) -> Result<u64> {
-    Ok(sqlx::query(DELETE_EXPIRED).bind(DELETED_MAX).execute(connection).await?.rows_affected())
+    Ok(Query::new(DELETE_EXPIRED).bind(DELETED_MAX).execute(connection).await?)
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::administrators::require_administrator;
 use super::counts::{require_changed, require_within};
-use super::dialect::{Connection, Row};
 use super::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::api_key::{self, ApiKey, ApiKeyId, NewApiKey};
@@ -14,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::invalid_value::InvalidValue;
 use crate::page::{Page, Slice};
 use crate::secrets::{KeyRing, keyed_hash};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
 /// Valid keys of one user: one per machine and purpose, and some more for rotation.
@@ -26,7 +26,7 @@ const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NU
     ORDER BY sequence DESC LIMIT $4";
 
 /// The highest position of a key in the organisation `$1`.
-const MOST: &str = "SELECT keys_made FROM organizations WHERE organization = $1";
+const MOST: &str = "SELECT keys_made AS most FROM organizations WHERE organization = $1";
 
 const NEXT: &str = "UPDATE organizations SET keys_made = keys_made + 1 WHERE organization = $1 RETURNING keys_made";
 
@@ -83,7 +83,7 @@ impl Store {
     ) -> Result<Slice<ApiKey>> {
         let list = ["keys", organization.as_str()];
         let last = self.last_shown(&list, page, MOST).await?.unwrap_or(u64::MAX);
-        let query = sqlx::query(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
+        let query = Query::new(LIST).bind(organization.as_str()).bind(user.map(UserId::as_str));
         let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.readers()).await?;
         let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(ApiKey, u64)| self.page_tokens().seal(&list, *sequence);
@@ -122,8 +122,9 @@ pub(super) fn issue(organization: &OrganizationId, user: &UserId) -> IssuedKey {
 
 pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, insert: Insert<'_>) -> Result<()> {
     let Insert { keys, now, new } = insert;
-    let next: i64 = sqlx::query_scalar(NEXT).bind(key.organization.as_str()).fetch_one(&mut *connection).await?;
-    sqlx::query(
+    let next: i64 =
+        Query::new(NEXT).bind(key.organization.as_str()).fetch_column("keys_made", &mut *connection).await?;
+    Query::new(
         "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at, name, expires_at, sequence)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
@@ -147,7 +148,7 @@ fn require_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<()> {
 }
 
 async fn require_user(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
-    let query = sqlx::query("SELECT user_id FROM members WHERE organization = $1 AND user_id = $2");
+    let query = Query::new("SELECT user_id FROM members WHERE organization = $1 AND user_id = $2");
     let found = query.bind(organization.as_str()).bind(user.as_str()).fetch_optional(connection).await?;
     found.map(|_| ()).ok_or_else(|| Error::UserUnknown { user: user.clone() })
 }
@@ -170,17 +171,21 @@ fn limits(key: &IssuedKey, keys_max: u32) -> [Limit<'_>; 2] {
 impl Limit<'_> {
     /// Fails when the keys, including a new key, exceed the limit.
     async fn check(&self, connection: &mut Connection, now: Timestamp) -> Result<()> {
-        let count = "SELECT count(*) FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
+        let count = "SELECT count(*) AS keys FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
-        let query = sqlx::query_scalar(count).bind(self.organization).bind(self.user);
-        require_within(self.keys_max, query.bind(now.as_milliseconds()).fetch_one(connection).await?, self.what)
+        let query = Query::new(count).bind(self.organization).bind(self.user);
+        require_within(
+            self.keys_max,
+            query.bind(now.as_milliseconds()).fetch_column("keys", connection).await?,
+            self.what,
+        )
     }
 }
 
 /// Deletes old invalid keys of the user, so that creating and revoking keys does not fill the disk.
 async fn delete_old_invalid(connection: &mut Connection, key: &IssuedKey, now: Timestamp) -> Result<()> {
     for statement in [old_invalid!("DELETE FROM tokens"), old_invalid!("DELETE FROM api_keys")] {
-        let query = sqlx::query(statement).bind(key.organization.as_str()).bind(key.user.as_str());
+        let query = Query::new(statement).bind(key.organization.as_str()).bind(key.user.as_str());
         query.bind(now.as_milliseconds()).bind(INVALID_PER_USER_MAX).execute(&mut *connection).await?;
     }
     Ok(())
@@ -197,10 +202,10 @@ impl Revocation {
     async fn apply(&self, connection: &mut Connection) -> Result<()> {
         let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
             WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
-        let query = sqlx::query(update).bind(self.organization.as_str()).bind(self.id.as_str());
+        let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
-        require_changed(query.execute(&mut *connection).await?.rows_affected(), "api key")?;
-        sqlx::query("DELETE FROM tokens WHERE api_key_id = $1").bind(self.id.as_str()).execute(connection).await?;
+        require_changed(query.execute(&mut *connection).await?, "api key")?;
+        Query::new("DELETE FROM tokens WHERE api_key_id = $1").bind(self.id.as_str()).execute(connection).await?;
         Ok(())
     }
 }

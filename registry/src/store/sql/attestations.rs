@@ -1,12 +1,12 @@
 //! Attestations: stored with their version, read to verify it.
 
-use super::dialect::Connection;
 use super::row::{get, parsed, timestamp, version};
 use crate::account::OrganizationId;
 use crate::attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::secrets::{PublicKey, SigningKey};
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool_version::ToolVersion;
 
@@ -37,14 +37,14 @@ impl Store {
 
     /// Lists the keys that have signed versions of the organisation, oldest first.
     pub async fn signing_keys(&self, organization: &OrganizationId) -> Result<Vec<SigningKeyInUse>> {
-        let rows = sqlx::query(KEYS).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let rows = Query::new(KEYS).bind(organization.as_str()).fetch_all(self.readers()).await?;
         let read = |row| Ok(SigningKeyInUse { key: public_key(row)?, since: timestamp(row, "created_at")? });
         rows.iter().map(read).collect()
     }
 
     /// Returns the attestation of a version. Versions of early releases have none.
     pub async fn attestation(&self, of: &ToolVersion) -> Result<Option<Attestation>> {
-        let query = sqlx::query(GET).bind(of.organization.as_str()).bind(of.id.as_str());
+        let query = Query::new(GET).bind(of.organization.as_str()).bind(of.id.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         Ok(Some(Attestation {
             version: of.version,
@@ -57,12 +57,12 @@ impl Store {
     /// Returns the next bills of materials of all organisations after that of a version, or the first ones.
     pub async fn bills_of_materials(&self, last: Option<&(OrganizationId, VersionId)>) -> Result<Vec<BillOfMaterials>> {
         let (organization, version) = last.map_or(("", ""), |(organization, id)| (organization.as_str(), id.as_str()));
-        let query = sqlx::query(BILLS).bind(organization).bind(version).bind(BILLS_READ_MAX);
+        let query = Query::new(BILLS).bind(organization).bind(version).bind(BILLS_READ_MAX);
         query.fetch_all(self.readers()).await?.iter().map(bill).collect()
     }
 }
 
-fn bill(row: &super::dialect::Row) -> Result<BillOfMaterials> {
+fn bill(row: &crate::store::database::Row) -> Result<BillOfMaterials> {
     Ok(BillOfMaterials {
         organization: parsed(row, "organization")?,
         tool: parsed(row, "tool")?,
@@ -79,13 +79,13 @@ pub(super) async fn insert(connection: &mut Connection, of: &ToolVersion, attest
         return Err(Error::LeaseLost);
     }
     let (organization, key) = (of.organization.as_str(), attestation.signed_by.as_bytes().as_slice());
-    let query = sqlx::query(INSERT_KEY).bind(organization).bind(key).bind(of.created_at.as_milliseconds());
+    let query = Query::new(INSERT_KEY).bind(organization).bind(key).bind(of.created_at.as_milliseconds());
     query.execute(&mut *connection).await?;
-    let query = sqlx::query(INSERT).bind(organization).bind(of.id.as_str()).bind(key);
+    let query = Query::new(INSERT).bind(organization).bind(of.id.as_str()).bind(key);
     query.bind(attestation.provenance.as_str()).bind(attestation.sbom.as_str()).execute(connection).await?;
     Ok(())
 }
 
-fn public_key(row: &super::dialect::Row) -> Result<PublicKey> {
+fn public_key(row: &crate::store::database::Row) -> Result<PublicKey> {
     PublicKey::from_bytes(get(row, "public_key")?)
 }

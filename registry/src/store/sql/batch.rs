@@ -1,39 +1,24 @@
-//! Several statements in one call of the database. A call wakes the database's thread and its caller again, which takes longer
-//! than a small statement.
+//! Several statements in as few calls of the database as it allows. A call costs more than a small statement.
 
-use sqlx::AssertSqlSafe;
-
-use super::dialect::{Connection, Row};
 use super::list::List;
 use crate::error::Result;
+use crate::store::database::{Connection, Query, Row};
 
-/// Statements that run together, in their order. The texts of statements come from the program.
+/// Statements that run together, in their order.
 #[derive(Default)]
-pub(super) struct Batch {
-    text: String,
-    lists: Vec<String>,
-}
+pub(super) struct Batch(Vec<Query>);
 
 impl Batch {
     /// Adds a statement without values.
     pub fn push(&mut self, statement: &'static str) {
-        self.add(statement);
+        self.0.push(Query::new(statement));
     }
 
     /// Adds a statement with a list as `$1`, unless the list is empty.
     pub fn insert(&mut self, statement: &'static str, list: List) {
         if let Some(list) = list.bound() {
-            self.lists.push(list);
-            let number = format!("${}", self.lists.len());
-            self.add(&statement.replace("$1", &number));
+            self.0.push(Query::new(statement).bind(list));
         }
-    }
-
-    fn add(&mut self, statement: &str) {
-        if !self.text.is_empty() {
-            self.text.push_str("; ");
-        }
-        self.text.push_str(statement);
     }
 
     /// Runs the statements and forgets them.
@@ -43,11 +28,6 @@ impl Batch {
 
     /// Like [`Batch::run`], and returns the rows of all statements.
     pub async fn rows(&mut self, connection: &mut Connection) -> Result<Vec<Row>> {
-        let Self { text, lists } = std::mem::take(self);
-        if text.is_empty() {
-            return Ok(Vec::new());
-        }
-        let query = sqlx::query(AssertSqlSafe(text));
-        Ok(lists.into_iter().fold(query, |query, list| query.bind(list)).fetch_all(connection).await?)
+        Ok(connection.run_all(std::mem::take(&mut self.0)).await?)
     }
 }

@@ -1,6 +1,5 @@
 //! Recording failed builds, and reading builds with their logs.
 
-use super::dialect::Row;
 use super::leases::release;
 use super::row::{exact_text, get, parsed, parsed_option, timestamp, version};
 use crate::account::OrganizationId;
@@ -8,6 +7,7 @@ use crate::build::{Build, BuildReference, BuildState, FailedBuild};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::lease::Lease;
+use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 
 const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
@@ -36,7 +36,7 @@ impl Store {
         self.write(move |connection| {
             Box::pin(async move {
                 release(connection, &lease).await?;
-                let query = sqlx::query(FAIL).bind(lease.organization.as_str()).bind(lease.build.as_str());
+                let query = Query::new(FAIL).bind(lease.organization.as_str()).bind(lease.build.as_str());
                 let query = query.bind(failed.stage).bind(failed.message.into_bytes()).bind(failed.log.into_bytes());
                 query.bind(now.as_milliseconds()).execute(connection).await?;
                 Ok(())
@@ -48,8 +48,8 @@ impl Store {
     /// Finds a build by its own id or by that of its version.
     pub async fn get_build(&self, organization: &OrganizationId, which: &BuildReference) -> Result<Option<Build>> {
         let query = match which {
-            BuildReference::Build(id) => sqlx::query(BY_BUILD).bind(organization.as_str()).bind(id.as_str()),
-            BuildReference::Version(id) => sqlx::query(BY_VERSION).bind(organization.as_str()).bind(id.as_str()),
+            BuildReference::Build(id) => Query::new(BY_BUILD).bind(organization.as_str()).bind(id.as_str()),
+            BuildReference::Version(id) => Query::new(BY_VERSION).bind(organization.as_str()).bind(id.as_str()),
         };
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }

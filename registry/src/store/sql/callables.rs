@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::dialect::Connection;
 use super::row::parsed;
 use super::{variables, versions};
 use crate::account::OrganizationId;
@@ -10,6 +9,7 @@ use crate::callable::Callable;
 use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::ids::ToolId;
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
@@ -40,7 +40,7 @@ impl Store {
 
 async fn read(connection: &mut Connection, of: ToolRef<'_>, constraint: &Constraint) -> Result<Option<Callable>> {
     let Some(version) = versions::resolve(connection, of, constraint).await? else { return Ok(None) };
-    let query = sqlx::query(NAME).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(NAME).bind(of.organization.as_str()).bind(of.tool.as_str());
     let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(None) };
     let tool_name = parsed(&row, "name")?;
     let variables = variables::sealed(connection, of).await?;

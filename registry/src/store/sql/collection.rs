@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::dialect::Row;
 use super::row::{get, json, parsed, parsed_option, unsigned};
 use crate::build::OldBuilds;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::Result;
+use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::tool_version::VersionSettings;
 
@@ -20,7 +20,8 @@ const VERSIONS: &str =
     "SELECT organization, version_id, image_digest, bundle_digest, component_digest, settings FROM versions
     WHERE (organization, version_id) > ($1, $2) ORDER BY organization, version_id LIMIT $3";
 
-const OLD_BUILDS: &str = "SELECT count(*) AS builds, coalesce(sum(length(log)), 0) AS bytes FROM builds
+const OLD_BUILDS: &str =
+    "SELECT count(*) AS builds, CAST(coalesce(sum(octet_length(log)), 0) AS BIGINT) AS bytes FROM builds
     WHERE state = 'failed' AND finished_at < $1";
 
 const DELETE_OLD_BUILDS: &str = "DELETE FROM builds WHERE (organization, build) IN
@@ -31,7 +32,7 @@ impl Store {
     pub async fn artifacts_in_use(&self) -> Result<HashSet<Digest>> {
         let (mut used, mut last) = (HashSet::new(), (String::new(), String::new()));
         loop {
-            let query = sqlx::query(VERSIONS).bind(last.0).bind(last.1).bind(VERSIONS_READ_MAX);
+            let query = Query::new(VERSIONS).bind(last.0).bind(last.1).bind(VERSIONS_READ_MAX);
             let rows = query.fetch_all(self.readers()).await?;
             let Some(row) = rows.last() else { return Ok(used) };
             last = (get(row, "organization")?, get(row, "version_id")?);
@@ -43,7 +44,7 @@ impl Store {
 
     /// Counts the builds that failed before a time.
     pub async fn count_old_builds(&self, before: Timestamp) -> Result<OldBuilds> {
-        let row = sqlx::query(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.readers()).await?;
+        let row = Query::new(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.readers()).await?;
         Ok(OldBuilds { count: unsigned(&row, "builds")?, bytes: unsigned(&row, "bytes")? })
     }
 
@@ -53,8 +54,8 @@ impl Store {
         loop {
             let batch = self.write(move |connection| {
                 Box::pin(async move {
-                    let query = sqlx::query(DELETE_OLD_BUILDS).bind(before.as_milliseconds()).bind(BUILDS_DELETED_MAX);
-                    Ok(query.execute(connection).await?.rows_affected())
+                    let query = Query::new(DELETE_OLD_BUILDS).bind(before.as_milliseconds()).bind(BUILDS_DELETED_MAX);
+                    Ok(query.execute(connection).await?)
                 })
             });
             match batch.await? {

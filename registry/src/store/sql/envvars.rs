@@ -1,7 +1,6 @@
 //! Changing the variables of a tool, all or nothing. All values are sealed, also those of plain variables.
 
 use super::counts::require_within;
-use super::dialect::{Connection, is_conflict};
 use super::keys::data_key;
 use super::row::version;
 use super::tool_edit::ToolEdit;
@@ -11,6 +10,7 @@ use crate::invalid_value::InvalidValue;
 use crate::names::EnvvarName;
 use crate::principal::Principal;
 use crate::secrets::{DataKey, KeyRing, SealedFor};
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue};
 
@@ -19,16 +19,10 @@ const VARIABLES_MAX: u64 = 100;
 /// Bytes of a value. Fits a certificate chain.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
 
-const REQUIRED_BY: &str = concat!(
-    "SELECT major, minor, patch FROM versions v
+const REQUIRED_BY: &str = "SELECT major, minor, patch FROM versions v
     WHERE organization = $1 AND tool = $2 AND deprecated = 0 AND (
-        $3 IN ",
-    members_of!("v.required_envvars"),
-    " OR $3 IN ",
-    members_of!("v.required_secret_envvars"),
-    ")
-    ORDER BY major DESC, minor DESC, patch DESC LIMIT 1"
-);
+        $3 IN {members v.required_envvars} OR $3 IN {members v.required_secret_envvars})
+    ORDER BY major DESC, minor DESC, patch DESC LIMIT 1";
 
 /// An open transaction on the variables of a tool, with the key that seals them.
 struct VariableEditor<'a> {
@@ -82,15 +76,14 @@ impl<'a> VariableEditor<'a> {
 
     async fn delete(&mut self, name: &EnvvarName) -> Result<()> {
         let query =
-            sqlx::query(REQUIRED_BY).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
+            Query::new(REQUIRED_BY).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let required_by = query.bind(name.as_str()).fetch_optional(&mut *self.connection).await?;
         if let Some(row) = required_by {
             return Err(Error::VariableRequired { name: name.clone(), version: version(&row)? });
         }
         let statement = "DELETE FROM envvars WHERE organization = $1 AND tool = $2 AND name = $3";
-        let query =
-            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
-        let deleted = query.bind(name.as_str()).execute(&mut *self.connection).await?.rows_affected();
+        let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
+        let deleted = query.bind(name.as_str()).execute(&mut *self.connection).await?;
         existed(deleted, name)
     }
 
@@ -98,11 +91,10 @@ impl<'a> VariableEditor<'a> {
         let sealed = self.seal(&update.name, &update.value)?;
         let statement = "UPDATE envvars SET sealed = $4, key_id = $5, updated_by = $6, updated_at = $7
             WHERE organization = $1 AND tool = $2 AND name = $3";
-        let query =
-            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
+        let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(update.name.as_str()).bind(sealed).bind(self.key.id());
         let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
-        existed(query.execute(&mut *self.connection).await?.rows_affected(), &update.name)
+        existed(query.execute(&mut *self.connection).await?, &update.name)
     }
 
     async fn insert(&mut self, insert: &EnvvarInsert) -> Result<()> {
@@ -110,12 +102,13 @@ impl<'a> VariableEditor<'a> {
         let statement = "INSERT INTO envvars
             (organization, tool, name, is_secret, sealed, key_id, creator, updated_by, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8)";
-        let query =
-            sqlx::query(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
+        let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let query = query.bind(insert.name.as_str()).bind(insert.is_secret).bind(sealed).bind(self.key.id());
         let query = query.bind(self.edit.principal.user.as_str()).bind(self.edit.now.as_milliseconds());
         match query.execute(&mut *self.connection).await {
-            Err(error) if is_conflict(&error) => Err(Error::Exists { what: "variable", name: insert.name.to_string() }),
+            Err(failure) if failure.is_conflict() => {
+                Err(Error::Exists { what: "variable", name: insert.name.to_string() })
+            }
             other => other.map(|_| ()).map_err(Error::from),
         }
     }
@@ -126,10 +119,13 @@ impl<'a> VariableEditor<'a> {
     }
 
     async fn check_count(&mut self) -> Result<()> {
-        let statement = "SELECT count(*) FROM envvars WHERE organization = $1 AND tool = $2";
-        let query =
-            sqlx::query_scalar(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
-        require_within(VARIABLES_MAX, query.fetch_one(&mut *self.connection).await?, "variables per tool")
+        let statement = "SELECT count(*) AS variables FROM envvars WHERE organization = $1 AND tool = $2";
+        let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
+        require_within(
+            VARIABLES_MAX,
+            query.fetch_column("variables", &mut *self.connection).await?,
+            "variables per tool",
+        )
     }
 }
 

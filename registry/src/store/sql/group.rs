@@ -4,16 +4,19 @@ use metrics::{counter, histogram};
 use tokio::time::Instant;
 
 use super::batch::Batch;
-use super::dialect::Connection;
 use super::insert_records::RecordGroup;
 use super::record_rows::RecordRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::store::database::{Connection, Query};
 use crate::store::queued::{Job, QueuedRecord};
 use crate::store::retention::Retention;
 
-/// Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
-const BEGIN: &str = "BEGIN IMMEDIATE";
+/// Begins a transaction that inserts into the record of runs only. Nothing else changes its rows.
+const BEGIN: &str = "{begin}";
+
+/// Begins a transaction with other writes. They read before they write, so only one such transaction runs at a time.
+const BEGIN_ALONE: &str = "{begin alone}";
 
 /// The writes of one commit: the record of runs, and all others.
 #[derive(Default)]
@@ -43,6 +46,10 @@ impl Group {
         committed
     }
 
+    const fn begin(&self) -> &'static str {
+        if self.jobs.is_empty() { BEGIN } else { BEGIN_ALONE }
+    }
+
     /// Replies to all callers.
     pub fn reply(self, committed: &Result<()>) {
         let committed = || committed.as_ref().copied().map_err(repeated);
@@ -52,13 +59,13 @@ impl Group {
 
     async fn transaction(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
         if self.records.is_empty() {
-            execute(connection, BEGIN).await?;
+            execute(connection, BEGIN_ALONE).await?;
             return run(connection, &mut self.jobs).await;
         }
         match self.insert_records(connection, retention).await {
             Err(error) if is_of_the_rows(&error) => {
                 execute(connection, "ROLLBACK").await?;
-                execute(connection, BEGIN).await?;
+                execute(connection, self.begin()).await?;
                 for record in &mut self.records {
                     record.result = insert_alone(connection, &mut record.rows, retention).await?;
                 }
@@ -74,7 +81,7 @@ impl Group {
     async fn insert_records(&mut self, connection: &mut Connection, retention: Retention) -> Result<()> {
         let members = self.records.iter().map(|record| &record.rows).collect();
         let mut batch = Batch::default();
-        batch.push(BEGIN);
+        batch.push(self.begin());
         let refused = RecordGroup { members, retention }.insert(connection, &mut batch).await?;
         if self.jobs.is_empty() {
             batch.push("COMMIT");
@@ -140,7 +147,7 @@ async fn run(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(
 }
 
 async fn execute(connection: &mut Connection, statement: &'static str) -> Result<()> {
-    sqlx::query(statement).execute(connection).await?;
+    connection.run_all(vec![Query::new(statement)]).await?;
     Ok(())
 }
 

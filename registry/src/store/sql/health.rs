@@ -1,7 +1,7 @@
 //! The check that the database accepts writes.
 
-use super::dialect::TOUCH;
 use crate::error::{Error, Result};
+use crate::store::database::Query;
 use crate::store::handle::Store;
 use crate::store::storage_health::SPACE_BYTES_MIN;
 
@@ -9,14 +9,14 @@ impl Store {
     /// Writes to the disk without a change of data. Fails without a write when the disk has refused a real write recently, or
     /// has no space since: a full disk may accept this small write and refuse a record.
     pub async fn check_writable(&self) -> Result<()> {
-        let has_space = || self.0.disk_space.has(SPACE_BYTES_MIN);
+        let has_space = || self.0.database.has_space(SPACE_BYTES_MIN);
         if self.0.health.is_in_doubt(self.0.clock.now(), has_space) {
             let detail = "the disk refused a write a few seconds ago, or has too little space since".into();
             return Err(Error::StorageFailing { detail });
         }
         let touch = self.0.writer.write(|connection| {
             Box::pin(async move {
-                sqlx::query(TOUCH).execute(connection).await?;
+                Query::new("{touch}").execute(connection).await?;
                 Ok(())
             })
         });

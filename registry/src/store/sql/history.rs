@@ -5,6 +5,7 @@ use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::ids::InvocationId;
 use crate::record::Record;
+use crate::store::database::Query;
 use crate::store::handle::Store;
 
 const ONE: &str = select_invocations!("WHERE s.organization = $1 AND s.invocation = $2");
@@ -15,7 +16,7 @@ impl Store {
         organization: &OrganizationId,
         invocation: &InvocationId,
     ) -> Result<Option<Record>> {
-        let query = sqlx::query(ONE).bind(organization.as_str()).bind(invocation.as_str());
+        let query = Query::new(ONE).bind(organization.as_str()).bind(invocation.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 }

@@ -3,36 +3,36 @@
 use std::collections::BTreeSet;
 
 use super::batch::Batch;
-use super::dialect::Connection;
 use super::record_rows::EndRow;
 use crate::error::Result;
+use crate::store::database::{Connection, Query};
 use crate::store::retention::Retention;
 
 const INSERT_TAPES: &str = "INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
-    SELECT value ->> 'invocation', value ->> 'organization', unhex(value ->> 'sealed'), value ->> 'size',
-        value ->> 'made_at', value ->> 'expires_at'
-    FROM jsonb_each($1)";
+    SELECT invocation, organization, sealed, size, made_at, expires_at
+    FROM {records $1 invocation TEXT, organization TEXT, sealed BYTES, size INTEGER, made_at INTEGER, \
+        expires_at INTEGER} tapes_made";
 
 const INSERT_BODIES: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size)
-    SELECT value ->> 'organization', unhex(value ->> 'digest'), unhex(value ->> 'sealed'), value ->> 'size'
-    FROM jsonb_each($1) WHERE true
-    ON CONFLICT DO NOTHING";
+    SELECT organization, digest, sealed, size
+    FROM {records $1 organization TEXT, digest BYTES, sealed BYTES, size INTEGER} bodies
+    WHERE true ON CONFLICT DO NOTHING";
 
 const INSERT_USES: &str = "INSERT INTO tape_body_uses (organization, digest, invocation)
-    SELECT value ->> 'organization', unhex(value ->> 'digest'), value ->> 'invocation'
-    FROM jsonb_each($1) WHERE true
-    ON CONFLICT DO NOTHING";
+    SELECT organization, digest, invocation
+    FROM {records $1 organization TEXT, digest BYTES, invocation TEXT} bodies
+    WHERE true ON CONFLICT DO NOTHING";
 
 /// Keeps the newer answer: a run that ends later may have received its answer earlier.
 const INSERT_ANSWERS: &str = "INSERT INTO recorded_answers (organization, tool, request, sealed, heard_at, expires_at)
-    SELECT value ->> 'organization', value ->> 'tool', unhex(value ->> 'request'), unhex(value ->> 'sealed'),
-        value ->> 'heard_at', value ->> 'expires_at'
-    FROM jsonb_each($1) WHERE true
+    SELECT organization, tool, request, sealed, heard_at, expires_at
+    FROM {records $1 organization TEXT, tool TEXT, request BYTES, sealed BYTES, heard_at INTEGER, expires_at INTEGER} a
+    WHERE true
     ON CONFLICT (organization, tool, request) DO UPDATE
     SET sealed = excluded.sealed, heard_at = excluded.heard_at, expires_at = excluded.expires_at
     WHERE excluded.heard_at >= recorded_answers.heard_at";
 
-const COUNT_ANSWERS: &str = "SELECT count(*) FROM recorded_answers WHERE organization = $1 AND tool = $2";
+const COUNT_ANSWERS: &str = "SELECT count(*) AS answers FROM recorded_answers WHERE organization = $1 AND tool = $2";
 
 const DELETE_OLDEST_ANSWERS: &str = "DELETE FROM recorded_answers WHERE organization = $1 AND tool = $2 AND request IN
     (SELECT request FROM recorded_answers WHERE organization = $1 AND tool = $2 ORDER BY heard_at, request LIMIT $3)";
@@ -55,11 +55,11 @@ pub(super) async fn insert_answers(connection: &mut Connection, ends: &[&EndRow]
     let tools: BTreeSet<_> =
         found.iter().map(|(organization, rows)| (organization.as_str(), rows.tool.as_str())).collect();
     for (organization, tool) in tools {
-        let query = sqlx::query_scalar(COUNT_ANSWERS).bind(organization).bind(tool);
-        let count: i64 = query.fetch_one(&mut *connection).await?;
+        let query = Query::new(COUNT_ANSWERS).bind(organization).bind(tool);
+        let count: i64 = query.fetch_column("answers", &mut *connection).await?;
         let excess = count - i64::from(retention.answers_per_tool_max);
         if excess > 0 {
-            let query = sqlx::query(DELETE_OLDEST_ANSWERS).bind(organization).bind(tool).bind(excess);
+            let query = Query::new(DELETE_OLDEST_ANSWERS).bind(organization).bind(tool).bind(excess);
             query.execute(&mut *connection).await?;
         }
     }

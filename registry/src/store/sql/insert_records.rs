@@ -3,29 +3,32 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::batch::Batch;
-use super::dialect::Connection;
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
-use super::row::{json, to_json};
+use super::row::{get, to_json};
 use super::run_end::INSERT_ENDS;
 use super::run_start::insert_starts;
 use super::search_columns::{INDEX, IndexRow};
 use crate::error::{Error, Result};
+use crate::store::database::{Connection, Query};
 use crate::store::retention::Retention;
 
-/// Reads the recorded inputs of runs that have started and not ended, as one JSON array.
-const RUNNING: &str = "SELECT json_group_array(json_array(s.organization, s.invocation, s.input)) AS running
-    FROM jsonb_each($1) wanted CROSS JOIN inv_started s
-    WHERE s.invocation = wanted.value ->> 1 AND s.organization = wanted.value ->> 0
+/// Reads the recorded inputs of runs that have started and not ended.
+const RUNNING: &str = "SELECT s.organization, s.invocation, s.input
+    FROM {records $1 organization TEXT, invocation TEXT} wanted CROSS JOIN inv_started s
+    WHERE s.invocation = wanted.invocation AND s.organization = wanted.organization
         AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)";
 
-const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN (SELECT value FROM jsonb_each($1))";
+const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN {members $1}";
 
 const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, sequence)
-    SELECT f.organization, e.value ->> 1, e.value ->> 2, f.sequence
-    FROM jsonb_each($1) e CROSS JOIN inv_finished f WHERE f.invocation = e.value ->> 0";
+    SELECT f.organization, e.kind, e.name, f.sequence
+    FROM {records $1 invocation TEXT, kind TEXT, name TEXT} e CROSS JOIN inv_finished f
+    WHERE f.invocation = e.invocation";
 
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 
@@ -76,6 +79,19 @@ struct AcceptedEnd<'a> {
     input: String,
 }
 
+#[derive(Serialize)]
+struct Wanted<'a> {
+    organization: &'a str,
+    invocation: &'a str,
+}
+
+#[derive(Serialize)]
+struct EffectRow<'a> {
+    invocation: &'a str,
+    kind: &'a str,
+    name: &'a str,
+}
+
 /// Returns the recorded inputs of the running runs by organisation and id.
 async fn running(
     connection: &mut Connection,
@@ -83,17 +99,16 @@ async fn running(
     ends: &[(usize, &EndRow)],
 ) -> Result<HashMap<(String, String), String>> {
     let mut wanted = List::default();
-    for (_, row) in ends {
-        wanted.push(&to_json(&(row.organization.as_str(), row.id.as_str()))?);
+    for (_, EndRow { organization, id, .. }) in ends {
+        wanted.push(&to_json(&Wanted { organization: organization.as_str(), invocation: id.as_str() })?);
     }
     batch.insert(RUNNING, wanted);
     let rows = batch.rows(connection).await?;
-    let found: Vec<(String, String, String)> = rows.first().map_or(Ok(Vec::new()), |row| json(row, "running"))?;
-    Ok(found.into_iter().map(|(organization, run, input)| ((organization, run), input)).collect())
+    rows.iter().map(|row| Ok(((get(row, "organization")?, get(row, "invocation")?), get(row, "input")?))).collect()
 }
 
 async fn refusal(connection: &mut Connection, row: &EndRow) -> Result<Error> {
-    let query = sqlx::query(IS_STARTED).bind(row.organization.as_str()).bind(row.id.as_str());
+    let query = Query::new(IS_STARTED).bind(row.organization.as_str()).bind(row.id.as_str());
     Ok(match query.fetch_optional(connection).await? {
         Some(_) => Error::AlreadyFinished { invocation: row.id.clone() },
         None => Error::NotFound { what: "invocation" },
@@ -105,10 +120,10 @@ fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
     let (mut closed, mut texts, mut effects) = (List::default(), List::default(), List::default());
     for AcceptedEnd { row, input } in ends {
         closed.push(&to_json(&row.id.as_str())?);
-        let EndRow { organization, texts: outcome, id, .. } = row;
+        let EndRow { organization, words: outcome, id, .. } = row;
         texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input }.encoded()?);
         for (kind, name) in &row.effects {
-            effects.push(&to_json(&(id.as_str(), kind, name))?);
+            effects.push(&to_json(&EffectRow { invocation: id.as_str(), kind, name })?);
         }
     }
     batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());

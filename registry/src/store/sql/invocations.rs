@@ -2,7 +2,6 @@
 
 use metrics::counter;
 
-use super::dialect::Row;
 use super::operations;
 use super::record_rows::{EndRow, RecordRows};
 use super::row::{get, parsed};
@@ -14,6 +13,7 @@ use crate::error::Result;
 use crate::ids::{InvocationId, OperationId};
 use crate::metrics::RECORDS;
 use crate::record::{FinishedRun, ORPHANED, Outcome, RecordEvent, RunEnd, RunStart};
+use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 
 const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM inv_open o
@@ -22,8 +22,11 @@ const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM in
 const RELEASE_LEASES: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
     WHERE operation IS NOT NULL";
 
-const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $1,
-    message = CAST('abandoned: the server stopped' AS BLOB) WHERE state = 'running'";
+/// The message of a build that an earlier start of the server left open.
+const ABANDONED: &str = "abandoned: the server stopped";
+
+const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $1, message = $2
+    WHERE state = 'running'";
 
 impl Store {
     /// Adds an event to the record of runs. It is durable and visible when this returns. Returns the number of its runs, for a
@@ -64,9 +67,13 @@ impl Store {
         let found = self.write(move |connection| {
             Box::pin(async move {
                 operations::close(connection, &boot, now).await?;
-                sqlx::query(RELEASE_LEASES).execute(&mut *connection).await?;
-                sqlx::query(FAIL_BUILDS).bind(now.as_milliseconds()).execute(&mut *connection).await?;
-                let rows = sqlx::query(ORPHANS).bind(boot.as_str()).fetch_all(&mut *connection).await?;
+                Query::new(RELEASE_LEASES).execute(&mut *connection).await?;
+                Query::new(FAIL_BUILDS)
+                    .bind(now.as_milliseconds())
+                    .bind(ABANDONED.as_bytes())
+                    .execute(&mut *connection)
+                    .await?;
+                let rows = Query::new(ORPHANS).bind(boot.as_str()).fetch_all(&mut *connection).await?;
                 rows.iter().map(Orphan::read).collect::<Result<Vec<_>>>()
             })
         });

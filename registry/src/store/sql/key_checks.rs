@@ -3,12 +3,12 @@
 use subtle::ConstantTimeEq;
 
 use super::api_keys::api_key_hash;
-use super::dialect::Row;
 use super::row::{get, parsed, timestamp_option};
 use super::tokens::{hour_of_use, note_use};
 use crate::api_key::ApiKeyId;
 use crate::error::Result;
 use crate::principal::{Principal, SignInKey};
+use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 
@@ -33,7 +33,7 @@ impl Store {
 
     async fn look_up_key(&self, id: &ApiKeyId, presented: [u8; 32]) -> Result<Option<Checked>> {
         let read_start = self.0.tokens.checked.read_start();
-        let row = sqlx::query(FIND).bind(id.as_str()).fetch_optional(self.readers()).await?;
+        let row = Query::new(FIND).bind(id.as_str()).fetch_optional(self.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
         let is_right = bool::from(stored.ct_eq(&presented));
         let Some(row) = row.filter(|_| is_right) else { return Ok(None) };

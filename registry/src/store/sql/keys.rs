@@ -1,11 +1,8 @@
 //! Organisations and their data keys.
 
-use sqlx::Row as _;
-
 use super::api_keys::{Insert, insert_key, issue};
 use super::counts::require_changed;
-use super::dialect::{Connection, is_conflict};
-use super::row::timestamp;
+use super::row::{get, timestamp};
 use super::users::insert_member;
 use crate::account::OrganizationId;
 use crate::api_key::NewApiKey;
@@ -14,6 +11,7 @@ use crate::credentials::{IssuedKey, NewOrganization};
 use crate::error::{Error, Result};
 use crate::role::{ADMINISTRATOR, RoleName};
 use crate::secrets::{DataKey, KeyRing};
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::user::User;
 
@@ -41,22 +39,22 @@ impl Store {
 
     /// Whether the organisation exists.
     pub async fn organization_exists(&self, organization: &OrganizationId) -> Result<bool> {
-        let found = sqlx::query(DATA_KEY).bind(organization.as_str()).fetch_optional(self.readers()).await?;
+        let found = Query::new(DATA_KEY).bind(organization.as_str()).fetch_optional(self.readers()).await?;
         Ok(found.is_some())
     }
 
     /// Returns when an organisation was created; `None` when it does not exist.
     pub async fn organization_created_at(&self, organization: &OrganizationId) -> Result<Option<Timestamp>> {
-        let query = sqlx::query("SELECT created_at FROM organizations WHERE organization = $1");
+        let query = Query::new("SELECT created_at FROM organizations WHERE organization = $1");
         let row = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
         row.as_ref().map(|row| timestamp(row, "created_at")).transpose()
     }
 
     /// Whether secrets of the tool are redacted in outputs.
     pub async fn redacts_answers(&self, organization: &OrganizationId) -> Result<bool> {
-        let query = sqlx::query_scalar("SELECT redact_answers FROM organizations WHERE organization = $1");
-        let found: Option<i64> = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
-        Ok(found != Some(0))
+        let query = Query::new("SELECT redact_answers FROM organizations WHERE organization = $1");
+        let found = query.bind(organization.as_str()).fetch_optional(self.readers()).await?;
+        found.map_or(Ok(true), |row| get(&row, "redact_answers"))
     }
 
     /// Sets [`Store::redacts_answers`], from the next call on.
@@ -64,9 +62,9 @@ impl Store {
         let organization = organization.clone();
         self.write(move |connection| {
             Box::pin(async move {
-                let query = sqlx::query("UPDATE organizations SET redact_answers = $2 WHERE organization = $1");
+                let query = Query::new("UPDATE organizations SET redact_answers = $2 WHERE organization = $1");
                 let done = query.bind(organization.as_str()).bind(redacts).execute(connection).await?;
-                require_changed(done.rows_affected(), "organization")
+                require_changed(done, "organization")
             })
         })
         .await
@@ -79,9 +77,9 @@ pub(super) async fn data_key(
     organization: &OrganizationId,
     keys: &KeyRing,
 ) -> Result<DataKey> {
-    let row = sqlx::query(DATA_KEY).bind(organization.as_str()).fetch_optional(connection).await?;
+    let row = Query::new(DATA_KEY).bind(organization.as_str()).fetch_optional(connection).await?;
     let row = row.ok_or(Error::NotFound { what: "organization" })?;
-    keys.unwrap(organization, row.try_get(0)?, row.try_get(1)?)
+    keys.unwrap(organization, get(&row, "data_key_id")?, get(&row, "data_key")?)
 }
 
 /// Returns the first user of a new organisation, and a key.
@@ -109,10 +107,10 @@ impl OrganizationRow {
     async fn insert(&self, connection: &mut Connection) -> Result<()> {
         let statement =
             "INSERT INTO organizations (organization, data_key_id, data_key, created_at) VALUES ($1, $2, $3, $4)";
-        let query = sqlx::query(statement).bind(self.organization.as_str()).bind(self.data_key_id.as_str());
+        let query = Query::new(statement).bind(self.organization.as_str()).bind(self.data_key_id.as_str());
         let query = query.bind(self.wrapped_key.as_slice()).bind(self.created_at.as_milliseconds());
         match query.execute(connection).await {
-            Err(error) if is_conflict(&error) => {
+            Err(failure) if failure.is_conflict() => {
                 Err(Error::Exists { what: "organization", name: self.organization.to_string() })
             }
             other => other.map(|_| ()).map_err(Error::from),

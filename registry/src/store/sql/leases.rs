@@ -2,45 +2,30 @@
 
 use std::time::Duration;
 
-use super::dialect::{Connection, Query};
 use super::row::{get, timestamp};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ids::{BuildId, ToolId};
 use crate::lease::{Busy, Lease};
 use crate::principal::Principal;
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
 /// Takes the lease of a live tool when it is free or has expired.
-const ACQUIRE: &str = concat!(
-    "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at)
-        SELECT organization, tool, 1, 'publish', $3, $4, ",
-    database_now!(),
-    ", ",
-    database_now!(),
-    " + $5 FROM tools
+const ACQUIRE: &str = "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at)
+        SELECT organization, tool, 1, 'publish', $3, $4, {now}, {now} + $5 FROM tools
         WHERE organization = $1 AND tool = $2 AND deprecated = 0
     ON CONFLICT (organization, tool) DO UPDATE SET fence = tool_leases.fence + 1, operation = excluded.operation,
         build = excluded.build, holder = excluded.holder, since = excluded.since, expires_at = excluded.expires_at
-        WHERE tool_leases.operation IS NULL OR tool_leases.expires_at <= ",
-    database_now!(),
-    "
-    RETURNING fence"
-);
+        WHERE tool_leases.operation IS NULL OR tool_leases.expires_at <= {now}
+    RETURNING fence";
 
-const HELD_SINCE: &str = concat!(
-    "SELECT since FROM tool_leases
-    WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL AND expires_at > ",
-    database_now!()
-);
+const HELD_SINCE: &str = "SELECT since FROM tool_leases
+    WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL AND expires_at > {now}";
 
-const RENEW: &str = concat!(
-    "UPDATE tool_leases SET expires_at = ",
-    database_now!(),
-    " + $4
-    WHERE organization = $1 AND tool = $2 AND fence = $3 AND operation IS NOT NULL"
-);
+const RENEW: &str = "UPDATE tool_leases SET expires_at = {now} + $4
+    WHERE organization = $1 AND tool = $2 AND fence = $3 AND operation IS NOT NULL";
 
 const RELEASE: &str = "UPDATE tool_leases SET operation = NULL, build = NULL, holder = NULL
     WHERE organization = $1 AND tool = $2 AND fence = $3 AND operation IS NOT NULL";
@@ -50,11 +35,14 @@ const INTERRUPT: &str = "UPDATE tool_leases SET fence = fence + 1, operation = N
     WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL";
 
 const FAIL_ABANDONED_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $3,
-        message = CAST('abandoned: its server stopped or took too long' AS BLOB)
+        message = $4
     WHERE organization = $1 AND tool = $2 AND state = 'running'";
 
+/// The message of a build whose lease expired.
+const ABANDONED: &str = "abandoned: its server stopped or took too long";
+
 const START_BUILD: &str = "INSERT INTO builds (organization, build, tool, state, log, creator, started_at)
-    VALUES ($1, $2, $3, 'running', x'', $4, $5)";
+    VALUES ($1, $2, $3, 'running', $6, $4, $5)";
 
 impl Store {
     /// Takes the lease of a live tool for `time_to_live` and begins a build. [`Error::Busy`] while another publication holds
@@ -77,7 +65,7 @@ impl Store {
         self.write(move |connection| {
             Box::pin(async move {
                 let query = held(RENEW, &lease).bind(milliseconds(time_to_live));
-                still_held(query.execute(connection).await?.rows_affected())
+                still_held(query.execute(connection).await?)
             })
         })
         .await
@@ -86,7 +74,7 @@ impl Store {
 
 /// Releases the lease. Fails when its fence is stale, so that every write under a lease begins with this call.
 pub(super) async fn release(connection: &mut Connection, lease: &Lease) -> Result<()> {
-    still_held(held(RELEASE, lease).execute(connection).await?.rows_affected())
+    still_held(held(RELEASE, lease).execute(connection).await?)
 }
 
 /// Fails while a publication holds the tool. Ends an expired lease.
@@ -94,19 +82,19 @@ pub(super) async fn interrupt_expired(connection: &mut Connection, of: ToolRef<'
     if let Some(busy) = busy(connection, of).await? {
         return Err(busy.into());
     }
-    let query = sqlx::query(INTERRUPT).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(INTERRUPT).bind(of.organization.as_str()).bind(of.tool.as_str());
     query.execute(&mut *connection).await?;
     fail_abandoned_builds(connection, of, now).await
 }
 
 async fn fail_abandoned_builds(connection: &mut Connection, of: ToolRef<'_>, now: Timestamp) -> Result<()> {
-    let query = sqlx::query(FAIL_ABANDONED_BUILDS).bind(of.organization.as_str()).bind(of.tool.as_str());
-    query.bind(now.as_milliseconds()).execute(connection).await?;
+    let query = Query::new(FAIL_ABANDONED_BUILDS).bind(of.organization.as_str()).bind(of.tool.as_str());
+    query.bind(now.as_milliseconds()).bind(ABANDONED.as_bytes()).execute(connection).await?;
     Ok(())
 }
 
 async fn acquire(connection: &mut Connection, asked: Lease, time_to_live: Duration) -> Result<Lease> {
-    let query = sqlx::query(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
+    let query = Query::new(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
     let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
     let taken = query.fetch_optional(&mut *connection).await?;
     let Some(row) = taken else {
@@ -119,9 +107,9 @@ async fn acquire(connection: &mut Connection, asked: Lease, time_to_live: Durati
 }
 
 async fn start_build(connection: &mut Connection, lease: &Lease) -> Result<()> {
-    let query = sqlx::query(START_BUILD).bind(lease.organization.as_str()).bind(lease.build.as_str());
+    let query = Query::new(START_BUILD).bind(lease.organization.as_str()).bind(lease.build.as_str());
     let query = query.bind(lease.tool.as_str()).bind(lease.holder.as_str()).bind(lease.acquired_at.as_milliseconds());
-    query.execute(connection).await?;
+    query.bind(Vec::new()).execute(connection).await?;
     Ok(())
 }
 
@@ -132,14 +120,14 @@ async fn refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
 }
 
 async fn busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
-    let query = sqlx::query(HELD_SINCE).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(HELD_SINCE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let row = query.fetch_optional(connection).await?;
     row.map(|row| Ok(Busy { since: timestamp(&row, "since")? })).transpose()
 }
 
 /// Binds the organisation, the tool and the fence of a lease as `$1`, `$2` and `$3`.
 fn held(statement: &'static str, lease: &Lease) -> Query {
-    let query = sqlx::query(statement).bind(lease.organization.to_string()).bind(lease.tool.to_string());
+    let query = Query::new(statement).bind(lease.organization.to_string()).bind(lease.tool.to_string());
     query.bind(lease.fence)
 }
 

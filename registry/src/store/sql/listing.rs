@@ -6,25 +6,22 @@
 //! database stops a statement as soon as its caller is gone.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use sqlx::SqlitePool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
-use super::dialect::{PoolConnection, Reading, Row, is_interrupted};
 use crate::account::OrganizationId;
 use crate::config::Config;
 use crate::error::{Error, Result};
-
-/// Instructions of SQLite's virtual machine between two checks of the deadline: less than a millisecond.
-const STEPS_PER_CHECK: i32 = 10_000;
+use crate::store::database::{Connection, Failure, FailureKind, Pool, Query, Row};
+use crate::store::deadline::Deadline;
 
 /// The connections of lists, with the permits of organisations.
 pub(crate) struct ListPool {
-    pool: SqlitePool,
+    pool: Arc<dyn Pool>,
     /// Permits of each organisation that has lists running or waiting.
     permits: Mutex<BTreeMap<OrganizationId, Weak<Semaphore>>>,
     permits_per_organization: usize,
@@ -34,21 +31,15 @@ pub(crate) struct ListPool {
 
 /// A running list. Dropping it stops its statement.
 pub(crate) struct Listing {
-    connection: PoolConnection,
+    connection: Connection,
     deadline: Deadline,
+    /// Whether a statement has begun and not ended.
+    is_running: bool,
     _permit: OwnedSemaphorePermit,
 }
 
-/// The end of a list: its time is over or its caller is gone.
-#[derive(Clone)]
-struct Deadline {
-    began: Instant,
-    time_max: Duration,
-    is_cancelled: Arc<AtomicBool>,
-}
-
 impl ListPool {
-    pub(crate) fn new(pool: SqlitePool, config: &Config) -> Self {
+    pub(in crate::store) fn new(pool: Arc<dyn Pool>, config: &Config) -> Self {
         let permits_per_organization = usize::try_from(config.list_connections / 2).unwrap_or(usize::MAX).max(1);
         let (time_max, wait_max) = (config.list_time_max, config.list_wait_max);
         Self { pool, permits: Mutex::default(), permits_per_organization, time_max, wait_max }
@@ -60,20 +51,18 @@ impl ListPool {
 
     /// Waits until a list may begin. [`Error::DatabaseBusy`] when too many other lists run.
     pub(crate) async fn begin(&self, organization: &OrganizationId) -> Result<Listing> {
-        let waited = tokio::time::timeout(self.wait_max, self.acquire(organization)).await;
+        let waited = timeout(self.wait_max, self.acquire(organization)).await;
         let busy =
             || Error::DatabaseBusy { detail: format!("too many lists run; none ended within {:?}", self.wait_max) };
         let (permit, mut connection) = waited.map_err(|_| busy())??;
         let deadline = Deadline::from_now(self.time_max);
-        // Replaces the handler of the connection's previous list.
-        let handler = deadline.clone();
-        connection.lock_handle().await?.set_progress_handler(STEPS_PER_CHECK, move || !handler.has_passed());
-        Ok(Listing { connection, deadline, _permit: permit })
+        connection.limit(&deadline).await?;
+        Ok(Listing { connection, deadline, is_running: false, _permit: permit })
     }
 
     /// Acquires a permit, then a connection; both queues are first come, first served. The permits bound how many lists
     /// of one organisation wait for a connection.
-    async fn acquire(&self, organization: &OrganizationId) -> Result<(OwnedSemaphorePermit, PoolConnection)> {
+    async fn acquire(&self, organization: &OrganizationId) -> Result<(OwnedSemaphorePermit, Connection)> {
         let permit = self.permits_of(organization).acquire_owned().await.map_err(|_| Error::Closed)?;
         Ok((permit, self.pool.acquire().await?))
     }
@@ -96,45 +85,32 @@ impl Listing {
         self.deadline.check()
     }
 
-    /// Returns all rows of a statement. [`Error::QueryTooSlow`] when the list's time is over.
-    pub(super) async fn rows(&mut self, statement: Reading<'_>) -> Result<Vec<Row>> {
+    /// Returns all rows of a query. [`Error::QueryTooSlow`] when the list's time is over.
+    pub(super) async fn rows(&mut self, query: Query) -> Result<Vec<Row>> {
         self.deadline.check()?;
-        statement.fetch_all(&mut *self.connection).await.map_err(|error| self.deadline.translate(error))
+        self.is_running = true;
+        let rows = timeout(self.deadline.left(), query.fetch_all(&mut self.connection)).await;
+        let rows = rows.map_err(|_| self.deadline.too_slow())?;
+        self.is_running = false;
+        rows.map_err(|failure| self.translated(failure))
     }
 
-    /// Returns the row of a statement that has at most one row.
-    pub(super) async fn row(&mut self, statement: Reading<'_>) -> Result<Option<Row>> {
-        self.deadline.check()?;
-        statement.fetch_optional(&mut *self.connection).await.map_err(|error| self.deadline.translate(error))
+    /// Returns the row of a query that has at most one row.
+    pub(super) async fn row(&mut self, query: Query) -> Result<Option<Row>> {
+        Ok(self.rows(query).await?.into_iter().next())
+    }
+
+    fn translated(&self, failure: Failure) -> Error {
+        if failure.kind == FailureKind::TooSlow { self.deadline.too_slow() } else { failure.error }
     }
 }
 
 impl Drop for Listing {
     fn drop(&mut self) {
-        self.deadline.is_cancelled.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Deadline {
-    #[expect(clippy::disallowed_methods, reason = "a duration, independent of the wall clock")]
-    fn from_now(time_max: Duration) -> Self {
-        Self { began: Instant::now(), time_max, is_cancelled: Arc::default() }
-    }
-
-    fn has_passed(&self) -> bool {
-        self.is_cancelled.load(Ordering::Relaxed) || self.began.elapsed() >= self.time_max
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.has_passed() { Err(self.too_slow()) } else { Ok(()) }
-    }
-
-    fn translate(&self, error: sqlx::Error) -> Error {
-        if is_interrupted(&error) { self.too_slow() } else { error.into() }
-    }
-
-    const fn too_slow(&self) -> Error {
-        Error::QueryTooSlow { limit: self.time_max }
+        self.deadline.cancel();
+        if self.is_running {
+            self.connection.abandon();
+        }
     }
 }
 
@@ -178,13 +154,13 @@ mod tests {
 
         async fn list(&self, organization: &str, statement: &'static str) -> Result<Vec<Row>> {
             let mut listing = self.store.listing(&named(organization)).await?;
-            listing.rows(sqlx::query(statement)).await
+            listing.rows(Query::new(statement)).await
         }
 
         /// Starts an endless list, which runs when this returns.
         async fn endless(&self, organization: &str) -> JoinHandle<Result<Vec<Row>>> {
             let mut listing = self.store.listing(&named(organization)).await.unwrap();
-            tokio::spawn(async move { listing.rows(sqlx::query(ENDLESS)).await })
+            tokio::spawn(async move { listing.rows(Query::new(ENDLESS)).await })
         }
     }
 
@@ -203,7 +179,7 @@ mod tests {
         let world = World::new(config(Duration::from_millis(200), LONG)).await;
         let mut listing = world.store.listing(&named("acme")).await.unwrap();
         for statement in [ENDLESS, "SELECT 1"] {
-            let refused = timeout(SOON, listing.rows(sqlx::query(statement))).await.unwrap().unwrap_err();
+            let refused = timeout(SOON, listing.rows(Query::new(statement))).await.unwrap().unwrap_err();
             assert_eq!(refused.code(), "query_too_slow", "{refused}");
         }
         drop(listing);

@@ -1,13 +1,19 @@
-//! The statements, by topic. Statement text is static and values are bound. Everything specific to SQLite is in
-//! [`dialect`].
+//! The statements, by topic. Their text comes from the program and values are bound. They are the same for every database,
+//! but for the fragments in braces ([`super::database`]).
 
-#[macro_use]
-pub(super) mod dialect;
-
+pub(super) mod filters;
 pub(super) mod group;
+pub(super) mod history_list;
+pub(super) mod history_order;
 pub(super) mod listing;
-pub(super) mod open;
+pub(super) mod migrate;
+pub(super) mod record_pages;
 pub(super) mod record_rows;
+pub(super) mod run_start;
+pub(super) mod search;
+pub(super) mod search_rebuild;
+pub(super) mod taped_runs;
+pub(super) mod text_search;
 
 mod administrators;
 mod answers;
@@ -19,11 +25,8 @@ mod callables;
 mod collection;
 mod counts;
 mod envvars;
-mod filters;
 mod health;
 mod history;
-mod history_list;
-mod history_statements;
 mod insert_beside;
 mod insert_records;
 mod invocations;
@@ -31,25 +34,16 @@ mod key_checks;
 mod keys;
 mod leases;
 mod list;
-mod migrate;
 mod operations;
 mod organizations;
-#[cfg(test)]
-mod plans;
 mod positions;
 mod publish;
-mod record_pages;
 mod records;
 mod roles;
 mod row;
 mod run_end;
-pub(super) mod run_start;
-mod search;
 mod search_columns;
-mod search_rebuild;
-mod search_text;
 mod snapshot;
-mod taped_runs;
 mod tapes;
 mod tokens;
 mod tool_edit;
@@ -60,3 +54,4 @@ mod users;
 mod variables;
 mod versions;
 mod versions_list;
+mod words;

@@ -1,6 +1,5 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
-use super::dialect::{Connection, Query, Row};
 use super::records::{read as read_invocation, select_invocations};
 use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
@@ -11,6 +10,7 @@ use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationStat
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::secrets::keyed_hash;
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::version::Version;
 
@@ -91,7 +91,7 @@ impl Store {
         };
         self.write(move |connection| {
             Box::pin(async move {
-                sqlx::query(DELETE_EXPIRED)
+                Query::new(DELETE_EXPIRED)
                     .bind(now.as_milliseconds())
                     .bind(DELETED_MAX)
                     .execute(&mut *connection)
@@ -117,7 +117,7 @@ impl Store {
                     OperationEnd::Failed { refused, frees_key } => ("failed", Some(refused), frees_key),
                 };
                 let status = refused.as_ref().map(|refused| i64::from(refused.status));
-                let query = sqlx::query(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
+                let query = Query::new(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
                 let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
                 query.bind(now.as_milliseconds()).bind(frees_key).execute(connection).await?;
                 Ok(())
@@ -136,7 +136,7 @@ impl Store {
         let (organization, operation, build) = (organization.clone(), operation.clone(), build.clone());
         self.write(move |connection| {
             Box::pin(async move {
-                let query = sqlx::query(LINK_BUILD).bind(organization.as_str()).bind(operation.as_str());
+                let query = Query::new(LINK_BUILD).bind(organization.as_str()).bind(operation.as_str());
                 query.bind(build.as_str()).execute(connection).await?;
                 Ok(())
             })
@@ -177,7 +177,7 @@ impl Store {
 /// Ends the operations of earlier starts of the server. Must come before their open runs are ended, which decide the state.
 pub(super) async fn close(connection: &mut Connection, boot: &BootId, now: Timestamp) -> Result<()> {
     for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED, CLOSE_INTERRUPTED] {
-        sqlx::query(statement).bind(boot.as_str()).bind(now.as_milliseconds()).execute(&mut *connection).await?;
+        Query::new(statement).bind(boot.as_str()).bind(now.as_milliseconds()).execute(&mut *connection).await?;
     }
     Ok(())
 }
@@ -197,16 +197,16 @@ impl NewRow {
     async fn begin(self, connection: &mut Connection) -> Result<BegunOperation> {
         let key = self.new.once.as_ref().map(|once| once.key.as_str());
         let (organization, user) = (self.principal.organization.as_str(), self.principal.user.as_str());
-        let query = sqlx::query(DELETE_EXPIRED_KEY).bind(organization).bind(user).bind(key);
+        let query = Query::new(DELETE_EXPIRED_KEY).bind(organization).bind(user).bind(key);
         query.bind(self.now.as_milliseconds()).execute(&mut *connection).await?;
-        let query = sqlx::query(BEGIN).bind(organization).bind(self.id.as_str()).bind(user);
+        let query = Query::new(BEGIN).bind(organization).bind(self.id.as_str()).bind(user);
         let query = query.bind(self.new.kind.as_str()).bind(self.new.tool.as_str()).bind(key);
         let query = query.bind(self.fingerprint.as_deref()).bind(self.boot.as_str());
         let query = query.bind(self.now.as_milliseconds()).bind(self.expires_at.as_milliseconds());
-        if query.execute(&mut *connection).await?.rows_affected() > 0 {
+        if query.execute(&mut *connection).await? > 0 {
             return Ok(BegunOperation::New(self.into()));
         }
-        let found = sqlx::query(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
+        let found = Query::new(BY_KEY).bind(organization).bind(user).bind(key).fetch_one(connection).await?;
         let same = get::<Option<Vec<u8>>>(&found, "fingerprint")? == self.fingerprint;
         if same { read(&found).map(BegunOperation::Repeated) } else { Ok(BegunOperation::OtherRequest) }
     }
@@ -228,7 +228,7 @@ impl From<NewRow> for TrackedOperation {
 
 /// Binds the organisation and the operation as `$1` and `$2`.
 fn of(statement: &'static str, organization: &OrganizationId, operation: &OperationId) -> Query {
-    sqlx::query(statement).bind(organization.to_string()).bind(operation.to_string())
+    Query::new(statement).bind(organization.to_string()).bind(operation.to_string())
 }
 
 fn read(row: &Row) -> Result<TrackedOperation> {

@@ -3,6 +3,7 @@
 use super::row::{parsed, timestamp, unsigned};
 use crate::error::Result;
 use crate::organization::Organization;
+use crate::store::database::Query;
 use crate::store::handle::Store;
 
 const LIST: &str = "SELECT organization, created_at,
@@ -13,7 +14,7 @@ const LIST: &str = "SELECT organization, created_at,
 impl Store {
     /// Lists all organisations by name.
     pub async fn list_organizations(&self) -> Result<Vec<Organization>> {
-        let rows = sqlx::query(LIST).fetch_all(self.readers()).await?;
+        let rows = Query::new(LIST).fetch_all(self.readers()).await?;
         let read = |row| {
             Ok(Organization {
                 id: parsed(row, "organization")?,

@@ -1,21 +1,23 @@
 //! The start of a page of users or keys. A page begins after a position, because rows of these lists can be deleted.
 
-use super::row::signed;
+use super::row::{get, signed};
 use crate::error::{Error, Result};
 use crate::page::Page;
+use crate::store::database::Query;
 use crate::store::handle::Store;
 
 impl Store {
     /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
-    /// The statement `most` returns the highest position of the organisation `$1`, which bounds valid positions.
+    /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
     pub(super) async fn last_shown(&self, list: &[&str; 2], page: Page, most: &'static str) -> Result<Option<u64>> {
         if page.is_first() {
             return Ok(None);
         }
         let [_, organization] = list;
         let position = self.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
-        let query = sqlx::query_scalar(most).bind((*organization).to_owned());
-        let most: Option<i64> = query.fetch_one(self.readers()).await?;
+        let query = Query::new(most).bind((*organization).to_owned());
+        let row = query.fetch_optional(self.readers()).await?;
+        let most: Option<i64> = row.map(|row| get(&row, "most")).transpose()?;
         let was_there = most.is_some_and(|most| signed(position) <= most);
         if was_there { Ok(Some(position)) } else { Err(Error::PageTokenUnknown) }
     }

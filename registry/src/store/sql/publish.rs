@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::attestations;
-use super::dialect::{Connection, Query};
 use super::leases::release;
 use super::row::{get, parsed, signed, to_json, unsigned, version};
 use crate::clock::Timestamp;
@@ -11,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::VersionId;
 use crate::lease::Lease;
 use crate::missing_variable::MissingVariable;
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool_version::{NewVersion, Publication, ToolVersion};
 use crate::version::{BumpKind, Version};
@@ -26,12 +26,10 @@ const LIVE: &str = "SELECT count(*) AS live FROM
     (SELECT 1 FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 0 LIMIT $3)";
 
 /// Variables that are missing, or that are of the other kind.
-const MISSING: &str = concat!(
-    "SELECT value, EXISTS (SELECT 1 FROM envvars WHERE organization = $1 AND tool = $2 AND name = value) AS is_other_kind FROM ",
-    rows_of!("$3"),
-    " WHERE value NOT IN
-    (SELECT name FROM envvars WHERE organization = $1 AND tool = $2 AND is_secret = $4)"
-);
+const MISSING: &str =
+    "SELECT value, EXISTS (SELECT 1 FROM envvars WHERE organization = $1 AND tool = $2 AND name = value) AS is_other_kind
+    FROM {members $3} required
+    WHERE value NOT IN (SELECT name FROM envvars WHERE organization = $1 AND tool = $2 AND is_secret = $4)";
 
 const INSERT: &str = "INSERT INTO versions (organization, version_id, tool, major, minor, patch, ordinal,
         required_envvars, required_secret_envvars, input_schema, commit_id, commit_branch, scaffold_commit,
@@ -78,7 +76,7 @@ impl Store {
     pub async fn refuse_repetition(&self, lease: &Lease, publication: &Publication, time: Duration) -> Result<()> {
         let now = self.0.clock.now().as_milliseconds();
         let since = now.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-        let query = sqlx::query(SAME).bind(lease.organization.as_str()).bind(lease.tool.as_str());
+        let query = Query::new(SAME).bind(lease.organization.as_str()).bind(lease.tool.as_str());
         let query = query.bind(publication.commit.as_str()).bind(publication.commit_branch.as_str());
         let query =
             query.bind(publication.project_path.as_str()).bind(publication.bump.map(BumpKind::as_str)).bind(since);
@@ -152,7 +150,7 @@ impl Publishing {
     }
 
     async fn insert(&self, connection: &mut Connection, new: &ToolVersion) -> Result<()> {
-        let query = sqlx::query(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
+        let query = Query::new(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
         let [major, minor, patch] = [new.version.major, new.version.minor, new.version.patch].map(signed);
         let query = query.bind(major).bind(minor).bind(patch).bind(new.ordinal);
         let query = query.bind(to_json(&new.required_envvars)?).bind(to_json(&new.required_secret_envvars)?);
@@ -166,7 +164,7 @@ impl Publishing {
     }
 
     async fn finish_build(&self, connection: &mut Connection) -> Result<()> {
-        let query = sqlx::query(FINISH_BUILD).bind(self.lease.organization.as_str()).bind(self.lease.build.as_str());
+        let query = Query::new(FINISH_BUILD).bind(self.lease.organization.as_str()).bind(self.lease.build.as_str());
         let query = query.bind(self.id.as_str()).bind(self.new.build_log.as_bytes());
         query.bind(self.now.as_milliseconds()).execute(connection).await?;
         Ok(())
@@ -174,6 +172,6 @@ impl Publishing {
 
     /// Binds the organisation and the tool as `$1` and `$2`.
     fn of_tool(&self, statement: &'static str) -> Query {
-        sqlx::query(statement).bind(self.lease.organization.to_string()).bind(self.lease.tool.to_string())
+        Query::new(statement).bind(self.lease.organization.to_string()).bind(self.lease.tool.to_string())
     }
 }

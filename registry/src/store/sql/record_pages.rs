@@ -1,7 +1,6 @@
 //! Pages of records. The records of a page are chosen by short columns, and then read completely. A record can have more
 //! than a megabyte.
 
-use super::dialect::Row;
 use super::listing::Listing;
 use super::records::{read, select_invocations};
 use super::row::{get, to_json, unsigned};
@@ -9,29 +8,21 @@ use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::page::Page;
 use crate::record::Record;
+use crate::store::database::{Query, Row};
 
 /// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
 /// and response, and several pages are at the same time.
 pub(super) const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// The position of a record, and its size, which SQLite computes without reading the values.
-macro_rules! short_columns {
-    ($position:literal) => {
-        concat!(
-            $position,
-            " AS position, s.invocation, octet_length(s.input) + octet_length(s.source)
-            + coalesce(octet_length(f.status_events), 0) + coalesce(octet_length(f.logs), 0)
-            + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
-            + coalesce(octet_length(f.exception_message), 0) + coalesce(octet_length(f.exception_stack_trace), 0)
-            AS bytes"
-        )
-    };
-}
-pub(super) use short_columns;
+/// The id of a record, and its size, computed without reading the values.
+pub(in crate::store) const SHORT_COLUMNS: &str = "s.invocation, octet_length(s.input) + octet_length(s.source)
+    + coalesce(octet_length(f.status_events), 0) + coalesce(octet_length(f.logs), 0)
+    + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+    + coalesce(octet_length(f.exception_message), 0) + coalesce(octet_length(f.exception_stack_trace), 0) AS bytes";
 
-/// The wanted ids come first. SQLite's planner would otherwise scan all records of the organisation.
-const WHOLE: &str = select_invocations!(
-    @from concat!(rows_of!("$2"), " wanted CROSS JOIN"),
+/// The wanted ids come first: planners would otherwise scan all records of the organisation.
+pub(in crate::store) const WHOLE: &str = select_invocations!(
+    @from "{members $2} wanted CROSS JOIN",
     "WHERE s.organization = $1 AND s.invocation = wanted.value"
 );
 
@@ -74,7 +65,7 @@ pub(super) async fn whole(
     found: &[Found],
 ) -> Result<Vec<Record>> {
     let ids: Vec<&str> = found.iter().map(|record| record.invocation.as_str()).collect();
-    let query = sqlx::query(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);
+    let query = Query::new(WHOLE).bind(organization.as_str()).bind(to_json(&ids)?);
     let rows = listing.rows(query).await?;
     let mut records = parsed(rows).await?;
     records.sort_by_key(|record| ids.iter().position(|id| *id == record.start.id.as_str()));
@@ -90,17 +81,6 @@ async fn parsed(rows: Vec<Row>) -> Result<Vec<Record>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sql::plans::plan;
-
-    #[tokio::test]
-    async fn records_are_found_by_their_ids() {
-        let steps = plan(WHOLE).await.unwrap();
-        assert!(steps[0].starts_with("SCAN wanted"), "{steps:?}");
-        assert!(
-            steps[1].starts_with("SEARCH s USING INDEX sqlite_autoindex_inv_started_1 (invocation=?)"),
-            "{steps:?}"
-        );
-    }
 
     #[test]
     fn a_page_ends_with_the_record_that_fills_it() {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::row::{signed, to_json};
 use super::run_end::end_row;
 use super::run_start::StartRow;
-use super::search_columns::{Texts, texts};
+use super::search_columns::OutcomeWords;
 use crate::account::OrganizationId;
 use crate::answer::{NewAnswers, SealedAnswer};
 use crate::clock::Timestamp;
@@ -29,8 +29,7 @@ pub(crate) struct EndRow {
     pub id: InvocationId,
     pub organization: OrganizationId,
     pub finished: String,
-    /// The texts for the full-text index.
-    pub texts: Texts,
+    pub words: OutcomeWords,
     /// Effects: kind and name.
     pub effects: Vec<(&'static str, String)>,
     pub tape: Option<String>,
@@ -98,7 +97,7 @@ impl EndRow {
             id: run.id.clone(),
             organization: run.organization.clone(),
             finished: end_row(run)?,
-            texts: texts(&run.end.outcome),
+            words: OutcomeWords::of(&run.end.outcome),
             effects: effects.map(|effect| (effect.kind.as_str(), effect.name)).collect(),
             tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
             tape_bodies: body_rows(run)?,
@@ -107,10 +106,9 @@ impl EndRow {
     }
 
     fn bytes(&self) -> usize {
-        let texts = self.texts.iter().flatten().map(String::len).sum::<usize>();
         let answers = self.answers.iter().flat_map(|rows| &rows.answers);
         let beside = self.tape.iter().chain(&self.tape_bodies).chain(answers).map(String::len).sum::<usize>();
-        self.finished.len() + texts + beside
+        self.finished.len() + self.words.bytes() + beside
     }
 }
 

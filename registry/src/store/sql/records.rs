@@ -1,17 +1,17 @@
 //! Reading records: the start and the end of a run in one row.
 
-use super::dialect::Row;
 use super::run_end::read_end;
 use super::run_start::read_start;
 use crate::error::Result;
 use crate::record::Record;
+use crate::store::database::Row;
 
 /// Selects records, with a flag for those that were unlinked from their conversation.
 macro_rules! select_invocations {
     ($($rest:expr),*) => {
         select_invocations!(@from "", $($rest),*)
     };
-    // With a table that SQLite reads first, so that the records come in its order.
+    // With a table that is read first, so that the records come in its order.
     (@from $leading:expr, $($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
@@ -37,7 +37,8 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::raw_json::RawJson;
-    use crate::store::sql::plans::migrated;
+    use crate::store::database::Query;
+    use crate::store::sqlite::plans::migrated;
 
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
             'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL);
@@ -48,12 +49,12 @@ mod tests {
         let mut connection = migrated().await?;
         let organization = "INSERT INTO organizations (organization, data_key_id, data_key, created_at)
             VALUES ('acme', '', x'', 0)";
-        sqlx::query(organization).execute(&mut connection).await?;
+        Query::new(organization).execute(&mut connection).await?;
         for (statement, json) in ROW.split(';').zip([input, status_events]) {
-            let statement = sqlx::AssertSqlSafe(statement.replace("$2", "$1"));
-            sqlx::query(statement).bind(json).execute(&mut connection).await?;
+            let text = statement.replace("$2", "$1").into();
+            Query { text, values: vec![json.into()] }.execute(&mut connection).await?;
         }
-        read(&sqlx::query(select_invocations!("")).fetch_one(&mut connection).await?)
+        read(&Query::new(select_invocations!("")).fetch_one(&mut connection).await?)
     }
 
     fn input(parameters: &str) -> String {

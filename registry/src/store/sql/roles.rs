@@ -2,13 +2,13 @@
 
 use super::administrators::require_administrator;
 use super::counts::{require_changed, require_within};
-use super::dialect::{Connection, Row, is_conflict};
 use super::row::{json, parsed, timestamp, to_json};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::grant::Grants;
 use crate::permission::Permission;
 use crate::role::{Role, RoleName, RoleTimes};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 
 impl Store {
@@ -33,7 +33,7 @@ impl Store {
     /// Lists the built-in roles, then the custom roles by name.
     pub async fn list_roles(&self, organization: &OrganizationId) -> Result<Vec<Role>> {
         let statement = "SELECT * FROM roles WHERE organization = $1 ORDER BY name";
-        let rows = sqlx::query(statement).bind(organization.as_str()).fetch_all(self.readers()).await?;
+        let rows = Query::new(statement).bind(organization.as_str()).fetch_all(self.readers()).await?;
         let own = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
         Ok(Role::built_in().into_iter().chain(own).collect())
     }
@@ -42,7 +42,7 @@ impl Store {
         if let Some(role) = Role::find_built_in(name) {
             return Ok(Some(role));
         }
-        let query = sqlx::query("SELECT * FROM roles WHERE organization = $1 AND name = $2");
+        let query = Query::new("SELECT * FROM roles WHERE organization = $1 AND name = $2");
         let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
         row.as_ref().map(read).transpose()
     }
@@ -55,10 +55,10 @@ impl Store {
             Box::pin(async move {
                 let update = "UPDATE roles SET grants = $3, administers = $4, updated_at = $5
                     WHERE organization = $1 AND name = $2";
-                let query = sqlx::query(update).bind(organization.as_str()).bind(name.as_str());
+                let query = Query::new(update).bind(organization.as_str()).bind(name.as_str());
                 let query = query.bind(to_json(&grants)?).bind(grants.allow(Permission::Administer));
                 let modified = query.bind(now.as_milliseconds()).execute(&mut *connection).await?;
-                require_changed(modified.rows_affected(), "role")?;
+                require_changed(modified, "role")?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -71,9 +71,9 @@ impl Store {
         let (organization, name) = (organization.clone(), name.clone());
         self.write(move |connection| {
             Box::pin(async move {
-                let query = sqlx::query("DELETE FROM roles WHERE organization = $1 AND name = $2");
+                let query = Query::new("DELETE FROM roles WHERE organization = $1 AND name = $2");
                 let query = query.bind(organization.as_str()).bind(name.as_str());
-                require_changed(query.execute(&mut *connection).await?.rows_affected(), "role")?;
+                require_changed(query.execute(&mut *connection).await?, "role")?;
                 require_unused(connection, &organization, name).await
             })
         })
@@ -90,7 +90,7 @@ pub(super) async fn require_role(
     if Role::find_built_in(name).is_some() {
         return Ok(());
     }
-    let query = sqlx::query("SELECT name FROM roles WHERE organization = $1 AND name = $2");
+    let query = Query::new("SELECT name FROM roles WHERE organization = $1 AND name = $2");
     let found = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(connection).await?;
     found.map(|_| ()).ok_or_else(|| Error::RoleUnknown { name: name.clone() })
 }
@@ -99,23 +99,24 @@ async fn insert(connection: &mut Connection, organization: &OrganizationId, role
     let Role { name, grants, custom } = role;
     let statement = "INSERT INTO roles (organization, name, grants, administers, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $5)";
-    let query = sqlx::query(statement).bind(organization.as_str()).bind(name.as_str()).bind(to_json(grants)?);
+    let query = Query::new(statement).bind(organization.as_str()).bind(name.as_str()).bind(to_json(grants)?);
     let query = query.bind(grants.allow(Permission::Administer));
     let query = query.bind(custom.map(|times| times.created_at.as_milliseconds()));
     match query.execute(connection).await {
-        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "role", name: name.to_string() }),
+        Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "role", name: name.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
     }
 }
 
 async fn require_below_limit(connection: &mut Connection, organization: &OrganizationId, roles_max: u32) -> Result<()> {
-    let query = sqlx::query_scalar("SELECT count(*) FROM roles WHERE organization = $1").bind(organization.as_str());
-    require_within(roles_max.into(), query.fetch_one(connection).await?, "roles of an organization")
+    let query = Query::new("SELECT count(*) AS roles FROM roles WHERE organization = $1").bind(organization.as_str());
+    require_within(roles_max.into(), query.fetch_column("roles", connection).await?, "roles of an organization")
 }
 
 async fn require_unused(connection: &mut Connection, organization: &OrganizationId, name: RoleName) -> Result<()> {
-    let query = sqlx::query_scalar("SELECT count(*) FROM members WHERE organization = $1 AND role = $2");
-    let users: i64 = query.bind(organization.as_str()).bind(name.as_str()).fetch_one(connection).await?;
+    let query = Query::new("SELECT count(*) AS users FROM members WHERE organization = $1 AND role = $2");
+    let query = query.bind(organization.as_str()).bind(name.as_str());
+    let users: i64 = query.fetch_column("users", connection).await?;
     if users == 0 { Ok(()) } else { Err(Error::RoleInUse { name, users: users.unsigned_abs() }) }
 }
 

@@ -4,19 +4,13 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::Row as _;
-use sqlx::{Decode, Type};
 
-use super::dialect::Row;
+pub(super) use crate::store::database::{damaged, get};
+
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::store::database::Row;
 use crate::version::Version;
-
-type Database = <Row as sqlx::Row>::Database;
-
-pub(super) fn get<'r, T: Decode<'r, Database> + Type<Database>>(row: &'r Row, column: &'static str) -> Result<T> {
-    Ok(row.try_get(column)?)
-}
 
 /// Parses a text column.
 pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
@@ -30,7 +24,7 @@ pub(super) fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, colum
 }
 
 pub(super) fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
-    serde_json::from_str(get(row, column)?).map_err(|error| damaged(column, &error))
+    serde_json::from_str(get::<&str>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 pub(super) fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
@@ -44,7 +38,7 @@ pub(super) fn timestamp_option(row: &Row, column: &'static str) -> Result<Option
 
 /// Reads a text that is stored as bytes, so that every character survives.
 pub(super) fn exact_text(row: &Row, column: &'static str) -> Result<String> {
-    String::from_utf8(get(row, column)?).map_err(|error| damaged(column, &error))
+    String::from_utf8(get::<Vec<u8>>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Reads the three columns of a version.
@@ -69,8 +63,4 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
 /// Serialises a list to bind. An empty list becomes null, which statements read as "any".
 pub(super) fn to_list<T: Serialize>(values: &[T]) -> Result<Option<String>> {
     if values.is_empty() { Ok(None) } else { to_json(&values).map(Some) }
-}
-
-fn damaged(column: &'static str, error: &dyn std::fmt::Display) -> Error {
-    Error::Corrupt { what: "row", detail: format!("column {column}: {error}") }
 }

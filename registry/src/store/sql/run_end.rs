@@ -3,26 +3,26 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::dialect::Row;
 use super::row::{exact_text, get, json, signed, to_json, unsigned};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
 use crate::record::{FinishedRun, Outcome, RunEnd};
+use crate::store::database::Row;
 
 /// JSON bytes of the status events stored with a record. Further events were only streamed.
 const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
 
 /// Inserts the ends of runs that have started and not ended.
-pub(super) const INSERT_ENDS: &str =
-    "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output,
-        exception_type, exception_message, exception_stack_trace, persisted, status_events, logs, ledger)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'finished_at', value ->> 'duration_ms',
-        value ->> 'succeeded', unhex(value ->> 'output'), unhex(value ->> 'exception_type'),
-        unhex(value ->> 'exception_message'), unhex(value ->> 'exception_stack_trace'), value ->> 'persisted',
-        value ->> 'status_events', unhex(value ->> 'logs'), value ->> 'ledger'
-    FROM jsonb_each($1)";
+pub(super) const INSERT_ENDS: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms,
+        succeeded, output, exception_type, exception_message, exception_stack_trace, persisted, status_events, logs,
+        ledger)
+    SELECT invocation, organization, finished_at, duration_ms, succeeded, output, exception_type, exception_message,
+        exception_stack_trace, persisted, status_events, logs, ledger
+    FROM {records $1 invocation TEXT, organization TEXT, finished_at INTEGER, duration_ms INTEGER, succeeded INTEGER, \
+        output BYTES, exception_type BYTES, exception_message BYTES, exception_stack_trace BYTES, persisted INTEGER, \
+        status_events TEXT, logs BYTES, ledger TEXT} ends";
 
 /// The end of a run. Texts written by tools are stored as bytes, because a database may refuse some of their characters.
 #[derive(Serialize)]
@@ -31,12 +31,12 @@ struct Columns<'a> {
     organization: &'a str,
     finished_at: i64,
     duration_ms: i64,
-    succeeded: bool,
+    succeeded: i64,
     output: Option<String>,
     exception_type: Option<String>,
     exception_message: Option<String>,
     exception_stack_trace: Option<String>,
-    persisted: bool,
+    persisted: i64,
     status_events: String,
     logs: String,
     ledger: Option<String>,
@@ -56,12 +56,12 @@ pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
         organization: run.organization.as_str(),
         finished_at: at.as_milliseconds(),
         duration_ms: signed(*duration_ms),
-        succeeded: output.is_some(),
+        succeeded: output.is_some().into(),
         output: output.map(hex::encode),
         exception_type: kind.map(hex::encode),
         exception_message: message.map(hex::encode),
         exception_stack_trace: trace.map(hex::encode),
-        persisted: *persisted,
+        persisted: (*persisted).into(),
         status_events: status_events(events)?,
         logs: hex::encode(logs),
         ledger: ledger.as_ref().map(to_json).transpose()?,

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::batch::Batch;
-use super::dialect::Row;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
 use crate::api_key::ApiKeyId;
 use crate::error::{Error, Result};
@@ -14,28 +13,28 @@ use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
 use crate::raw_json::RawJson;
 use crate::record::{RecordedInput, RunStart};
+use crate::store::database::Row;
 
-const INSERT_STARTS: &str =
-    "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source,
-        conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot,
-        api_key_id, caller_address)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'tool', value ->> 'major', value ->> 'minor',
-        value ->> 'patch', value ->> 'source_kind', value ->> 'source', value ->> 'conversation_id',
-        value ->> 'interaction_id', value ->> 'simulation_run_id', value ->> 'mode', value ->> 'input',
-        value ->> 'started_at', value ->> 'boot', value ->> 'api_key_id', value ->> 'caller_address'
-    FROM jsonb_each($1) WHERE true
-    ON CONFLICT (invocation) DO NOTHING";
+const INSERT_STARTS: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind,
+        source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot, api_key_id,
+        caller_address)
+    SELECT invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id, interaction_id,
+        simulation_run_id, mode, input, started_at, boot, api_key_id, caller_address
+    FROM {records $1 invocation TEXT, organization TEXT, tool TEXT, major INTEGER, minor INTEGER, patch INTEGER, \
+        source_kind TEXT, source TEXT, conversation_id TEXT, interaction_id TEXT, simulation_run_id TEXT, mode TEXT, \
+        input TEXT, started_at INTEGER, boot TEXT, api_key_id TEXT, caller_address TEXT} starts
+    WHERE true ON CONFLICT (invocation) DO NOTHING";
 
 /// A run that has ended already stays ended, when its start is written again.
 const OPEN: &str = "INSERT INTO inv_open (invocation, organization, boot)
-    SELECT value ->> 'invocation', value ->> 'organization', value ->> 'boot' FROM jsonb_each($1)
-    WHERE NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = value ->> 'invocation')
+    SELECT invocation, organization, boot FROM {records $1 invocation TEXT, organization TEXT, boot TEXT} starts
+    WHERE NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = starts.invocation)
     ON CONFLICT (invocation) DO NOTHING";
 
 const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_index, invocation)
-    SELECT value ->> 'organization', value ->> 'operation', value ->> 'input_index', value ->> 'invocation'
-    FROM jsonb_each($1) WHERE true
-    ON CONFLICT DO NOTHING";
+    SELECT organization, operation, input_index, invocation
+    FROM {records $1 organization TEXT, operation TEXT, input_index INTEGER, invocation TEXT} starts
+    WHERE true ON CONFLICT DO NOTHING";
 
 /// The row of a run that starts, encoded.
 pub(crate) struct StartRow {

@@ -1,7 +1,9 @@
 //! The columns of the full-text index of the record of runs.
 
+use serde::Serialize;
+
 use super::row::to_json;
-use super::search_text::{searchable, searchable_json};
+use super::words::{words, words_of_input};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::record::Outcome;
@@ -9,38 +11,62 @@ use crate::record::Outcome;
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
         (rowid, scope, output, exception_message, exception_type, exception_stack_trace, inputs)
-    SELECT f.sequence, i.value ->> 1, i.value -> 2 ->> 0, i.value -> 2 ->> 1, i.value -> 2 ->> 2, i.value -> 2 ->> 3,
-        i.value ->> 3
-    FROM jsonb_each($1) i CROSS JOIN inv_finished f WHERE f.invocation = i.value ->> 0";
+    SELECT f.sequence, i.scope, i.output, i.exception_message, i.exception_type, i.exception_stack_trace, i.inputs
+    FROM {records $1 invocation TEXT, scope TEXT, output TEXT, exception_message TEXT, exception_type TEXT, \
+        exception_stack_trace TEXT, inputs TEXT} i CROSS JOIN inv_finished f
+    WHERE f.invocation = i.invocation";
 
-/// The texts of an outcome in the index: output, message, type, stack trace.
-pub(crate) type Texts = [Option<String>; 4];
+/// The words of an outcome.
+#[derive(Default, Serialize)]
+pub(crate) struct OutcomeWords {
+    output: Option<String>,
+    exception_message: Option<String>,
+    exception_type: Option<String>,
+    exception_stack_trace: Option<String>,
+}
 
 /// The row of a record in the index.
 pub(super) struct IndexRow<'a> {
     pub invocation: &'a str,
     pub organization: &'a OrganizationId,
-    pub outcome: &'a Texts,
+    pub outcome: &'a OutcomeWords,
     /// The recorded input.
     pub input: &'a str,
 }
 
+#[derive(Serialize)]
+struct Columns<'a> {
+    invocation: &'a str,
+    scope: String,
+    #[serde(flatten)]
+    outcome: &'a OutcomeWords,
+    inputs: String,
+}
+
 impl IndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
-        to_json(&(self.invocation, scope(self.organization), self.outcome, searchable_json(self.input)))
+        let Self { invocation, organization, outcome, input } = *self;
+        to_json(&Columns { invocation, scope: scope(organization), outcome, inputs: words_of_input(input) })
     }
 }
 
-/// Returns the texts of an outcome.
-pub(super) fn texts(outcome: &Outcome) -> Texts {
-    match outcome {
-        Outcome::Succeeded { output } => [Some(searchable(output)), None, None, None],
-        Outcome::Failed { exception_type, exception_message, exception_stack_trace } => [
-            None,
-            Some(searchable(exception_message)),
-            Some(searchable(exception_type)),
-            Some(searchable(&exception_stack_trace.join("\n"))),
-        ],
+impl OutcomeWords {
+    pub fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded { output } => Self { output: Some(words(output)), ..Self::default() },
+            Outcome::Failed { exception_type, exception_message, exception_stack_trace } => Self {
+                output: None,
+                exception_message: Some(words(exception_message)),
+                exception_type: Some(words(exception_type)),
+                exception_stack_trace: Some(words(&exception_stack_trace.join("\n"))),
+            },
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        let Self { output, exception_message, exception_type, exception_stack_trace } = self;
+        let texts = [output, exception_message, exception_type, exception_stack_trace];
+        texts.into_iter().flatten().map(String::len).sum()
     }
 }
 

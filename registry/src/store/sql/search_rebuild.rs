@@ -1,15 +1,13 @@
 //! Completing the full-text index from the records.
 
-use sqlx::Connection as _;
-
 use super::batch::Batch;
-use super::dialect::{Connection, Row};
 use super::list::List;
-use super::row::{exact_text, get, parsed};
-use super::search_columns::{INDEX, IndexRow, texts};
+use super::row::{exact_text, get, parsed, signed};
+use super::search_columns::{INDEX, IndexRow, OutcomeWords};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::record::Outcome;
+use crate::store::database::{Connection, Query, Row};
 
 const LAST_INDEXED: &str = "SELECT rowid FROM inv_text ORDER BY rowid DESC LIMIT 1";
 
@@ -24,7 +22,7 @@ const BATCH_RECORDS: u64 = 1_000;
 
 /// Indexes the records that are not in the index: all of them, after a migration that made a new index. An interrupted call
 /// is continued by the next one.
-pub(super) async fn index_missing(connection: &mut Connection) -> Result<()> {
+pub(in crate::store) async fn index_missing(connection: &mut Connection) -> Result<()> {
     let mut indexed = 0;
     loop {
         let added = index_batch(connection).await?;
@@ -39,19 +37,24 @@ pub(super) async fn index_missing(connection: &mut Connection) -> Result<()> {
 
 /// Indexes some records in one transaction, and returns their number.
 async fn index_batch(connection: &mut Connection) -> Result<u64> {
-    let mut transaction = connection.begin().await?;
-    let last: Option<i64> = sqlx::query_scalar(LAST_INDEXED).fetch_optional(&mut *transaction).await?;
-    let query = sqlx::query(NOT_INDEXED).bind(last.unwrap_or(0)).bind(i64::try_from(BATCH_RECORDS).unwrap_or(i64::MAX));
-    let rows = query.fetch_all(&mut *transaction).await?;
+    let mut batch = Batch::default();
+    batch.push("{begin}");
+    batch.run(connection).await?;
+    let last = Query::new(LAST_INDEXED).fetch_optional(&mut *connection).await?;
+    let last: i64 = last.map_or(Ok(0), |row| get(&row, "rowid"))?;
+    let query = Query::new(NOT_INDEXED).bind(last).bind(signed(BATCH_RECORDS));
+    let rows = query.fetch_all(&mut *connection).await?;
     for row in &rows {
         let organization: OrganizationId = parsed(row, "organization")?;
-        let (invocation, outcome, input) = (get(row, "invocation")?, texts(&outcome(row)?), get(row, "input")?);
-        let (mut list, mut batch) = (List::default(), Batch::default());
-        list.push(&IndexRow { invocation, organization: &organization, outcome: &outcome, input }.encoded()?);
+        let (invocation, outcome, input) =
+            (get(row, "invocation")?, &OutcomeWords::of(&outcome(row)?), get(row, "input")?);
+        let mut list = List::default();
+        list.push(&IndexRow { invocation, organization: &organization, outcome, input }.encoded()?);
         batch.insert(INDEX, list);
-        batch.run(&mut transaction).await?;
+        batch.run(connection).await?;
     }
-    transaction.commit().await?;
+    batch.push("COMMIT");
+    batch.run(connection).await?;
     Ok(rows.len() as u64)
 }
 

@@ -1,6 +1,5 @@
 //! Tapes: stored with the end of a run, read for a replay, deleted when they expire.
 
-use super::dialect::Connection;
 use super::keys::data_key;
 use super::row::get;
 use crate::account::OrganizationId;
@@ -8,6 +7,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 use crate::secrets::DataKey;
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
 
@@ -17,16 +17,12 @@ const DELETED_MAX: u32 = 64;
 /// Size from which compressing and sealing takes milliseconds, so that it runs on a blocking thread.
 pub(super) const BLOCKING_BYTES_MIN: usize = 256 << 10;
 
-const ONE: &str =
-    concat!("SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > ", database_now!());
+const ONE: &str = "SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > {now}";
 
 const BODY: &str = "SELECT sealed FROM tape_bodies WHERE organization = $1 AND digest = $2";
 
-const EXPIRED: &str = concat!(
-    "SELECT organization, invocation FROM tapes WHERE expires_at <= ",
-    database_now!(),
-    " ORDER BY expires_at LIMIT $1"
-);
+const EXPIRED: &str =
+    "SELECT organization, invocation FROM tapes WHERE expires_at <= {now} ORDER BY expires_at LIMIT $1";
 
 const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1";
 
@@ -61,7 +57,7 @@ impl Store {
 
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
     pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
-        let query = sqlx::query(ONE).bind(organization.as_str()).bind(run.as_str());
+        let query = Query::new(ONE).bind(organization.as_str()).bind(run.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
         let key = self.data_key(organization).await?;
@@ -72,7 +68,7 @@ impl Store {
     pub async fn tape_body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
         let key = self.data_key(organization).await?;
         let kept = key.body_digest(digest);
-        let query = sqlx::query(BODY).bind(organization.as_str()).bind(kept.as_slice());
+        let query = Query::new(BODY).bind(organization.as_str()).bind(kept.as_slice());
         let missing = || Error::Corrupt { what: "tape", detail: "one of its bodies is missing".to_owned() };
         let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
         let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
@@ -120,13 +116,13 @@ impl UnsealedTape {
 
 /// Deletes at most [`DELETED_MAX`] tapes, and their bodies that no other tape uses.
 async fn delete_expired(connection: &mut Connection) -> Result<u64> {
-    let expired = sqlx::query(EXPIRED).bind(DELETED_MAX).fetch_all(&mut *connection).await?;
+    let expired = Query::new(EXPIRED).bind(DELETED_MAX).fetch_all(&mut *connection).await?;
     for row in &expired {
         let (organization, run) = (get::<&str>(row, "organization")?, get::<&str>(row, "invocation")?);
-        let bodies = sqlx::query(BODIES_OF).bind(run).fetch_all(&mut *connection).await?;
-        sqlx::query(DELETE).bind(run).execute(&mut *connection).await?;
+        let bodies = Query::new(BODIES_OF).bind(run).fetch_all(&mut *connection).await?;
+        Query::new(DELETE).bind(run).execute(&mut *connection).await?;
         for body in &bodies {
-            let query = sqlx::query(DELETE_BODY).bind(organization).bind(get::<&[u8]>(body, "digest")?);
+            let query = Query::new(DELETE_BODY).bind(organization).bind(get::<&[u8]>(body, "digest")?);
             query.execute(&mut *connection).await?;
         }
     }

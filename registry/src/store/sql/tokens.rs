@@ -3,7 +3,6 @@
 use subtle::{Choice, ConstantTimeEq};
 
 use super::api_keys::api_key_hash;
-use super::dialect::{Connection, Row};
 use super::row::{get, parsed, timestamp, timestamp_option};
 use crate::account::UserId;
 use crate::api_key;
@@ -15,6 +14,7 @@ use crate::principal::{Principal, SignInKey};
 use crate::random;
 use crate::role::{Role, RoleName};
 use crate::secrets::{KeyRing, keyed_hash};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::store::token_cache::Checked;
 use crate::variables::SecretValue;
@@ -85,7 +85,7 @@ impl Store {
         if !api_key::is_well_formed(sign_in.api_key, sign_in.api_key_id) {
             return Ok(None);
         }
-        let query = sqlx::query(FIND_KEY).bind(sign_in.organization.as_str()).bind(sign_in.api_key_id);
+        let query = Query::new(FIND_KEY).bind(sign_in.organization.as_str()).bind(sign_in.api_key_id);
         let query = query.bind(self.0.clock.now().as_milliseconds());
         let row = query.fetch_optional(self.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
@@ -114,9 +114,9 @@ impl Store {
                     "INSERT INTO tokens (token_hash, organization, user_id, api_key_id, created_at, expires_at)
                     SELECT $1, organization, user_id, api_key_id, $3, $4 FROM api_keys
                     WHERE api_key_id = $2 AND revoked_at IS NULL";
-                let query = sqlx::query(insert).bind(hash.to_vec()).bind(api_key_id);
+                let query = Query::new(insert).bind(hash.to_vec()).bind(api_key_id);
                 let query = query.bind(now.as_milliseconds()).bind(expires_at.as_milliseconds());
-                Ok(query.execute(connection).await?.rows_affected())
+                Ok(query.execute(connection).await?)
             })
         });
         let issued = IssuedToken { id_token: SecretValue::new(text), expires_at };
@@ -125,7 +125,7 @@ impl Store {
 
     async fn look_up(&self, token_hash: [u8; 32]) -> Result<Option<Checked>> {
         let read_start = self.0.tokens.checked.read_start();
-        let query = sqlx::query(FIND_TOKEN).bind(token_hash.to_vec());
+        let query = Query::new(FIND_TOKEN).bind(token_hash.to_vec());
         let Some(row) = query.fetch_optional(self.readers()).await? else {
             return Ok(None);
         };
@@ -155,14 +155,14 @@ fn token_hash(keys: &KeyRing, token: &str) -> [u8; 32] {
 
 /// Deletes expired tokens. Each call deletes more than one, so that none stay for long.
 async fn delete_expired(connection: &mut Connection, now: Timestamp) -> Result<()> {
-    sqlx::query(DELETE_EXPIRED).bind(now.as_milliseconds()).bind(DELETED_MAX).execute(connection).await?;
+    Query::new(DELETE_EXPIRED).bind(now.as_milliseconds()).bind(DELETED_MAX).execute(connection).await?;
     Ok(())
 }
 
 /// Deletes the oldest tokens of a key, so that one more is within the limit.
 async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max: u32) -> Result<()> {
     let kept = tokens_max.saturating_sub(1);
-    let query = sqlx::query(DELETE_OLDEST).bind(api_key_id).bind(kept).bind(DELETED_MAX);
+    let query = Query::new(DELETE_OLDEST).bind(api_key_id).bind(kept).bind(DELETED_MAX);
     query.execute(connection).await?;
     Ok(())
 }
@@ -176,6 +176,6 @@ pub(super) async fn note_use(connection: &mut Connection, api_key_id: &str, now:
     let hour = hour_of_use(now);
     let update = "UPDATE api_keys SET last_used_at = $2
         WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
-    sqlx::query(update).bind(api_key_id).bind(hour).execute(connection).await?;
+    Query::new(update).bind(api_key_id).bind(hour).execute(connection).await?;
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Changes to a tool.
 
 use super::counts::require_changed;
-use super::dialect::Connection;
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::ToolId;
 use crate::principal::Principal;
+use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
@@ -35,15 +35,15 @@ impl ToolEdit {
 
     /// Fails when the tool does not exist or is deprecated.
     pub async fn require_tool(&self, connection: &mut Connection) -> Result<()> {
-        let query = sqlx::query(LIVE).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query = Query::new(LIVE).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
         let found = query.fetch_optional(connection).await?;
         require_changed(found.map_or(0, |_| 1), "tool")
     }
 
     /// Records the user and the time of the change. Fails when the tool does not exist or is deprecated.
     pub async fn touch(&self, connection: &mut Connection) -> Result<()> {
-        let query = sqlx::query(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
+        let query = Query::new(TOUCH).bind(self.principal.organization.as_str()).bind(self.tool.as_str());
         let query = query.bind(self.principal.user.as_str()).bind(self.now.as_milliseconds());
-        require_changed(query.execute(connection).await?.rows_affected(), "tool")
+        require_changed(query.execute(connection).await?, "tool")
     }
 }

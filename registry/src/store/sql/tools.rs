@@ -1,14 +1,14 @@
 //! Creating, finding, changing and deprecating tools.
 
-use super::dialect::{Connection, Row, is_conflict};
 use super::leases::interrupt_expired;
-use super::row::{get, json, parsed, timestamp, to_json};
+use super::row::{damaged, get, json, parsed, timestamp, to_json};
 use super::tool_edit::ToolEdit;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::ids::{InvocationId, ToolId};
-use crate::names::ToolName;
+use crate::names::{EnvvarName, ToolName};
 use crate::principal::Principal;
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tags::Tags;
 use crate::tool::{NewTool, Tool, ToolChanges, ToolRef};
@@ -18,10 +18,10 @@ macro_rules! select_tools {
     ($($rest:expr),*) => {
         concat!(
             "SELECT t.*,
-                (SELECT json_group_array(name) FROM (SELECT name FROM envvars e
-                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 0 ORDER BY name)) AS plain_names,
-                (SELECT json_group_array(name) FROM (SELECT name FROM envvars e
-                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 1 ORDER BY name)) AS secret_names
+                (SELECT string_agg(name, ',' ORDER BY name) FROM envvars e
+                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 0) AS plain_names,
+                (SELECT string_agg(name, ',' ORDER BY name) FROM envvars e
+                    WHERE e.organization = t.organization AND e.tool = t.tool AND is_secret = 1) AS secret_names
             FROM tools t ",
             $($rest),*
         )
@@ -46,14 +46,14 @@ impl Store {
 
     /// Finds a tool, deprecated or not.
     pub async fn get_tool(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Tool>> {
-        let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
+        let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
         let row = query.bind(organization.as_str()).bind(tool.as_str()).fetch_optional(self.readers()).await?;
         row.as_ref().map(read).transpose()
     }
 
     /// Finds the tool of a run. The test of a branch has none.
     pub async fn get_tool_of(&self, organization: &OrganizationId, invocation: &InvocationId) -> Result<Option<Tool>> {
-        let query = sqlx::query(select_tools!(
+        let query = Query::new(select_tools!(
             "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
             WHERE s.organization = $1 AND s.invocation = $2"
         ));
@@ -64,7 +64,7 @@ impl Store {
 
     /// Finds the live tool with this name.
     pub async fn find_live_tool(&self, organization: &OrganizationId, name: &ToolName) -> Result<Option<Tool>> {
-        let query = sqlx::query(select_tools!("WHERE t.organization = $1 AND t.name = $2 AND t.deprecated = 0"));
+        let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.name = $2 AND t.deprecated = 0"));
         let row = query.bind(organization.as_str()).bind(name.as_str()).fetch_optional(self.readers()).await?;
         row.as_ref().map(read).transpose()
     }
@@ -97,8 +97,8 @@ pub(super) fn read(row: &Row) -> Result<Tool> {
         description: parsed(row, "description")?,
         tags: json(row, "tags")?,
         deprecated: get(row, "deprecated")?,
-        envvars: json(row, "plain_names")?,
-        secret_envvars: json(row, "secret_names")?,
+        envvars: names(row, "plain_names")?,
+        secret_envvars: names(row, "secret_names")?,
         creator: parsed(row, "creator")?,
         updated_by: parsed(row, "updated_by")?,
         created_at: timestamp(row, "created_at")?,
@@ -106,22 +106,29 @@ pub(super) fn read(row: &Row) -> Result<Tool> {
     })
 }
 
+/// Reads the names of variables, which are separated by commas.
+fn names(row: &Row, column: &'static str) -> Result<Vec<EnvvarName>> {
+    let names: Option<&str> = get(row, column)?;
+    let names = names.into_iter().flat_map(|names| names.split(','));
+    names.map(|name| EnvvarName::parse(name).map_err(|error| damaged(column, &error))).collect()
+}
+
 async fn insert(connection: &mut Connection, edit: &ToolEdit, new: &NewTool) -> Result<()> {
     let statement = "INSERT INTO tools (organization, tool, name, description, tags, deprecated, creator, updated_by,
             created_at, updated_at, sequence)
         SELECT $1, $2, $3, $4, $5, 0, $6, $6, $7, $7, coalesce(max(sequence), 0) + 1 FROM tools WHERE organization = $1";
-    let query = sqlx::query(statement).bind(edit.principal.organization.as_str()).bind(edit.tool.as_str());
+    let query = Query::new(statement).bind(edit.principal.organization.as_str()).bind(edit.tool.as_str());
     let query = query.bind(new.name.as_str()).bind(new.description.as_str()).bind(to_json(&new.tags)?);
     let inserted = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await;
     match inserted {
-        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "tool", name: new.name.to_string() }),
+        Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "tool", name: new.name.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
     }
 }
 
 async fn insert_tags(connection: &mut Connection, of: ToolRef<'_>, tags: &Tags) -> Result<()> {
     for (key, value) in tags.iter() {
-        sqlx::query("INSERT INTO tool_tags (organization, tool, key, value) VALUES ($1, $2, $3, $4)")
+        Query::new("INSERT INTO tool_tags (organization, tool, key, value) VALUES ($1, $2, $3, $4)")
             .bind(of.organization.as_str())
             .bind(of.tool.as_str())
             .bind(key)
@@ -137,13 +144,13 @@ async fn modify(connection: &mut Connection, edit: &ToolEdit, changes: &ToolChan
     let (organization, tool) = (edit.principal.organization.as_str(), edit.tool.as_str());
     let statement = "UPDATE tools SET description = coalesce($1, description), tags = coalesce($2, tags)
         WHERE organization = $3 AND tool = $4";
-    let query = sqlx::query(statement).bind(changes.description.as_ref().map(|text| text.as_str()));
+    let query = Query::new(statement).bind(changes.description.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tags.as_ref().map(to_json).transpose()?);
     query.bind(organization).bind(tool).execute(&mut *connection).await?;
     let Some(tags) = &changes.tags else {
         return Ok(());
     };
-    let delete = sqlx::query("DELETE FROM tool_tags WHERE organization = $1 AND tool = $2");
+    let delete = Query::new("DELETE FROM tool_tags WHERE organization = $1 AND tool = $2");
     delete.bind(organization).bind(tool).execute(&mut *connection).await?;
     insert_tags(connection, edit.tool(), tags).await
 }
@@ -151,11 +158,11 @@ async fn modify(connection: &mut Connection, edit: &ToolEdit, changes: &ToolChan
 async fn deprecate(connection: &mut Connection, edit: &ToolEdit) -> Result<()> {
     let (organization, tool) = (edit.principal.organization.as_str(), edit.tool.as_str());
     let tools = "UPDATE tools SET deprecated = 1 WHERE organization = $1 AND tool = $2";
-    let query = sqlx::query(tools).bind(organization).bind(tool);
+    let query = Query::new(tools).bind(organization).bind(tool);
     query.execute(&mut *connection).await?;
     let versions = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
         WHERE organization = $1 AND tool = $2 AND deprecated = 0";
-    let query = sqlx::query(versions).bind(organization).bind(tool);
+    let query = Query::new(versions).bind(organization).bind(tool);
     query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds()).execute(connection).await?;
     Ok(())
 }

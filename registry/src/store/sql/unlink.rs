@@ -3,6 +3,7 @@
 use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::record::Rollback;
+use crate::store::database::Query;
 use crate::store::queued::Work;
 
 /// Removes the ids of records that meet a condition on `$2`, and on `$5` if it has one.
@@ -34,12 +35,12 @@ impl Unlinking<'_> {
             Rollback::Conversation { id, interaction_id } => (UNLINK_CONVERSATION, id, Some(interaction_id.clone())),
             Rollback::Simulation { run_id } => (UNLINK_SIMULATION, run_id, None),
         };
-        let query = sqlx::query(statement).bind(self.organization.to_string()).bind(id.clone());
+        let query = Query::new(statement).bind(self.organization.to_string()).bind(id.clone());
         let query = query.bind(self.at.as_milliseconds()).bind(self.by.to_string());
         let query = match interaction {
             Some(interaction) => query.bind(interaction),
             None => query,
         };
-        move |connection| Box::pin(async move { Ok(query.execute(connection).await?.rows_affected()) })
+        move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })
     }
 }

@@ -2,20 +2,20 @@
 
 use super::administrators::require_administrator;
 use super::counts::{require_changed, require_within};
-use super::dialect::{Connection, Row, is_conflict};
 use super::roles::require_role;
 use super::row::{parsed, signed, timestamp, unsigned};
 use crate::account::{OrganizationId, UserId};
 use crate::error::{Error, Result};
 use crate::page::{Page, Slice};
 use crate::role::RoleName;
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::user::{NewUser, User};
 
 const LIST: &str = "SELECT * FROM members WHERE organization = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
 
 /// The highest position of a user in the organisation `$1`.
-const MOST: &str = "SELECT users_made FROM organizations WHERE organization = $1";
+const MOST: &str = "SELECT users_made AS most FROM organizations WHERE organization = $1";
 
 const NEXT: &str = "UPDATE organizations SET users_made = users_made + 1 WHERE organization = $1 RETURNING users_made";
 
@@ -39,7 +39,7 @@ impl Store {
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
         let last = self.last_shown(&list, page, MOST).await?.unwrap_or(0);
-        let query = sqlx::query(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
+        let query = Query::new(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
         let rows = query.fetch_all(self.readers()).await?;
         let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(User, u64)| self.page_tokens().seal(&list, *sequence);
@@ -47,7 +47,7 @@ impl Store {
     }
 
     pub async fn get_user(&self, organization: &OrganizationId, user: &UserId) -> Result<Option<User>> {
-        let query = sqlx::query("SELECT * FROM members WHERE organization = $1 AND user_id = $2")
+        let query = Query::new("SELECT * FROM members WHERE organization = $1 AND user_id = $2")
             .bind(organization.as_str())
             .bind(user.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
@@ -60,8 +60,8 @@ impl Store {
             Box::pin(async move {
                 require_role(connection, &organization, &role).await?;
                 let update = "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2";
-                let query = sqlx::query(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
-                require_changed(query.execute(&mut *connection).await?.rows_affected(), "user")?;
+                let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
+                require_changed(query.execute(&mut *connection).await?, "user")?;
                 require_administrator(connection, &organization, now).await
             })
         })
@@ -86,19 +86,19 @@ pub(super) async fn insert_member(
     organization: &OrganizationId,
     new: &User,
 ) -> Result<()> {
-    let next: i64 = sqlx::query_scalar(NEXT).bind(organization.as_str()).fetch_one(&mut *connection).await?;
+    let next: i64 = Query::new(NEXT).bind(organization.as_str()).fetch_column("users_made", &mut *connection).await?;
     let statement = "INSERT INTO members (organization, user_id, role, created_at, sequence)
         VALUES ($1, $2, $3, $4, $5)";
-    let query = sqlx::query(statement).bind(organization.as_str()).bind(new.id.as_str()).bind(new.role.as_str());
+    let query = Query::new(statement).bind(organization.as_str()).bind(new.id.as_str()).bind(new.role.as_str());
     match query.bind(new.created_at.as_milliseconds()).bind(next).execute(connection).await {
-        Err(error) if is_conflict(&error) => Err(Error::Exists { what: "user", name: new.id.to_string() }),
+        Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "user", name: new.id.to_string() }),
         other => other.map(|_| ()).map_err(Error::from),
     }
 }
 
 async fn require_below_limit(connection: &mut Connection, organization: &OrganizationId, users_max: u32) -> Result<()> {
-    let query = sqlx::query_scalar("SELECT count(*) FROM members WHERE organization = $1").bind(organization.as_str());
-    require_within(users_max.into(), query.fetch_one(connection).await?, "users of an organization")
+    let query = Query::new("SELECT count(*) AS users FROM members WHERE organization = $1").bind(organization.as_str());
+    require_within(users_max.into(), query.fetch_column("users", connection).await?, "users of an organization")
 }
 
 async fn remove(connection: &mut Connection, organization: &OrganizationId, user: &UserId) -> Result<()> {
@@ -108,12 +108,12 @@ async fn remove(connection: &mut Connection, organization: &OrganizationId, user
         "DELETE FROM tokens WHERE organization = $1 AND user_id = $2",
         "DELETE FROM api_keys WHERE organization = $1 AND user_id = $2",
     ] {
-        let query = sqlx::query(statement).bind(organization.as_str()).bind(user.as_str());
+        let query = Query::new(statement).bind(organization.as_str()).bind(user.as_str());
         query.execute(&mut *connection).await?;
     }
-    let query = sqlx::query("DELETE FROM members WHERE organization = $1 AND user_id = $2");
+    let query = Query::new("DELETE FROM members WHERE organization = $1 AND user_id = $2");
     let removed = query.bind(organization.as_str()).bind(user.as_str()).execute(&mut *connection).await?;
-    require_changed(removed.rows_affected(), "user")
+    require_changed(removed, "user")
 }
 
 fn read(row: &Row) -> Result<User> {

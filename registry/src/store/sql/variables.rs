@@ -1,12 +1,12 @@
 //! Opening the variables of a tool for a run.
 
-use super::dialect::{Connection, Row};
 use super::row::{get, parsed};
 use crate::account::OrganizationId;
 use crate::callable::{Callable, SealedVariable};
 use crate::error::Result;
 use crate::ids::ToolId;
 use crate::secrets::SealedFor;
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 use crate::variables::{SecretValue, Variables};
@@ -51,7 +51,7 @@ impl Store {
 }
 
 pub(super) async fn sealed(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<SealedVariable>> {
-    let query = sqlx::query(SELECT).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(SELECT).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(read).collect()
 }

@@ -1,6 +1,5 @@
 //! Finding and deprecating versions.
 
-use super::dialect::{Connection, Row};
 use super::leases::interrupt_expired;
 use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
 use super::tool_edit::ToolEdit;
@@ -9,6 +8,7 @@ use crate::constraint::Constraint;
 use crate::error::Result;
 use crate::ids::{ToolId, VersionId};
 use crate::principal::Principal;
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 use crate::tool_version::ToolVersion;
@@ -35,11 +35,8 @@ const LATEST_COMMIT: &str = "SELECT commit_id FROM versions WHERE organization =
 const CREATORS: &str = "SELECT DISTINCT creator FROM versions WHERE organization = $1 AND tool = $2
     ORDER BY creator LIMIT 1000";
 
-const DEPRECATE: &str = concat!(
-    "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
-    WHERE organization = $1 AND deprecated = 0 AND version_id IN ",
-    members_of!("$2")
-);
+const DEPRECATE: &str = "UPDATE versions SET deprecated = 1, updated_by = $3, updated_at = $4
+    WHERE organization = $1 AND deprecated = 0 AND version_id IN {members $2}";
 
 impl Store {
     /// Finds a version, deprecated or not.
@@ -49,14 +46,14 @@ impl Store {
         tool: &ToolId,
         version: &Version,
     ) -> Result<Option<ToolVersion>> {
-        let query = sqlx::query(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
+        let query = Query::new(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
         let query = query.bind(signed(version.minor)).bind(signed(version.patch));
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
     /// Finds the version with the highest number, deprecated or not. The next version follows it.
     pub async fn highest_version(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<ToolVersion>> {
-        let query = sqlx::query(HIGHEST).bind(organization.as_str()).bind(tool.as_str());
+        let query = Query::new(HIGHEST).bind(organization.as_str()).bind(tool.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -79,12 +76,12 @@ impl Store {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<Option<(ToolVersion, Vec<Version>)>> {
-        let query = sqlx::query(DEPRECATED).bind(organization.as_str()).bind(tool.as_str());
+        let query = Query::new(DEPRECATED).bind(organization.as_str()).bind(tool.as_str());
         let mut listing = self.listing(organization).await?;
         let rows = listing.rows(query).await?;
         let matching = rows.iter().find(|row| version(row).is_ok_and(|version| constraint.matches(&version)));
         let Some(id) = matching.map(|row| get::<String>(row, "version_id")).transpose()? else { return Ok(None) };
-        let query = sqlx::query(BY_ID).bind(organization.as_str()).bind(id);
+        let query = Query::new(BY_ID).bind(organization.as_str()).bind(id);
         let Some(found) = listing.row(query).await?.as_ref().map(read).transpose()? else { return Ok(None) };
         let mut connection = self.readers().acquire().await?;
         let live = live(&mut connection, ToolRef { organization, tool }).await?;
@@ -93,13 +90,14 @@ impl Store {
 
     /// Returns the commit of the version that was published last, deprecated or not.
     pub async fn latest_commit(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<String>> {
-        let query = sqlx::query_scalar(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
-        Ok(query.fetch_optional(self.readers()).await?)
+        let query = Query::new(LATEST_COMMIT).bind(organization.as_str()).bind(tool.as_str());
+        let row = query.fetch_optional(self.readers()).await?;
+        row.map(|row| get(&row, "commit_id")).transpose()
     }
 
     /// Lists the users who published versions of the tool, sorted.
     pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
-        let query = sqlx::query(CREATORS).bind(organization.as_str()).bind(tool.as_str());
+        let query = Query::new(CREATORS).bind(organization.as_str()).bind(tool.as_str());
         let rows = self.listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| parsed(row, "creator")).collect()
     }
@@ -163,13 +161,13 @@ pub(super) async fn resolve(
     let Some((id, _)) = live.into_iter().find(|(_, version)| constraint.matches(version)) else {
         return Ok(None);
     };
-    let query = sqlx::query(BY_ID).bind(of.organization.as_str()).bind(id.as_str());
+    let query = Query::new(BY_ID).bind(of.organization.as_str()).bind(id.as_str());
     query.fetch_optional(connection).await?.as_ref().map(read).transpose()
 }
 
 /// Returns the live versions of a tool, highest first. Publication bounds their number.
 async fn live(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
-    let query = sqlx::query(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()
 }
@@ -178,7 +176,7 @@ async fn deprecate(connection: &mut Connection, edit: &ToolEdit, constraint: &Co
     let live = live(connection, edit.tool()).await?;
     let matching: Vec<_> = live.into_iter().filter(|(_, version)| constraint.matches(version)).collect();
     let ids: Vec<_> = matching.into_iter().map(|(id, _)| id).collect();
-    let query = sqlx::query(DEPRECATE).bind(edit.principal.organization.as_str()).bind(to_json(&ids)?);
+    let query = Query::new(DEPRECATE).bind(edit.principal.organization.as_str()).bind(to_json(&ids)?);
     let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
-    Ok(query.execute(connection).await?.rows_affected())
+    Ok(query.execute(connection).await?)
 }

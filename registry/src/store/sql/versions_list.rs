@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-use super::dialect::Row;
 use super::listing::Listing;
 use super::row::{get, parsed, timestamp, to_json, unsigned, version};
 use super::versions::read;
@@ -11,6 +10,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::page::{Direction, Page, Slice};
+use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
 use crate::tool_version::{ToolVersion, VersionFilter, VersionSort};
@@ -21,7 +21,7 @@ const KEYS: &str = "SELECT version_id, major, minor, patch, ordinal, creator, cr
 
 const NUMBERS: &str = "SELECT major, minor, patch FROM versions WHERE organization = $1 AND tool = $2";
 
-const ROWS: &str = concat!("SELECT * FROM versions WHERE organization = $1 AND version_id IN ", members_of!("$2"));
+const ROWS: &str = "SELECT * FROM versions WHERE organization = $1 AND version_id IN {members $2}";
 
 /// The columns by which versions are filtered and sorted.
 #[derive(Clone)]
@@ -67,12 +67,12 @@ impl Store {
 
 /// Returns the numbers of all versions of a tool, deprecated or not.
 pub(super) async fn version_numbers(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Version>> {
-    let query = sqlx::query(NUMBERS).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(NUMBERS).bind(of.organization.as_str()).bind(of.tool.as_str());
     listing.rows(query).await?.iter().map(version).collect()
 }
 
 async fn version_keys(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Key>> {
-    let query = sqlx::query(KEYS).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let query = Query::new(KEYS).bind(of.organization.as_str()).bind(of.tool.as_str());
     listing.rows(query).await?.iter().map(key).collect()
 }
 
@@ -82,7 +82,7 @@ async fn versions_in_order(
     keys: &[Key],
 ) -> Result<Vec<ToolVersion>> {
     let ids: Vec<&str> = keys.iter().map(|key| key.id.as_str()).collect();
-    let query = sqlx::query(ROWS).bind(organization.as_str()).bind(to_json(&ids)?);
+    let query = Query::new(ROWS).bind(organization.as_str()).bind(to_json(&ids)?);
     let rows = listing.rows(query).await?;
     let mut versions: Vec<ToolVersion> = rows.iter().map(read).collect::<Result<_>>()?;
     versions.sort_by_key(|version| ids.iter().position(|id| *id == version.id.as_str()));

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::statvfs::statvfs;
 
-use super::sql::open::Database;
-
 pub(super) struct DiskSpace {
     database: PathBuf,
     /// The lower of the system's and the operator's limit for one file.
@@ -14,10 +12,9 @@ pub(super) struct DiskSpace {
 }
 
 impl DiskSpace {
-    pub fn of(database: &Database) -> Self {
+    pub fn of(database: PathBuf, bytes_max: Option<u64>) -> Self {
         let system_limit = getrlimit(Resource::RLIMIT_FSIZE).map_or(0, |(soft, _)| soft);
-        let file_bytes_max = database.bytes_max.unwrap_or(u64::MAX).min(system_limit);
-        Self { database: database.path.clone(), file_bytes_max }
+        Self { database, file_bytes_max: bytes_max.unwrap_or(u64::MAX).min(system_limit) }
     }
 
     /// Returns whether this many bytes are free. A disk that cannot be queried counts as full.
@@ -42,7 +39,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lathe.db");
         std::fs::File::create(&path).unwrap().set_len(used).unwrap();
-        DiskSpace::of(&Database { path, bytes_max }).has(BYTES)
+        DiskSpace::of(path, bytes_max).has(BYTES)
     }
 
     #[test]
@@ -51,7 +48,6 @@ mod tests {
         assert!(has_bytes(1 << 20, Some(BYTES + (1 << 20))));
         assert!(!has_bytes((1 << 20) + 1, Some(BYTES + (1 << 20))));
         assert!(!has_bytes(2 << 20, Some(1 << 20)), "the file exceeds its limit");
-        let missing = Database { path: "/nowhere/lathe.db".into(), bytes_max: None };
-        assert!(!DiskSpace::of(&missing).has(BYTES));
+        assert!(!DiskSpace::of("/nowhere/lathe.db".into(), None).has(BYTES));
     }
 }

@@ -1,0 +1,80 @@
+//! Connections, and what runs queries.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::{Failure, Pool, Query, Row, Running};
+use crate::store::deadline::Deadline;
+
+/// A connection of one database.
+pub(in crate::store) trait Session: Send {
+    /// Returns all rows of a query.
+    fn rows<'c>(&'c mut self, query: Query) -> Running<'c, Vec<Row>, Failure>;
+
+    /// Returns the number of changed rows.
+    fn execute<'c>(&'c mut self, query: Query) -> Running<'c, u64, Failure>;
+
+    /// Runs queries in their order, in as few calls of the database as it allows. Returns the rows of all.
+    fn run_all<'c>(&'c mut self, queries: Vec<Query>) -> Running<'c, Vec<Row>, Failure>;
+
+    /// Lets the database stop statements after the deadline.
+    fn limit<'c>(&'c mut self, deadline: &Deadline) -> Running<'c, (), Failure>;
+
+    /// Ends a statement whose caller is gone.
+    fn abandon(&mut self);
+
+    /// Closes the connection. A failure is only logged, because committed data is safe.
+    fn close(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+pub(in crate::store) struct Connection(Box<dyn Session>);
+
+impl Connection {
+    pub fn new(session: impl Session + 'static) -> Self {
+        Self(Box::new(session))
+    }
+
+    pub fn run_all(&mut self, queries: Vec<Query>) -> Running<'_, Vec<Row>, Failure> {
+        self.0.run_all(queries)
+    }
+
+    pub fn limit(&mut self, deadline: &Deadline) -> Running<'_, (), Failure> {
+        self.0.limit(deadline)
+    }
+
+    pub fn abandon(&mut self) {
+        self.0.abandon();
+    }
+
+    pub async fn close(self) {
+        self.0.close().await;
+    }
+}
+
+/// Runs queries: a connection, or the next free one of a pool.
+pub(in crate::store) trait Execute {
+    fn rows(self, query: Query) -> impl Future<Output = Result<Vec<Row>, Failure>> + Send;
+
+    fn execute(self, query: Query) -> impl Future<Output = Result<u64, Failure>> + Send;
+}
+
+impl Execute for &mut Connection {
+    fn rows(self, query: Query) -> impl Future<Output = Result<Vec<Row>, Failure>> + Send {
+        self.0.rows(query)
+    }
+
+    fn execute(self, query: Query) -> impl Future<Output = Result<u64, Failure>> + Send {
+        self.0.execute(query)
+    }
+}
+
+impl Execute for &Arc<dyn Pool> {
+    async fn rows(self, query: Query) -> Result<Vec<Row>, Failure> {
+        self.acquire().await?.0.rows(query).await
+    }
+
+    async fn execute(self, query: Query) -> Result<u64, Failure> {
+        self.acquire().await?.0.execute(query).await
+    }
+}

@@ -1,0 +1,96 @@
+//! Queries: the text of a statement with the values of its parameters.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::row::get;
+use super::{Execute, Failure, FromColumn, Row, Value};
+use crate::error::{Error, Result};
+
+/// A statement with its values. The text may have fragments in braces, which each database writes in its own way
+/// ([`super::expanded`]).
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Query {
+    pub text: Cow<'static, str>,
+    pub values: Vec<Value>,
+}
+
+impl Query {
+    pub fn new(text: &'static str) -> Self {
+        Self { text: Cow::Borrowed(text), values: Vec::new() }
+    }
+
+    /// Binds the next parameter.
+    #[must_use]
+    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    pub async fn fetch_all(self, on: impl Execute) -> Result<Vec<Row>, Failure> {
+        on.rows(self).await
+    }
+
+    /// Returns the first row.
+    pub async fn fetch_optional(self, on: impl Execute) -> Result<Option<Row>, Failure> {
+        Ok(on.rows(self).await?.into_iter().next())
+    }
+
+    /// Returns the first row of a query that always has one.
+    pub async fn fetch_one(self, on: impl Execute) -> Result<Row, Failure> {
+        let missing = || Error::Corrupt { what: "database", detail: "a statement returned no row".into() };
+        Ok(self.fetch_optional(on).await?.ok_or_else(missing)?)
+    }
+
+    /// Returns a column of the first row of a query that always has one.
+    pub async fn fetch_column<T: for<'r> FromColumn<'r>>(self, column: &'static str, on: impl Execute) -> Result<T> {
+        get(&self.fetch_one(on).await?, column)
+    }
+
+    /// Returns the number of changed rows.
+    pub async fn execute(self, on: impl Execute) -> Result<u64, Failure> {
+        on.execute(self).await
+    }
+}
+
+/// A statement that is put together from parts of the program's text.
+#[derive(Default)]
+pub(in crate::store) struct Statement {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Statement {
+    /// Begins a statement whose `$1` is the value.
+    pub fn with(value: impl Into<Value>) -> Self {
+        Self { text: String::new(), values: vec![value.into()] }
+    }
+
+    /// Adds text without values.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds text in which every `?` stands for the value.
+    pub fn bind(&mut self, text: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        for (index, part) in text.split('?').enumerate() {
+            if index > 0 {
+                // Writing to a string does not fail.
+                let _ = write!(self.text, "${}", self.values.len());
+            }
+            self.text.push_str(part);
+        }
+    }
+
+    /// Like [`Statement::bind`], when there is a value.
+    pub fn bind_some(&mut self, text: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.bind(text, value);
+        }
+    }
+
+    pub fn query(self) -> Query {
+        Query { text: Cow::Owned(self.text), values: self.values }
+    }
+}

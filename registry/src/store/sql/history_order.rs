@@ -1,0 +1,110 @@
+//! The sort keys of the history.
+
+use super::row::get;
+use crate::error::Result;
+use crate::history::{InvocationFilter, InvocationSort, RunStates};
+use crate::page::Direction;
+use crate::store::database::{Row, Value};
+
+/// A sort key with its direction.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct SortKey {
+    sort: InvocationSort,
+    direction: Direction,
+    /// Whether all listed records have ended.
+    are_ended: bool,
+}
+
+/// Returns the distinct sort keys of a list. A repeated key cannot change the order. None for the order by age, newest first.
+pub(in crate::store) fn sort_keys(filter: &InvocationFilter) -> Vec<SortKey> {
+    let are_ended = filter.states == RunStates::Finished;
+    let mut keys: Vec<SortKey> = Vec::new();
+    for (sort, direction) in filter.sort.iter().copied() {
+        if keys.iter().all(|known| known.sort != sort) {
+            keys.push(SortKey { sort, direction, are_ended });
+        }
+    }
+    match keys.as_slice() {
+        [SortKey { sort: InvocationSort::CreatedAt, direction: Direction::Descending, .. }] => Vec::new(),
+        _ => keys,
+    }
+}
+
+impl SortKey {
+    /// Whether an index has the starts of runs in this order.
+    pub fn is_age(&self) -> bool {
+        self.sort == InvocationSort::CreatedAt
+    }
+
+    /// Whether an index has the ends of runs in this order.
+    pub fn is_of_ends(&self) -> bool {
+        self.sort == InvocationSort::DurationMs && self.are_ended
+    }
+
+    /// The value of a record. A missing value sorts as the one that clients see.
+    pub fn column(self) -> &'static str {
+        match self.sort {
+            InvocationSort::CreatedAt => "s.started_at",
+            InvocationSort::DurationMs if self.are_ended => "f.duration_ms",
+            InvocationSort::DurationMs => "coalesce(f.duration_ms, 0)",
+            InvocationSort::Succeeded => "coalesce(f.succeeded, 0)",
+            InvocationSort::ToolId => "coalesce(s.tool, '')",
+            InvocationSort::Major => "coalesce(s.major, 0)",
+            InvocationSort::Minor => "coalesce(s.minor, 0)",
+            InvocationSort::Patch => "coalesce(s.patch, 0)",
+            InvocationSort::SourceType => IS_SIMULATION,
+        }
+    }
+
+    /// The term of the order.
+    pub fn order(self) -> String {
+        let direction = if self.direction == Direction::Ascending { "" } else { " DESC" };
+        format!("{}{direction}, ", self.column())
+    }
+
+    /// The beginning of the condition that a record has a later value.
+    pub fn after(self) -> String {
+        format!("{} {}", self.column(), if self.direction == Direction::Ascending { ">" } else { "<" })
+    }
+
+    /// The beginning of the condition that a record has the same value or a later one.
+    pub fn not_before(self) -> String {
+        format!("{}=", self.after())
+    }
+
+    /// Returns the value of the last record of the previous page, a row of [`LAST`].
+    pub fn value(self, last: &Row) -> Result<Value> {
+        let column = match self.sort {
+            InvocationSort::CreatedAt => "started_at",
+            InvocationSort::DurationMs => "duration_ms",
+            InvocationSort::Succeeded => "succeeded",
+            InvocationSort::ToolId => return Ok(get::<&str>(last, "tool")?.into()),
+            InvocationSort::Major => "major",
+            InvocationSort::Minor => "minor",
+            InvocationSort::Patch => "patch",
+            InvocationSort::SourceType => "is_simulation",
+        };
+        Ok(get::<i64>(last, column)?.into())
+    }
+}
+
+/// 1 for a run whose type is a simulation.
+macro_rules! is_simulation {
+    () => {
+        "(CASE WHEN s.source_kind = 'simulation-conversation' OR (s.source_kind <> 'regular-conversation'
+            AND s.mode = 'conversation-simulation') THEN 1 ELSE 0 END)"
+    };
+}
+
+const IS_SIMULATION: &str = is_simulation!();
+
+/// A record with its values under all sort keys.
+pub(in crate::store) const LAST: &str = concat!(
+    "SELECT s.invocation, s.started_at, coalesce(f.duration_ms, 0) AS duration_ms,
+        coalesce(f.succeeded, 0) AS succeeded, coalesce(s.tool, '') AS tool, coalesce(s.major, 0) AS major,
+        coalesce(s.minor, 0) AS minor, coalesce(s.patch, 0) AS patch, ",
+    is_simulation!(),
+    " AS is_simulation
+    FROM inv_started s LEFT JOIN inv_finished f ON f.invocation = s.invocation
+    WHERE s.organization = $1 AND s.rowid = $2"
+);

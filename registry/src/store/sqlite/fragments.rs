@@ -1,0 +1,35 @@
+//! The fragments of statements in SQLite's dialect.
+
+use std::fmt::Write;
+
+/// Writes a fragment ([`crate::store::database::expanded`]).
+pub(super) fn fragment(name: &str, arguments: &str) -> String {
+    match name {
+        "now" => "CAST(unixepoch('subsec') * 1000 AS INTEGER)".to_owned(),
+        // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
+        "begin" => "BEGIN IMMEDIATE".to_owned(),
+        "members" => format!("(SELECT value FROM json_each({arguments}))"),
+        "records" => records(arguments),
+        "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),
+        "index" => format!("INDEXED BY {arguments}"),
+        // The number has no meaning.
+        "touch" => "PRAGMA user_version = 0".to_owned(),
+        unknown => unreachable!("no fragment has the name {unknown}"),
+    }
+}
+
+fn records(arguments: &str) -> String {
+    let (list, columns) = arguments.split_once(' ').unwrap_or((arguments, ""));
+    let mut records = String::from("(SELECT ");
+    for (index, column) in columns.split(", ").enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        // Writing to a string does not fail.
+        let _ = match column.split_once(' ') {
+            Some((name, "BYTES")) => write!(records, "{separator}unhex(value ->> '{name}') AS {name}"),
+            Some((name, _)) => write!(records, "{separator}value ->> '{name}' AS {name}"),
+            None => Ok(()),
+        };
+    }
+    let _ = write!(records, " FROM jsonb_each({list}))");
+    records
+}

@@ -1,0 +1,139 @@
+//! Opening the database in the data directory.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqlitePoolOptions;
+
+use super::connection::{Pool, alone};
+use super::disk_space::DiskSpace;
+use super::errors::failure;
+use super::search::matching;
+use super::settings::{VERSION_MIN, reader_options, writer_options};
+use super::snapshot::snapshot;
+use crate::clock::Clock;
+use crate::durable::sync_folder;
+use crate::error::{Error, Result};
+use crate::store::database::{self, Connection, Database, Query, Running, Statement};
+use crate::store::sql::migrate::migrate;
+use crate::store::sql::search_rebuild::index_missing;
+use crate::store::sql::text_search::TextSearch;
+
+/// The number of `synchronous=FULL`.
+const SYNCHRONOUS_FULL: i64 = 2;
+
+/// The path of the database, and the limit on its size.
+pub(in crate::store) struct Sqlite {
+    path: PathBuf,
+    bytes_max: Option<u64>,
+    disk_space: DiskSpace,
+}
+
+impl Sqlite {
+    pub fn new(path: PathBuf, bytes_max: Option<u64>) -> Self {
+        let disk_space = DiskSpace::of(path.clone(), bytes_max);
+        Self { path, bytes_max, disk_space }
+    }
+}
+
+impl Database for Sqlite {
+    fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection> {
+        Box::pin(async move {
+            let options = writer_options(&self.path, self.bytes_max).create_if_missing(true);
+            let mut connection = alone(options.connect().await.map_err(failure)?);
+            require_version(&mut connection).await?;
+            require_durability(&mut connection).await?;
+            migrate(&mut connection, &migrations::SQLITE, clock).await?;
+            index_missing(&mut connection).await?;
+            self.path.parent().map_or(Ok(()), sync_folder)?;
+            Ok(connection)
+        })
+    }
+
+    fn writer(&self) -> Running<'_, Connection> {
+        Box::pin(async {
+            let connection = writer_options(&self.path, self.bytes_max).connect().await;
+            Ok(alone(connection.map_err(failure)?))
+        })
+    }
+
+    fn readers(&self, connections: u32) -> Running<'_, Arc<dyn database::Pool>> {
+        Box::pin(async move {
+            // Connections to a file do not break, so they are not tested before use.
+            let pool = SqlitePoolOptions::new().max_connections(connections).test_before_acquire(false);
+            let pool = pool.connect_with(reader_options(&self.path)).await.map_err(failure)?;
+            Ok(Arc::new(Pool(pool)) as Arc<dyn database::Pool>)
+        })
+    }
+
+    fn has_space(&self, bytes: u64) -> bool {
+        self.disk_space.has(bytes)
+    }
+
+    fn snapshot<'c>(&'c self, path: &'c std::path::Path) -> Running<'c, ()> {
+        Box::pin(snapshot(&self.path, path))
+    }
+
+    fn matching(&self, statement: &mut Statement, search: &TextSearch) {
+        matching(statement, search);
+    }
+}
+
+async fn require_version(connection: &mut Connection) -> Result<()> {
+    let found: String = Query::new("SELECT sqlite_version() AS version").fetch_column("version", connection).await?;
+    if numbers(&found) < numbers(VERSION_MIN) {
+        return Err(Error::SqliteTooOld { found, required: VERSION_MIN });
+    }
+    Ok(())
+}
+
+/// Refuses a database whose commits do not survive a power failure. SQLite ignores a setting that it cannot apply: a file
+/// system without shared memory has no write-ahead log.
+async fn require_durability(connection: &mut Connection) -> Result<()> {
+    let log: String = Query::new("PRAGMA journal_mode").fetch_column("journal_mode", &mut *connection).await?;
+    let synchronous: i64 = Query::new("PRAGMA synchronous").fetch_column("synchronous", connection).await?;
+    if log == "wal" && synchronous >= SYNCHRONOUS_FULL {
+        return Ok(());
+    }
+    Err(Error::NotDurable { detail: format!("journal_mode is `{log}` and synchronous is {synchronous}") })
+}
+
+fn numbers(version: &str) -> Vec<u32> {
+    version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{Connection as _, SqliteConnection};
+
+    use super::{Query, VERSION_MIN, alone, numbers, require_durability};
+    use crate::error::Result;
+
+    /// Opens a new database in a folder and checks it after a change of its settings.
+    async fn checked(statement: &'static str) -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = format!("sqlite://{}?mode=rwc", folder.path().join("lathe.db").display());
+        let mut connection = alone(SqliteConnection::connect(&path).await.unwrap());
+        for statement in ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", statement] {
+            Query::new(statement).execute(&mut connection).await.unwrap();
+        }
+        require_durability(&mut connection).await
+    }
+
+    #[tokio::test]
+    async fn weaker_settings_are_refused() {
+        checked("PRAGMA synchronous = EXTRA").await.unwrap();
+        for weak in ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF", "PRAGMA journal_mode = DELETE"] {
+            let refused = checked(weak).await.unwrap_err();
+            assert_eq!(refused.code(), "not_durable", "{weak}: {refused}");
+        }
+    }
+
+    #[test]
+    fn versions_compare_by_number() {
+        assert!(numbers("3.51.10") > numbers(VERSION_MIN));
+        assert!(numbers("3.9.99") < numbers(VERSION_MIN));
+        assert_eq!(numbers("3.51.3"), numbers(VERSION_MIN));
+    }
+}

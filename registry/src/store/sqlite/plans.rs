@@ -1,0 +1,143 @@
+//! The plans that SQLite makes for statements: the indexes that it reads, and whether it sorts.
+
+use sqlx::{Connection as _, SqliteConnection};
+
+use super::connection::alone;
+use super::open::Sqlite;
+use crate::account::OrganizationId;
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
+use crate::ids::ToolId;
+use crate::page::Direction::{self, Ascending, Descending};
+use crate::store::database::{Connection, Query, Row, Statement, get};
+use crate::store::sql::history_list::{add_order, beginning};
+use crate::store::sql::history_order::{LAST, sort_keys};
+use crate::store::sql::migrate::migrate;
+use crate::store::sql::text_search::TextSearch;
+use crate::store::sql::{record_pages, search, taped_runs};
+use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
+
+/// Creates an in-memory database with the schema and no rows.
+pub(in crate::store) async fn migrated() -> Result<Connection> {
+    let mut connection = alone(SqliteConnection::connect("sqlite::memory:").await.unwrap());
+    migrate(&mut connection, &migrations::SQLITE, &Clock::system()).await?;
+    Ok(connection)
+}
+
+/// Returns the steps of the query plan of a statement.
+async fn plan(query: Query) -> Result<Vec<String>> {
+    let mut connection = migrated().await?;
+    let explained = Query { text: format!("EXPLAIN QUERY PLAN {}", query.text).into(), ..query };
+    let rows = explained.fetch_all(&mut connection).await?;
+    rows.iter().map(|row| get(row, "detail")).collect()
+}
+
+fn acme() -> OrganizationId {
+    OrganizationId::parse("acme").unwrap()
+}
+
+fn filter(conversations: usize, tools: usize, sort: &[(InvocationSort, Direction)]) -> InvocationFilter {
+    let tool = |_| ToolSelection { tool: ToolId::new(&Clock::system()), versions: None };
+    InvocationFilter {
+        conversation_ids: vec!["c".to_owned(); conversations],
+        tools: (0..tools).map(tool).collect(),
+        sort: sort.to_vec(),
+        ..InvocationFilter::default()
+    }
+}
+
+/// A record as the last one of a page.
+async fn last() -> Row {
+    let text = LAST.replace(
+        "FROM inv_started s",
+        "FROM (SELECT 'x' AS invocation, 1 AS started_at, '' AS tool, 0 AS major,
+        0 AS minor, 0 AS patch, '' AS source_kind, '' AS mode, $1 AS organization, $2 AS rowid) s",
+    );
+    let query = Query { text: text.into(), values: vec!["acme".into(), 1_i64.into()] };
+    query.fetch_one(&mut migrated().await.unwrap()).await.unwrap()
+}
+
+/// The statement of a list without its filters, which name no other table.
+fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
+    let keys = sort_keys(filter);
+    let mut statement = beginning(&acme(), filter, &keys).unwrap();
+    if filter.states == RunStates::Finished {
+        statement.push(crate::store::sql::filters::HAS_ENDED);
+    }
+    add_order(&mut statement, &keys, last).unwrap();
+    statement.bind(" LIMIT ?", 51_i64);
+    statement.query()
+}
+
+#[tokio::test]
+async fn lists_are_read_from_the_expected_index() {
+    let (by_age, by_tool) = ("SEARCH s USING INDEX inv_started_by_age", "SEARCH s USING INDEX inv_started_by_tool");
+    let by_conversation = "SEARCH s USING INDEX inv_started_by_conversation";
+    let by_duration = "SEARCH f USING INDEX inv_finished_by_duration (organization=?";
+    let running = "SCAN o";
+    let few = "USE TEMP B-TREE FOR LAST";
+    let all = "USE TEMP B-TREE FOR ORDER BY";
+    let any = InvocationFilter { states: RunStates::All, ..filter(0, 0, &[]) };
+    let of_running = |tools, sort| InvocationFilter { states: RunStates::Running, ..filter(0, tools, sort) };
+    for (filter, index, sorts) in [
+        (filter(0, 0, &[]), by_age, None),
+        (filter(0, 0, &[(CreatedAt, Descending)]), by_age, None),
+        (filter(0, 2, &[]), by_age, None),
+        (filter(0, 1, &[]), by_tool, Some(few)),
+        (filter(2, 1, &[]), by_conversation, Some(all)),
+        (filter(1, 0, &[(DurationMs, Ascending)]), by_conversation, Some(all)),
+        (filter(0, 1, &[(DurationMs, Ascending)]), by_tool, Some(all)),
+        (filter(0, 0, &[(CreatedAt, Ascending)]), by_age, Some(few)),
+        (filter(0, 0, &[(CreatedAt, Descending), (Succeeded, Ascending)]), by_age, Some(few)),
+        (filter(0, 0, &[(DurationMs, Ascending)]), by_duration, Some(few)),
+        (filter(0, 0, &[(DurationMs, Descending), (Succeeded, Ascending)]), by_duration, Some(few)),
+        (any, by_age, None),
+        (of_running(1, &[]), running, Some(all)),
+        (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),
+    ] {
+        for last in [None, Some(&last().await)] {
+            let steps = plan(list(&filter, last)).await.unwrap();
+            assert!(steps.iter().any(|step| step.starts_with(index)), "{filter:?}: {steps:#?}");
+            let sorting = steps.iter().find(|step| step.contains("B-TREE FOR LAST") || step.contains("FOR ORDER"));
+            assert_eq!(sorting.is_some(), sorts.is_some(), "{filter:?}: {steps:#?}");
+            assert!(sorting.is_none_or(|step| step.starts_with(sorts.unwrap_or_default())), "{filter:?}: {steps:#?}");
+            assert!(!steps.iter().any(|step| step.starts_with("CORRELATED")), "evaluated once per row: {steps:#?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_full_text_index_comes_first_and_is_queried_once() {
+    let query = SearchQuery {
+        text: SearchText::parse("brav* 東京").unwrap(),
+        fields: Vec::new(),
+        filter: InvocationFilter::default(),
+    };
+    let search_text = TextSearch::of(&acme(), &query).unwrap();
+    let mut statement: Statement = search::beginning(&Sqlite::new("unused".into(), None), &acme(), &search_text);
+    statement.bind(" AND t.rowid < ?", 5_i64);
+    statement.push(" ORDER BY t.rowid DESC LIMIT 51");
+    let steps = plan(statement.query()).await.unwrap();
+    assert!(steps[0].starts_with("SCAN t VIRTUAL TABLE INDEX"), "{steps:?}");
+    assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "no sorting: {steps:?}");
+    assert_eq!(steps.iter().filter(|step| step.contains("VIRTUAL TABLE") && step.contains(" t ")).count(), 1);
+    for found_by in ["SEARCH f USING INTEGER PRIMARY KEY", "SEARCH s USING INDEX sqlite_autoindex_inv_started"] {
+        assert!(steps.iter().any(|step| step.starts_with(found_by)), "{found_by}: {steps:?}");
+    }
+}
+
+#[tokio::test]
+async fn records_are_found_by_their_ids() {
+    let steps = plan(Query::new(record_pages::WHOLE).bind("acme").bind("[]")).await.unwrap();
+    let records = steps.iter().find(|step| step.contains(" s ")).unwrap();
+    assert!(records.starts_with("SEARCH s USING INDEX sqlite_autoindex_inv_started_1 (invocation=?)"), "{steps:?}");
+}
+
+#[tokio::test]
+async fn runs_with_tapes_are_read_newest_first() {
+    let query = (0..4).fold(Query::new(taped_runs::LAST).bind("acme").bind("tool"), |query, _| query.bind(1_i64));
+    let steps = plan(query).await.unwrap();
+    assert!(steps[0].contains("inv_started_by_tool (organization=? AND tool=?)"), "{steps:?}");
+    assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
+}

@@ -1,0 +1,30 @@
+//! Rows of SQLite.
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Decode, Row, Sqlite, Type};
+
+use super::errors::failure;
+use crate::error::Result;
+use crate::store::database::Columns;
+
+pub(super) struct Found(pub SqliteRow);
+
+impl Found {
+    fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(&'r self, column: &str) -> Result<Option<T>> {
+        self.0.try_get(column).map_err(|error| failure(error).error)
+    }
+}
+
+impl Columns for Found {
+    fn text(&self, column: &str) -> Result<Option<&str>> {
+        self.get(column)
+    }
+
+    fn integer(&self, column: &str) -> Result<Option<i64>> {
+        self.get(column)
+    }
+
+    fn bytes(&self, column: &str) -> Result<Option<&[u8]>> {
+        self.get(column)
+    }
+}

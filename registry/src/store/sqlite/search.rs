@@ -1,0 +1,18 @@
+//! Searches in the query language of FTS5.
+
+use crate::store::database::Statement;
+use crate::store::sql::text_search::{Phrase, TextSearch};
+
+/// Adds the condition that a row of the full-text index, `t`, matches a search.
+pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
+    let phrases: Vec<_> = search.phrases.iter().map(quoted).collect();
+    let columns: Vec<_> = search.columns.iter().copied().collect();
+    let (columns, phrases) = (columns.join(" "), phrases.join(" AND "));
+    statement.bind(" AND inv_text MATCH ?", format!("scope : {} AND {{{columns}}} : ({phrases})", search.scope));
+}
+
+/// Words have no quotes.
+fn quoted(phrase: &Phrase) -> String {
+    let star = if phrase.is_prefix { "*" } else { "" };
+    format!("\"{}\"{star}", phrase.words)
+}
