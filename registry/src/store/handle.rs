@@ -26,7 +26,7 @@ pub struct Store(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
     pub database: Arc<dyn Database>,
-    pub readers: Arc<dyn Pool>,
+    pub readers: Pool,
     pub lists: ListPool,
     pub writer: Writer,
     pub keys: KeyRing,
@@ -63,7 +63,7 @@ impl Store {
         &self.0.page_tokens
     }
 
-    pub(super) fn readers(&self) -> &Arc<dyn Pool> {
+    pub(super) fn readers(&self) -> &Pool {
         &self.0.readers
     }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{Failure, Pool, Query, Row, Running};
+use super::{Connections, Failure, Query, Row, Running};
 use crate::store::deadline::Deadline;
 
 /// A connection of one database.
@@ -52,6 +52,25 @@ impl Connection {
     }
 }
 
+/// Connections that are used in turns; cheap to clone.
+#[derive(Clone)]
+pub(in crate::store) struct Pool(Arc<dyn Connections>);
+
+impl Pool {
+    pub fn new(connections: impl Connections + 'static) -> Self {
+        Self(Arc::new(connections))
+    }
+
+    /// Waits for a free connection.
+    pub async fn acquire(&self) -> Result<Connection, Failure> {
+        self.0.acquire().await
+    }
+
+    pub async fn close(&self) {
+        self.0.close().await;
+    }
+}
+
 /// Runs queries: a connection, or the next free one of a pool.
 pub(in crate::store) trait Execute {
     fn rows(self, query: Query) -> impl Future<Output = Result<Vec<Row>, Failure>> + Send;
@@ -69,7 +88,7 @@ impl Execute for &mut Connection {
     }
 }
 
-impl Execute for &Arc<dyn Pool> {
+impl Execute for &Pool {
     async fn rows(self, query: Query) -> Result<Vec<Row>, Failure> {
         self.acquire().await?.0.rows(query).await
     }

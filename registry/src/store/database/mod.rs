@@ -1,5 +1,5 @@
 //! The database as the statements see it: connections, queries with values, rows. What differs between databases is behind
-//! [`Database`], [`Pool`] and [`Session`], which each database implements.
+//! [`Database`], [`Connections`] and [`Session`], which each database implements.
 
 mod connection;
 mod failure;
@@ -11,13 +11,12 @@ mod value;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::store::sql::text_search::TextSearch;
 
-pub(super) use connection::{Connection, Execute, Session};
+pub(super) use connection::{Connection, Execute, Pool, Session};
 pub(super) use failure::{Failure, FailureKind};
 pub(super) use query::{Query, Statement};
 pub(super) use row::{Columns, FromColumn, Row, damaged, get};
@@ -36,7 +35,7 @@ pub(super) trait Database: Send + Sync {
     fn writer(&self) -> Running<'_, Connection>;
 
     /// Opens connections that read.
-    fn readers(&self, connections: u32) -> Running<'_, Arc<dyn Pool>>;
+    fn readers(&self, connections: u32) -> Running<'_, Pool>;
 
     /// Whether this many bytes can be written, as far as can be seen from here.
     fn has_space(&self, bytes: u64) -> bool;
@@ -49,7 +48,7 @@ pub(super) trait Database: Send + Sync {
 }
 
 /// Connections that take turns.
-pub(super) trait Pool: Send + Sync {
+pub(super) trait Connections: Send + Sync {
     fn acquire(&self) -> Running<'_, Connection, Failure>;
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

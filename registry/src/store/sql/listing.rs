@@ -21,7 +21,7 @@ use crate::store::deadline::Deadline;
 
 /// The connections of lists, with the permits of organisations.
 pub(crate) struct ListPool {
-    pool: Arc<dyn Pool>,
+    pool: Pool,
     /// Permits of each organisation that has lists running or waiting.
     permits: Mutex<BTreeMap<OrganizationId, Weak<Semaphore>>>,
     permits_per_organization: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Listing {
 }
 
 impl ListPool {
-    pub(in crate::store) fn new(pool: Arc<dyn Pool>, config: &Config) -> Self {
+    pub(in crate::store) fn new(pool: Pool, config: &Config) -> Self {
         let permits_per_organization = usize::try_from(config.list_connections / 2).unwrap_or(usize::MAX).max(1);
         let (time_max, wait_max) = (config.list_time_max, config.list_wait_max);
         Self { pool, permits: Mutex::default(), permits_per_organization, time_max, wait_max }

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Sqlite, SqlitePool};
 use super::errors::failure;
 use super::fragments::fragment;
 use super::row::Found;
-use crate::store::database::{self, Connection, Failure, Query, Row, Running, Session, Value, expanded};
+use crate::store::database::{Connection, Connections, Failure, Query, Row, Running, Session, Value, expanded};
 use crate::store::deadline::Deadline;
 
 /// Instructions of SQLite's virtual machine between two checks of a deadline: less than a millisecond.
@@ -25,9 +25,9 @@ pub(super) fn alone(connection: SqliteConnection) -> Connection {
     Connection::new(Open(Box::new(connection)))
 }
 
-pub(super) struct Pool(pub SqlitePool);
+pub(super) struct Reading(pub SqlitePool);
 
-impl database::Pool for Pool {
+impl Connections for Reading {
     fn acquire(&self) -> Running<'_, Connection, Failure> {
         Box::pin(async { Ok(Connection::new(Open(self.0.acquire().await.map_err(failure)?))) })
     }

@@ -1,12 +1,11 @@
 //! Opening the database in the data directory.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqlitePoolOptions;
 
-use super::connection::{Pool, alone};
+use super::connection::{Reading, alone};
 use super::disk_space::DiskSpace;
 use super::errors::failure;
 use super::search::matching;
@@ -15,7 +14,7 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{self, Connection, Database, Query, Running, Statement};
+use crate::store::database::{Connection, Database, Pool, Query, Running, Statement};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
 use crate::store::sql::text_search::TextSearch;
@@ -58,12 +57,12 @@ impl Database for Sqlite {
         })
     }
 
-    fn readers(&self, connections: u32) -> Running<'_, Arc<dyn database::Pool>> {
+    fn readers(&self, connections: u32) -> Running<'_, Pool> {
         Box::pin(async move {
             // Connections to a file do not break, so they are not tested before use.
             let pool = SqlitePoolOptions::new().max_connections(connections).test_before_acquire(false);
             let pool = pool.connect_with(reader_options(&self.path)).await.map_err(failure)?;
-            Ok(Arc::new(Pool(pool)) as Arc<dyn database::Pool>)
+            Ok(Pool::new(Reading(pool)))
         })
     }
 
