@@ -80,6 +80,21 @@ pub enum Error {
     StorageFailing { detail: String },
     #[error("the database is busy: {detail}")]
     DatabaseBusy { detail: String },
+    #[error("the database is unavailable: {detail}")]
+    DatabaseUnavailable { detail: String },
+    #[error(
+        "the database user lacks a right: {detail}. Give it the right to create tables in its schema, for example with \
+         `ALTER DATABASE … OWNER TO …`"
+    )]
+    DatabaseRightMissing { detail: String },
+    #[error(
+        "the database has the encoding {found}; create it with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
+    )]
+    DatabaseEncoding { found: String },
+    #[error("Postgres {found} is too old; at least version 15 is required")]
+    PostgresTooOld { found: String },
+    #[error("the database is a server; copy it with its own tools, such as pg_dump")]
+    SnapshotOfServer,
     #[error("the list or the search took longer than {limit:?}")]
     QueryTooSlow { limit: Duration },
     #[error("the store is closed")]
@@ -104,8 +119,8 @@ pub enum Error {
     #[error("SQLite {found} is linked; at least {required} is required")]
     SqliteTooOld { found: String, required: &'static str },
     #[error(
-        "a commit of the database would not survive a power failure: {detail}. Use a data directory on a local disk; network \
-         file systems often lack what SQLite's write-ahead log needs"
+        "a commit of the database would not survive a power failure: {detail}. Use a data directory on a local disk, since network \
+         file systems often lack what SQLite's write-ahead log needs; or change the settings of the Postgres server"
     )]
     NotDurable { detail: String },
     #[error("{}", .path.display())]
@@ -126,6 +141,11 @@ impl Error {
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
             Self::StorageFailing { .. } | Self::DatabaseBusy { .. } | Self::QueryTooSlow { .. } => {
                 ErrorKind::Unavailable
+            }
+            Self::DatabaseUnavailable { .. } => ErrorKind::Unavailable,
+            Self::SnapshotOfServer => ErrorKind::Invalid,
+            Self::DatabaseRightMissing { .. } | Self::DatabaseEncoding { .. } | Self::PostgresTooOld { .. } => {
+                ErrorKind::Internal
             }
             Self::Closed => ErrorKind::Unavailable,
             Self::Corrupt { .. } => ErrorKind::Corrupt,
@@ -163,6 +183,11 @@ impl Error {
             Self::TooMany { .. } => "too_many",
             Self::StorageFailing { .. } => "storage_failing",
             Self::DatabaseBusy { .. } => "database_busy",
+            Self::DatabaseUnavailable { .. } => "database_unavailable",
+            Self::DatabaseRightMissing { .. } => "database_right_missing",
+            Self::DatabaseEncoding { .. } => "database_encoding",
+            Self::PostgresTooOld { .. } => "postgres_too_old",
+            Self::SnapshotOfServer => "snapshot_of_server",
             Self::QueryTooSlow { .. } => "query_too_slow",
             Self::Closed => "store_closed",
             Self::Corrupt { .. } => "corrupt",

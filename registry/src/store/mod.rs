@@ -11,6 +11,7 @@ mod deadline;
 mod handle;
 mod old_journal;
 mod page_tokens;
+mod postgres;
 mod queued;
 mod retention;
 mod sql;
@@ -28,12 +29,14 @@ use crate::data_dir::{DataDir, DataDirLock};
 use crate::error::Result;
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
+use crate::variables::SecretValue;
 use callable_cache::callable_cache;
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
 pub use handle::Store;
 use page_tokens::PageTokens;
+use postgres::Postgres;
 use retention::Retention;
 use sql::listing::ListPool;
 use sqlite::Sqlite;
@@ -41,10 +44,21 @@ use storage_health::StorageHealth;
 use token_cache::TokenCache;
 use writer::{Writer, WriterSetup};
 
-/// The data directory of a store, its master key, and its settings.
+/// Where the rows are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DatabaseLocation {
+    /// A file in the data directory.
+    #[default]
+    DataDirectory,
+    /// A database server.
+    Url(SecretValue),
+}
+
+/// The data directory of a store, its database, its master key, and its settings.
 #[derive(Debug)]
 pub struct StoreOptions<'a> {
     pub data: &'a DataDir,
+    pub database: DatabaseLocation,
     pub keys: &'a KeyRing,
     pub clock: Clock,
     pub config: Config,
@@ -67,10 +81,13 @@ impl Store {
 }
 
 async fn open(options: StoreOptions<'_>) -> Result<Inner> {
-    let StoreOptions { data, keys, clock, config } = options;
+    let StoreOptions { data, database, keys, clock, config } = options;
     // Comes first, because migrations of the database cannot be undone.
     old_journal::check(data.root())?;
-    let database: Arc<dyn Database> = Arc::new(Sqlite::new(data.database(), config.database_bytes_max));
+    let database: Arc<dyn Database> = match database {
+        DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
+        DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),
+    };
     let connection = database.create(&clock).await?;
     let readers = database.readers(config.reader_connections).await?;
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);

@@ -1,8 +1,8 @@
 //! Recorded answers: sealed for one tool and one request, the newest per request, bounded per tool, until they expire.
 
 use registry::{Clock, Config, Principal, RecordedAnswer, Timestamp, ToolId};
-use sqlx::{ConnectOptions, Connection};
 
+use crate::database;
 use crate::fixtures::{World, ends, finished, holds, started, starts, succeeded};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -42,11 +42,8 @@ async fn recorded(world: &World, principal: &Principal, tool: &ToolId, request: 
     found.map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-async fn change(world: &World, statement: &'static str) {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
-    sqlx::query(statement).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+async fn change(world: &World, statement: &str) {
+    database::execute(world, statement).await.unwrap();
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use registry::{
     ApiKeyId, ApiKeyName, ErrorKind, IssuedKey, NewApiKey, NewUser, OrganizationId, Page, RoleName, SignIn, SignedIn,
     StoreOptions, UserId,
 };
-use sqlx::{ConnectOptions, Connection};
 
+use crate::database;
 use crate::fixtures::{World, holds};
 
 fn ann() -> UserId {
@@ -259,15 +259,12 @@ async fn a_key_of_an_earlier_release_is_valid() {
     let api_key = format!("lk_{api_key_id}_{secret}");
     let mut hash = Hmac::<sha2::Sha256>::new_from_slice(&world.keys.derive("api keys")).unwrap();
     hash.update(api_key.as_bytes());
-    let mut connection =
-        sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
-    sqlx::query("INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at) VALUES ($1, 'acme', 'ann', $2, 0)")
-        .bind(&api_key_id)
-        .bind(hash.finalize().into_bytes().to_vec())
-        .execute(&mut connection)
-        .await
-        .unwrap();
-    connection.close().await.unwrap();
+    let insert = format!(
+        "INSERT INTO api_keys (api_key_id, organization, user_id, key_hash, created_at)
+        VALUES ('{api_key_id}', 'acme', 'ann', x'{}', 0)",
+        hex::encode(hash.finalize().into_bytes())
+    );
+    database::execute(&world, &insert).await.unwrap();
     let sign_in = SignIn { organization: &acme, api_key_id: &api_key_id, api_key: &api_key, user: "ann" };
     assert!(matches!(world.store.sign_in(sign_in).await.unwrap(), SignedIn::Issued(_)));
     let with_a_sum = format!("{api_key}_000000");

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use registry::{DataDir, Error, KeyRing, Store};
 
+use crate::database;
 use crate::fixtures::World;
 
 #[test]
@@ -101,16 +102,12 @@ async fn a_database_of_a_newer_release_is_refused() {
 #[tokio::test]
 async fn an_edited_migration_is_refused() {
     let world = World::new().await;
-    alter(&world, "UPDATE schema_migrations SET checksum = 'sha256:0' WHERE number = 2").await;
+    alter(&world, "UPDATE schema_migrations SET checksum = 'sha256:0' WHERE number = 1").await;
     let refused = Store::open(world.options()).await.unwrap_err();
-    assert!(matches!(refused, Error::MigrationChanged { number: 2 }), "{refused}");
+    assert!(matches!(refused, Error::MigrationChanged { number: 1 }), "{refused}");
 }
 
-async fn alter(world: &World, statement: &'static str) {
-    use sqlx::{ConnectOptions, Connection};
+async fn alter(world: &World, statement: &str) {
     world.store.close().await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
-    sqlx::query(statement).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+    database::execute(world, statement).await.unwrap();
 }

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, Description, Digest, EnvvarChanges, EnvvarInsert,
-    EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationSource, KeyRing, Language, Lease, NewApiKey,
-    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Rollback,
-    RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags, Timestamp, ToolId, ToolName,
-    ToolVersion, UserId, Version, VersionSettings,
+    BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges,
+    EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationSource, KeyRing, Language,
+    Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath,
+    RecordEvent, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags,
+    Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
+
+use crate::database;
 
 /// Longer than any test.
 pub const LONG: Duration = Duration::from_secs(600);
@@ -18,6 +20,7 @@ pub struct World {
     pub store: Store,
     pub clock: Clock,
     pub data: DataDir,
+    pub database: DatabaseLocation,
     pub keys: KeyRing,
     lock: DataDirLock,
     _folder: TempDir,
@@ -38,15 +41,17 @@ impl World {
         let keys = KeyRing::load(&data).unwrap();
         let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let store =
-            Store::open_locked(&lock, StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config }).await?;
-        Ok(Self { store, clock, data, keys, lock, _folder: folder })
+        let database = database::fresh().await;
+        let options =
+            StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
+        let store = Store::open_locked(&lock, options).await?;
+        Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
     }
 
     /// The options of another store on the same data.
     pub fn options(&self) -> StoreOptions<'_> {
-        let Self { data, keys, clock, .. } = self;
-        StoreOptions { data, keys, clock: clock.clone(), config: Config::for_tests() }
+        let Self { data, database, keys, clock, .. } = self;
+        StoreOptions { data, database: database.clone(), keys, clock: clock.clone(), config: Config::for_tests() }
     }
 
     /// Opens the same data as another start of the process. The old store is dropped without closing, like a crash.
@@ -55,12 +60,10 @@ impl World {
         self.store = Store::open_locked(&self.lock, self.options()).await.unwrap();
     }
 
-    /// Closes the store and returns the bytes of its files, without the master key.
+    /// Closes the store and returns everything that its database has.
     pub async fn stored_bytes(&self) -> Vec<u8> {
         self.store.close().await;
-        let files = std::fs::read_dir(self.data.root()).unwrap().map(|entry| entry.unwrap().path());
-        let bytes: Vec<u8> =
-            files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect();
+        let bytes = database::values(self).await;
         assert!(holds(&bytes, b"acme"), "nothing was stored");
         bytes
     }

@@ -1,10 +1,9 @@
 //! Concurrent writes, and writes that fail beside others.
 
 use registry::{Config, ErrorKind};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Row};
 use tokio::task::JoinSet;
 
+use crate::database;
 use crate::fixtures::{World, ends, finished, new_tool, started, starts, succeeded};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,9 +60,7 @@ async fn the_full_text_index_writes_once_per_group() {
     let ended: Vec<_> = runs.iter().map(|start| finished(start, succeeded("done"))).collect();
     world.store.record(&starts(runs)).await.unwrap();
     world.store.record(&ends(ended)).await.unwrap();
-    let mut connection = SqliteConnectOptions::new().filename(world.data.database()).connect().await.unwrap();
-    let segments = sqlx::query("SELECT count(DISTINCT segid) AS segments FROM inv_text_idx").fetch_one(&mut connection);
-    assert_eq!(segments.await.unwrap().get::<i64, _>("segments"), 1);
+    assert_eq!(database::number(&world, "SELECT count(DISTINCT segid) FROM inv_text_idx").await, 1);
 }
 
 #[tokio::test]

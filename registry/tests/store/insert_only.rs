@@ -1,8 +1,8 @@
 //! Changes that the database itself refuses.
 
 use registry::BumpKind;
-use sqlx::{ConnectOptions, Connection};
 
+use crate::database;
 use crate::fixtures::{World, unlinked};
 
 #[tokio::test]
@@ -13,17 +13,12 @@ async fn history_and_versions_cannot_be_rewritten() {
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.answered(&acme, "kept").await;
     world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
-    sqlx::query("INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started")
-        .execute(&mut connection)
-        .await
-        .unwrap();
     for statement in [
+        "INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started",
         "INSERT INTO signing_keys VALUES ('acme', x'01', 0)",
         "INSERT INTO attestations SELECT organization, version_id, x'01', '{}', '{}' FROM versions",
     ] {
-        sqlx::query(statement).execute(&mut connection).await.unwrap();
+        database::execute(&world, statement).await.unwrap();
     }
     for statement in [
         "UPDATE inv_started SET input = '{}'",
@@ -40,8 +35,7 @@ async fn history_and_versions_cannot_be_rewritten() {
         "UPDATE signing_keys SET public_key = x'02'",
         "DELETE FROM signing_keys",
     ] {
-        let refused = sqlx::query(statement).execute(&mut connection).await;
+        let refused = database::execute(&world, statement).await;
         assert!(refused.is_err(), "{statement} went through");
     }
-    connection.close().await.unwrap();
 }

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use registry::{
-    Clock, Config, DataDir, Digest, ErrorKind, InvocationFilter, InvocationId, KeptTape, KeyRing, OperationId,
-    OrganizationId, Outcome, Page, Record, RunEnd, SearchQuery, SearchText, Store, StoreOptions, ToolId,
+    Clock, Config, DataDir, DatabaseLocation, Digest, ErrorKind, InvocationFilter, InvocationId, KeptTape, KeyRing,
+    OperationId, OrganizationId, Outcome, Page, Record, RunEnd, SearchQuery, SearchText, Store, StoreOptions, ToolId,
 };
 use tempfile::TempDir;
 
@@ -146,7 +146,14 @@ async fn a_journal_of_another_release_is_refused_first() {
     let mut head = [b"lathejnl".as_slice(), &99_u32.to_le_bytes(), &[7; 16]].concat();
     head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
     fs::write(data.root().join("journal-b"), &head).unwrap();
-    let options = || StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config: Config::for_tests() };
+    let database = || DatabaseLocation::DataDirectory;
+    let options = || StoreOptions {
+        data: &data,
+        database: database(),
+        keys: &keys,
+        clock: clock.clone(),
+        config: Config::for_tests(),
+    };
     for refused in [Store::open_locked(&lock, options()).await, Store::open(options()).await].map(Result::unwrap_err) {
         assert_eq!(refused.kind(), ErrorKind::Corrupt);
         assert!(refused.to_string().contains("Start and stop the release that wrote it"), "{refused}");

@@ -6,8 +6,8 @@ use registry::{
     BegunOperation, BumpKind, Digest, IdempotencyKey, InvocationId, NewOperation, Once, OperationEnd, OperationId,
     OperationKind, OperationState, Principal, RecordEvent, Refused, ToolId, TrackedOperation, Version,
 };
-use sqlx::{ConnectOptions, Connection};
 
+use crate::database;
 use crate::fixtures::{World, ends, finished, holds, new_version, started, succeeded};
 
 const REQUEST: &[u8] = b"POST /x\n{}";
@@ -234,13 +234,5 @@ async fn the_database_does_not_confirm_a_guessed_request() {
 }
 
 async fn rows(world: &World, table: &str) -> i64 {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
-    let count = match table {
-        "operations" => "SELECT count(*) FROM operations",
-        _ => "SELECT count(*) FROM operation_runs",
-    };
-    let count = sqlx::query_scalar(count).fetch_one(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-    count
+    database::number(world, &format!("SELECT count(*) FROM {table}")).await
 }

@@ -6,8 +6,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use registry::{InvocationFilter, InvocationId, Page, Principal, RecordedInput, SearchField, SearchQuery, SearchText};
 
-use sqlx::ConnectOptions as _;
-
+use crate::database;
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
@@ -152,11 +151,10 @@ async fn an_index_that_lacks_records_is_completed_at_the_next_start() {
     let failed = world.failed(&acme, "ValueError", "東京 is closed", &["main.py line 3"]).await;
     assert_eq!(found(&world, &acme, "done", &[]).await, std::slice::from_ref(&first));
     world.store.close().await;
-    let mut connection = connection(&world).await;
-    sqlx::query("DROP TABLE inv_text").execute(&mut connection).await.unwrap();
+    database::execute(&world, "DROP TABLE inv_text").await.unwrap();
     let migration = migrations::SQLITE.list.iter().find(|migration| migration.name == "0019_words").unwrap();
     let (_, create) = migration.up.split_once("DROP TABLE inv_text;").unwrap();
-    sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+    database::execute(&world, create).await.unwrap();
     world.restart().await;
     for (text, fields, run) in [
         ("zürich", &[SearchField::Inputs][..], &first),
@@ -168,11 +166,6 @@ async fn an_index_that_lacks_records_is_completed_at_the_next_start() {
     }
     let last = world.answered(&acme, "done").await;
     assert_eq!(found(&world, &acme, "done", &[]).await, [last, first]);
-}
-
-async fn connection(world: &World) -> sqlx::SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    options.connect().await.unwrap()
 }
 
 #[tokio::test]

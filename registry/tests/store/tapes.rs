@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp, UnsealedTape};
-use sqlx::{ConnectOptions, Connection};
 
+use crate::database;
 use crate::fixtures::{World, ends, finished, holds, started, starts, succeeded};
 
 const PLAIN: &[u8] = b"what a run saw";
@@ -45,8 +45,8 @@ async fn a_tape_is_found_only_for_its_run() {
     assert_eq!(store.tape_body(&other.organization, &body(1).digest).await.unwrap_err().code(), "corrupt");
     let untaped = world.answered(&acme, "no tape").await;
     assert_eq!(store.tape(&acme.organization, &untaped).await.unwrap(), None);
-    let database = std::fs::read(world.data.database().with_extension("db-wal")).unwrap();
-    assert!(holds(&database, run.as_str().as_bytes()) && !holds(&database, PLAIN));
+    let stored = world.stored_bytes().await;
+    assert!(holds(&stored, run.as_str().as_bytes()) && !holds(&stored, PLAIN));
 }
 
 #[tokio::test]
@@ -108,8 +108,6 @@ async fn tapes_cannot_be_changed_or_deleted_before_they_expire() {
     let acme = world.organization("acme").await;
     let run = record_taped_run(&world, &acme, Clock::system().now(), vec![body(1)]).await;
     assert!(world.store.tape(&acme.organization, &run).await.unwrap().is_some());
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
     for statement in [
         "UPDATE tapes SET sealed = x''",
         "UPDATE tapes SET expires_at = 0",
@@ -117,8 +115,7 @@ async fn tapes_cannot_be_changed_or_deleted_before_they_expire() {
         "UPDATE tape_bodies SET sealed = x''",
         "DELETE FROM tape_bodies",
     ] {
-        let refused = sqlx::query(statement).execute(&mut connection).await;
+        let refused = database::execute(&world, statement).await;
         assert!(refused.is_err(), "{statement} went through");
     }
-    connection.close().await.unwrap();
 }

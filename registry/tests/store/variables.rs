@@ -2,6 +2,7 @@
 
 use registry::{BumpKind, EnvvarChanges, EnvvarInsert, EnvvarUpdate, Error, SecretValue, Version};
 
+use crate::database;
 use crate::fixtures::{World, envvar, holds, new_version};
 
 fn insert(name: &str, value: &str, is_secret: bool) -> EnvvarInsert {
@@ -90,17 +91,13 @@ async fn a_variable_required_by_a_live_version_cannot_be_deleted() {
 
 #[tokio::test]
 async fn values_are_sealed_and_cannot_be_moved_between_rows() {
-    use sqlx::{ConnectOptions, Connection};
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "lookup").await;
     world.variable(&acme, &tool, "FIRST", true).await;
     world.variable(&acme, &tool, "SECOND", false).await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data.database());
-    let mut connection = options.connect().await.unwrap();
     let swap = "UPDATE envvars SET sealed = (SELECT sealed FROM envvars WHERE name = 'FIRST') WHERE name = 'SECOND'";
-    sqlx::query(swap).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+    database::execute(&world, swap).await.unwrap();
     let refused = world.store.tool_variables(&acme.organization, &tool).await.unwrap_err();
     assert_eq!(refused.code(), "corrupt");
     assert!(!holds(&world.stored_bytes().await, b"value of"));

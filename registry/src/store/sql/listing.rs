@@ -127,7 +127,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::data_dir::DataDir;
     use crate::secrets::KeyRing;
-    use crate::store::{Store, StoreOptions};
+    use crate::store::{DatabaseLocation, Store, StoreOptions};
 
     const ENDLESS: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
         SELECT count(*) FROM numbers";
@@ -147,8 +147,14 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let data = DataDir::open(folder.path().join("data")).unwrap();
             let keys = KeyRing::load(&data).unwrap();
-            let store =
-                Store::open(StoreOptions { data: &data, keys: &keys, clock: Clock::system(), config }).await.unwrap();
+            let options = StoreOptions {
+                data: &data,
+                database: DatabaseLocation::DataDirectory,
+                keys: &keys,
+                clock: Clock::system(),
+                config,
+            };
+            let store = Store::open(options).await.unwrap();
             Self { store, _folder: folder }
         }
 

@@ -36,7 +36,7 @@ const BY_ID: &str = "SELECT * FROM operations WHERE organization = $1 AND operat
 
 const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, finished_at = $6,
         idempotency_key = CASE
-            WHEN $7 OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
+            WHEN $7 = 1 OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
                 (SELECT 1 FROM operation_runs r WHERE r.organization = $1 AND r.operation = $2)) THEN NULL
             ELSE idempotency_key END
     WHERE organization = $1 AND operation = $2 AND state = 'running'";

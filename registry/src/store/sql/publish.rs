@@ -23,7 +23,7 @@ const ORDINAL: &str =
 
 /// Counts live versions up to the limit.
 const LIVE: &str = "SELECT count(*) AS live FROM
-    (SELECT 1 FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 0 LIMIT $3)";
+    (SELECT 1 FROM versions WHERE organization = $1 AND tool = $2 AND deprecated = 0 LIMIT $3) live_versions";
 
 /// Variables that are missing, or that are of the other kind.
 const MISSING: &str =

@@ -1,0 +1,38 @@
+//! The fragments of statements in Postgres' dialect.
+
+/// The number of the lock for transactions that read before they write: "lathe" in ASCII. One such transaction runs at a time,
+/// on all servers of the database.
+const LOCK: i64 = 0x6c_61_74_68_65;
+
+/// Writes a fragment ([`crate::store::database::expanded`]).
+pub(super) fn fragment(name: &str, arguments: &str) -> String {
+    match (name, arguments) {
+        ("now", _) => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)".to_owned(),
+        ("begin", "alone") => format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"),
+        ("begin", _) => "BEGIN".to_owned(),
+        ("members", list) => format!("(SELECT value FROM jsonb_array_elements_text(CAST({list} AS JSONB)))"),
+        ("records", _) => records(arguments),
+        ("field", _) => arguments
+            .split_once(' ')
+            .map_or_else(String::new, |(json, field)| format!("CAST({json} AS JSON) ->> '{field}'")),
+        // The planner finds its indexes by itself.
+        ("index", _) => String::new(),
+        ("touch", _) => "SELECT pg_current_xact_id()".to_owned(),
+        (unknown, _) => unreachable!("no fragment has the name {unknown}"),
+    }
+}
+
+fn records(arguments: &str) -> String {
+    let (list, columns) = arguments.split_once(' ').unwrap_or((arguments, ""));
+    let columns: Vec<_> = columns.split(", ").filter_map(|column| column.split_once(' ')).collect();
+    let selected = columns.iter().map(|(name, kind)| match *kind {
+        "BYTES" => format!("decode({name}, 'hex') AS {name}"),
+        _ => (*name).to_owned(),
+    });
+    let typed = columns.iter().map(|(name, kind)| match *kind {
+        "INTEGER" => format!("{name} BIGINT"),
+        _ => format!("{name} TEXT"),
+    });
+    let (selected, typed) = (selected.collect::<Vec<_>>().join(", "), typed.collect::<Vec<_>>().join(", "));
+    format!("(SELECT {selected} FROM jsonb_to_recordset(CAST({list} AS JSONB)) AS r({typed}))")
+}

@@ -1,0 +1,13 @@
+//! Postgres, for several servers or for a team that runs it already.
+
+mod connection;
+mod errors;
+mod fragments;
+mod months;
+mod open;
+mod requirements;
+mod row;
+mod search;
+mod settings;
+
+pub(super) use open::Postgres;

@@ -1,0 +1,67 @@
+//! The partitions of the history by month. The id of a run begins with the second of its start, so a month is a range of ids.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::store::database::{Connection, Query};
+
+/// Months whose partitions exist ahead of time.
+const AHEAD: i32 = 3;
+
+/// Tables that are partitioned.
+const TABLES: [&str; 2] = ["inv_started", "inv_finished"];
+
+/// Creates the missing partitions of this month and of the next ones. Without one, rows go to the partition for all others.
+pub(super) async fn create_months(connection: &mut Connection, now: Timestamp) -> Result<()> {
+    let mut month = month_of(now)?;
+    for _ in 0..=AHEAD {
+        let next = month.saturating_add(jiff::Span::new().months(1));
+        for table in TABLES {
+            create(connection, table, month..next).await?;
+        }
+        month = next;
+    }
+    Ok(())
+}
+
+async fn create(connection: &mut Connection, table: &str, month: std::ops::Range<Date>) -> Result<()> {
+    let name = format!("{table}_{:04}_{:02}", month.start.year(), month.start.month());
+    let exists = Query::new("SELECT to_regclass($1) IS NOT NULL AS found").bind(name.as_str());
+    if exists.fetch_column("found", &mut *connection).await? {
+        return Ok(());
+    }
+    let (first, end) = (id_at(month.start)?, id_at(month.end)?);
+    let text = format!("CREATE TABLE {name} PARTITION OF {table} FOR VALUES FROM ('{first}') TO ('{end}')").into();
+    connection.run_all(vec![Query { text, values: Vec::new() }]).await?;
+    tracing::debug!(partition = name, "created a partition of the history");
+    Ok(())
+}
+
+fn month_of(now: Timestamp) -> Result<Date> {
+    let instant = jiff::Timestamp::from_millisecond(now.as_milliseconds()).map_err(unexpected)?;
+    Ok(instant.to_zoned(TimeZone::UTC).date().first_of_month())
+}
+
+/// The first eight characters of the ids from a day on.
+fn id_at(day: Date) -> Result<String> {
+    let midnight = day.to_zoned(TimeZone::UTC).map_err(unexpected)?;
+    Ok(format!("{:08x}", midnight.timestamp().as_second()))
+}
+
+fn unexpected(error: jiff::Error) -> Error {
+    Error::Database { source: Box::new(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_is_a_range_of_ids() {
+        let month = month_of(Timestamp::from_milliseconds(1_795_341_084_941)).unwrap();
+        assert_eq!(month, jiff::civil::date(2026, 11, 1));
+        assert_eq!(id_at(month).unwrap(), format!("{:08x}", 1_793_491_200));
+    }
+}

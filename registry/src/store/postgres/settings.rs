@@ -1,0 +1,61 @@
+//! The settings of connections.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::error::{Error, Result};
+use crate::invalid_value::InvalidValue;
+
+/// Time for a connection to be made.
+pub(super) const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Time to wait for a lock that another transaction has.
+const LOCK_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Time in which a transaction that has begun sends its next statement. The server ends the transaction of a process that
+/// was paused, so that it neither blocks others nor writes later.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Time of a statement that writes. Migrations have none.
+const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How often the server checks whether the client of a running statement is there.
+const CLIENT_CHECKED_EVERY: Duration = Duration::from_secs(1);
+
+/// Prepared statements cached per connection: more than there are distinct statements that are run often.
+const STATEMENTS_KEPT: usize = 256;
+
+/// Reads the address of a database.
+pub(super) fn parsed(url: &str) -> Result<PgConnectOptions> {
+    let rule = "must look like postgres://user:password@host:5432/database?sslmode=verify-full";
+    let options = PgConnectOptions::from_str(url).map_err(|_| Error::from(InvalidValue::new("database URL", rule)))?;
+    let options = options.application_name("lathe").statement_cache_capacity(STATEMENTS_KEPT);
+    Ok(options.options([
+        // Commits are durable when they return.
+        ("synchronous_commit", "on".to_owned()),
+        ("lock_timeout", milliseconds(LOCK_TIME_MAX)),
+        ("idle_in_transaction_session_timeout", milliseconds(IDLE_TIME_MAX)),
+        ("client_connection_check_interval", milliseconds(CLIENT_CHECKED_EVERY)),
+    ]))
+}
+
+/// The settings of the connection that writes.
+pub(super) fn writing(options: PgConnectOptions) -> PgConnectOptions {
+    options.options([("statement_timeout", milliseconds(WRITE_TIME_MAX))])
+}
+
+/// The settings of a connection that must not write. `time_max` bounds its statements.
+pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> PgConnectOptions {
+    options.options([
+        ("statement_timeout", milliseconds(time_max)),
+        ("default_transaction_read_only", "on".to_owned()),
+        // Plans that depend on the values: most statements of lists are unlike each other.
+        ("plan_cache_mode", "force_custom_plan".to_owned()),
+    ])
+}
+
+fn milliseconds(duration: Duration) -> String {
+    duration.as_millis().to_string()
+}
