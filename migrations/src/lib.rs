@@ -6,7 +6,7 @@
 /// One migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// Number of the migration, from 1 without gaps.
+    /// Number of the migration, without gaps.
     pub number: u32,
     pub name: &'static str,
     /// Statements that apply the migration.
@@ -60,24 +60,36 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 17, "0017_search"),
         migration!("sqlite", 18, "0018_caller"),
         migration!("sqlite", 19, "0019_words"),
+        migration!("sqlite", 20, "0020_nodes"),
     ],
 };
 
-/// The tables of Postgres begin with those that SQLite has after its nineteenth migration.
+/// Begins with the tables that SQLite has after its nineteenth migration. From the twentieth on, both databases have the same
+/// migrations.
 pub const POSTGRES: Migrations = Migrations {
     table: "CREATE TABLE IF NOT EXISTS schema_migrations (
         number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
     )",
-    list: &[migration!("postgres", 1, "0001_tables")],
+    list: &[migration!("postgres", 19, "0019_tables"), migration!("postgres", 20, "0020_nodes")],
 };
 
 #[cfg(test)]
 mod tests {
-    use super::{POSTGRES, SQLITE};
+    use super::{Migrations, POSTGRES, SQLITE};
+
+    #[test]
+    fn later_migrations_come_in_pairs() {
+        let names = |migrations: Migrations| {
+            let later = migrations.list.iter().filter(|migration| migration.number > 19);
+            later.map(|migration| migration.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(SQLITE), names(POSTGRES));
+    }
 
     #[test]
     fn migrations_are_numbered_without_gaps_and_named_by_their_number() {
-        for (number, migration) in [SQLITE, POSTGRES].into_iter().flat_map(|migrations| (1..).zip(migrations.list)) {
+        let numbered = (1..).zip(SQLITE.list).chain((19..).zip(POSTGRES.list));
+        for (number, migration) in numbered {
             assert_eq!(migration.number, number);
             assert!(migration.name.starts_with(&format!("{number:04}_")), "{}", migration.name);
             assert!(!migration.up.trim().is_empty() && !migration.down.trim().is_empty());

@@ -112,6 +112,11 @@ pub enum Error {
     KeyFileExposed { path: PathBuf },
     #[error("{} is missing although a database exists. Stored variables cannot be read without it; restore it from a backup", .path.display())]
     KeyFileMissing { path: PathBuf },
+    #[error(
+        "the master key is not the one of this database, whose secrets it cannot read. Copy keys/master.key from the data \
+         directory of a server that works, or from a backup"
+    )]
+    MasterKeyWrong,
     #[error("the database was written by a newer release (migration {found}, known {known})")]
     DatabaseNewer { found: u32, known: u32 },
     #[error("migration {number} differs from the migration of that number that was applied to this database")]
@@ -152,7 +157,8 @@ impl Error {
             Self::DataDirectoryExposed { .. }
             | Self::DataDirectoryInUse { .. }
             | Self::KeyFileExposed { .. }
-            | Self::KeyFileMissing { .. } => ErrorKind::Internal,
+            | Self::KeyFileMissing { .. }
+            | Self::MasterKeyWrong => ErrorKind::Internal,
             Self::DatabaseNewer { .. }
             | Self::MigrationChanged { .. }
             | Self::SqliteTooOld { .. }
@@ -195,6 +201,7 @@ impl Error {
             Self::DataDirectoryInUse { .. } => "data_directory_in_use",
             Self::KeyFileExposed { .. } => "key_file_exposed",
             Self::KeyFileMissing { .. } => "key_file_missing",
+            Self::MasterKeyWrong => "master_key_wrong",
             Self::DatabaseNewer { .. } => "database_newer",
             Self::MigrationChanged { .. } => "migration_changed",
             Self::SqliteTooOld { .. } => "sqlite_too_old",

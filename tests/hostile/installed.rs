@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, Digest, EnvvarName, Grants, KeyRing, Language, NewVersion,
-    OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId, UserId, VersionSettings,
+    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DatabaseLocation, Digest, EnvvarName, Grants, KeyRing,
+    Language, NewVersion, OrganizationId, Principal, ProjectPath, RunBounds, Store, StoreOptions, ToolId, UserId,
+    VersionSettings,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -45,8 +46,13 @@ impl<'t> Installer<'t> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let data = DataDir::open(team.server.data()).expect("a data directory");
         let keys = KeyRing::load(&data).expect("keys");
-        let store =
-            Store::open(StoreOptions { data: &data, keys: &keys, clock: Clock::system(), config: Config::default() });
+        let store = Store::open(StoreOptions {
+            data: &data,
+            database: DatabaseLocation::DataDirectory,
+            keys: &keys,
+            clock: Clock::system(),
+            config: Config::default(),
+        });
         let store = runtime.block_on(store).expect("a store");
         let principal = Principal {
             organization: OrganizationId::parse(&team.organization).expect("a name"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use api::{Config as ApiConfig, Parts};
 use builder::source::{GitConfig, GitLimits, GitProgram, GitServer, Repositories};
 use builder::{Builder, BuilderServices};
-use registry::{Artifacts, Clock, Config, DataDir, KeyRing, Store, StoreOptions};
+use registry::{Artifacts, Clock, Config, DataDir, DatabaseLocation, KeyRing, Store, StoreOptions};
 use runner::Invoker;
 
 const ABSENT: &str = "/absent";
@@ -15,10 +15,15 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
     let data = DataDir::open(root).unwrap();
     let keys = KeyRing::load(&data).unwrap();
-    let store =
-        Store::open(StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config: Config::for_tests() })
-            .await
-            .unwrap();
+    let store = Store::open(StoreOptions {
+        data: &data,
+        database: DatabaseLocation::DataDirectory,
+        keys: &keys,
+        clock: clock.clone(),
+        config: Config::for_tests(),
+    })
+    .await
+    .unwrap();
     let artifacts = Artifacts::open(&data).unwrap();
     let runner_config = runner::Config::new(data.cache(), keys.derive("compiled code"), ABSENT);
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };

@@ -44,11 +44,12 @@ struct Source {
 }
 
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let root = arguments.data.directory()?;
+    let location = arguments.data.location()?;
+    let root = location.directory.clone();
     // git runs in the repositories' directories.
     let directory = std::path::absolute(&arguments.directory)?;
     refuse_journal(&root)?;
-    let store = server::open_existing_store(&root).await?;
+    let store = server::open_existing_store(&location).await?;
     let data = DataDir::open(&root)?;
     let keys = KeyRing::load(&data)?;
     let repositories = RepositoryCopier::new(git()?, &data.git());

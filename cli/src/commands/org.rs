@@ -67,7 +67,7 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         OrgCommand::List(data) => return list(&data, screen).await,
         OrgCommand::Create(arguments) => {
             let new = NewOrganization { organization: parsed(&arguments.name)?, user: parsed(&arguments.user)? };
-            server::open_store(&arguments.data.directory()?).await?.create_organization(new).await?
+            server::open_store(&arguments.data.location()?).await?.create_organization(new).await?
         }
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) = (parsed(&arguments.name)?, parsed(&arguments.user)?);
@@ -108,7 +108,7 @@ async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
 
 /// Opens an existing installation.
 async fn open(data: &DataArguments) -> anyhow::Result<Store> {
-    server::open_existing_store(&data.directory()?).await
+    server::open_existing_store(&data.location()?).await
 }
 
 /// Opens an existing installation that has this organisation.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::backup::{FileEntry, Manifest, copy, damaged, sync_folders};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
-use crate::server::{self, DataArguments};
+use crate::server::{self, DataArguments, Location};
 
 /// The path of the master key in a data directory and in a backup.
 const KEY: &str = "keys/master.key";
@@ -45,7 +45,7 @@ pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result
     restore.copy_files()?;
     restore.complete_repositories()?;
     // Opens the database with the key, and applies the migrations of later releases.
-    server::open_existing_store(restore.made.path()).await?.close().await;
+    server::open_existing_store(&Location::of_files(restore.made.path())).await?.close().await;
     let manifest = restore.put_in_place(&target)?;
     let Manifest { created_at, counts, .. } = &manifest;
     let path = target.display();

@@ -1,21 +1,23 @@
 //! Assembles a server, for `serve` and the demo.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
 use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{Artifacts, Clock, DataDir, DataDirLock, KeyRing, Store, StoreOptions};
+use registry::{Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, Store, StoreOptions};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
-use super::Settings;
 use super::builds::BuildWorkers;
+use super::node;
 use super::sweep::{collect_hourly, sweep_hourly};
 use super::telemetry::{Metrics, StallWatch};
+use super::{Location, Settings};
 use crate::failure::Failure;
 
 /// Label from which the key of the compiled code cache is derived.
@@ -56,11 +58,13 @@ impl Assembled {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
         let auditing = tokio::spawn(audit(self.builder.clone()));
-        let preparing = tokio::spawn(prepare(self.builder, self.invoker, self.app.readiness().clone()));
+        let preparing = tokio::spawn(prepare(self.builder, self.invoker.clone(), self.app.readiness().clone()));
         let watching = tokio::spawn(watch_runners(self.runners, self.app.readiness().clone()));
         let metrics = tokio::spawn(serve_metrics(self.metrics, self.clock));
         let sweeping = tokio::spawn(sweep_hourly(self.store.clone(), self.artifacts));
         let collecting = tokio::spawn(collect_hourly(self.git));
+        let keeping =
+            self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         checking.abort();
@@ -68,10 +72,20 @@ impl Assembled {
         watching.abort();
         sweeping.abort();
         collecting.abort();
+        leave(&self.store, keeping).await;
         self.store.close().await;
         // Metrics are served until the end, so that operators see the shutdown.
         metrics.abort();
         Ok(served?)
+    }
+}
+
+/// Tells the other servers that this one has ended.
+async fn leave(store: &Store, keeping: Option<JoinHandle<()>>) {
+    let Some(keeping) = keeping else { return };
+    keeping.abort();
+    if let Err(error) = store.leave().await {
+        tracing::warn!(%error, "other servers will find out by themselves that this one has ended");
     }
 }
 
@@ -137,16 +151,20 @@ async fn metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)
     Ok(Some((server, Metrics::start()?)))
 }
 
-/// Opens the store of a data directory, for commands that need no server.
-pub async fn open_store(directory: &Path) -> anyhow::Result<Store> {
-    let opened = opened_store(directory).await;
-    opened.with_context(|| format!("opening the data directory {}", directory.display()))
+/// Opens the store of an installation, for commands that need no server.
+pub async fn open_store(location: &Location) -> anyhow::Result<Store> {
+    let opened = opened_store(location).await;
+    opened.with_context(|| match location.database {
+        DatabaseLocation::DataDirectory => format!("opening the data directory {}", location.directory.display()),
+        DatabaseLocation::Url(_) => "opening the database".to_owned(),
+    })
 }
 
 /// Opens the store of an existing installation. Another directory stays as it is.
-pub async fn open_existing_store(directory: &Path) -> anyhow::Result<Store> {
-    if DataDir::is_at(directory) {
-        return open_store(directory).await;
+pub async fn open_existing_store(location: &Location) -> anyhow::Result<Store> {
+    let directory = &location.directory;
+    if location.database != DatabaseLocation::DataDirectory || DataDir::is_at(directory) {
+        return open_store(location).await;
     }
     let path = directory.display();
     let message = if directory.is_dir() {
@@ -157,11 +175,12 @@ pub async fn open_existing_store(directory: &Path) -> anyhow::Result<Store> {
     Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
 }
 
-async fn opened_store(directory: &Path) -> anyhow::Result<Store> {
-    let data = DataDir::open(directory)?;
+async fn opened_store(location: &Location) -> anyhow::Result<Store> {
+    let data = DataDir::open(&location.directory)?;
     let keys = KeyRing::load(&data)?;
     Ok(Store::open(StoreOptions {
         data: &data,
+        database: location.database.clone(),
         keys: &keys,
         clock: Clock::system(),
         config: registry::Config::default(),
@@ -172,7 +191,7 @@ async fn opened_store(directory: &Path) -> anyhow::Result<Store> {
 /// Opens everything that a server needs, dependencies first. Requests are served from [`Assembled::serve`] on.
 pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let git = find_git()?;
-    let data = DataDir::open(&settings.data)?;
+    let data = DataDir::open(&settings.location.directory)?;
     let lock = data.lock()?;
     let server = Server::bind(settings.listen).await?;
     let clock = Clock::system();
@@ -180,7 +199,13 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let keys = KeyRing::load(&data)?;
     let store = Store::open_locked(
         &lock,
-        StoreOptions { data: &data, keys: &keys, clock: clock.clone(), config: registry_config(settings) },
+        StoreOptions {
+            data: &data,
+            database: settings.location.database.clone(),
+            keys: &keys,
+            clock: clock.clone(),
+            config: registry_config(settings),
+        },
     )
     .await?;
     close_orphans(&store).await?;

@@ -27,6 +27,7 @@ const FILE_NAME: &str = "lathe.toml";
 pub struct SettingsFile {
     pub listen: Option<SocketAddr>,
     pub data: Option<PathBuf>,
+    pub database: Option<String>,
     pub log: Option<String>,
     pub log_format: Option<LogFormat>,
     pub runners: Option<u32>,

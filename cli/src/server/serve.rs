@@ -22,7 +22,7 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
     let signals = Signals::catch()?;
     let assembled = assemble(&settings).await?;
     let url = assembled.url();
-    tracing::info!(%url, data = %settings.data.display(), version = env!("CARGO_PKG_VERSION"), "started");
+    tracing::info!(%url, data = %settings.location.directory.display(), version = env!("CARGO_PKG_VERSION"), "started");
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
     let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
     let served = serve_until_signal(assembled, signals).await;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use api::RateLimits;
 use clap::Args;
+use registry::{DatabaseLocation, SecretValue};
 use runner::EgressConfig;
 
 use super::builds::{BuildArguments, BuildWorkers, RUST_TOOLCHAIN_VARIABLE, bubblewrap};
@@ -29,6 +30,9 @@ pub struct DataArguments {
     /// The data directory [default: ./lathe-data]
     #[arg(long, env = "LATHE_DATA", value_name = "DIRECTORY")]
     data: Option<PathBuf>,
+    /// URL of a Postgres database, such as postgres://user@host/database [default: SQLite in the data directory]
+    #[arg(long, env = "LATHE_DATABASE", value_name = "URL", hide_env_values = true, value_parser = database_url)]
+    database: Option<DatabaseLocation>,
     /// The settings file, such as lathe.toml [default: none]
     #[arg(long, env = "LATHE_CONFIG", value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -43,6 +47,18 @@ impl DataArguments {
     /// The data directory, for a command that only reads it. A settings file that is not named is ignored.
     pub fn directory_to_read(&self) -> anyhow::Result<PathBuf> {
         self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data)
+    }
+
+    /// The data directory and the database, for a command that changes them. Like [`DataArguments::directory`].
+    pub fn location(&self) -> anyhow::Result<Location> {
+        let file = SettingsFile::load_or_refuse(self.config.as_deref())?;
+        self.clone().location_or(file.data, file.database)
+    }
+
+    fn location_or(self, data: Option<PathBuf>, database: Option<String>) -> anyhow::Result<Location> {
+        let from_file = database.as_deref().map(database_url).transpose()?;
+        let database = self.database.clone().or(from_file).unwrap_or_default();
+        Ok(Location { directory: self.directory_or(data)?, database })
     }
 
     /// Whether the current directory has a settings file that is not named.
@@ -72,6 +88,29 @@ impl DataArguments {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
         std::path::absolute(&directory).with_context(|| format!("finding the data directory {}", directory.display()))
     }
+}
+
+/// Where an installation has its data.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The data directory, an absolute path.
+    pub directory: PathBuf,
+    pub database: DatabaseLocation,
+}
+
+impl Location {
+    /// A data directory with its database.
+    pub fn of_files(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), database: DatabaseLocation::DataDirectory }
+    }
+}
+
+/// Reads the URL of a database server.
+fn database_url(text: &str) -> anyhow::Result<DatabaseLocation> {
+    let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+    let expected = "expected a URL like postgres://user:password@host:5432/database";
+    anyhow::ensure!(is_postgres, "{expected}; leave it out for SQLite in the data directory");
+    Ok(DatabaseLocation::Url(SecretValue::new(text.to_owned())))
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -132,7 +171,7 @@ pub struct ServeArguments {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub listen: SocketAddr,
-    pub data: PathBuf,
+    pub location: Location,
     pub log: String,
     pub log_format: LogFormat,
     pub runners: Option<u32>,
@@ -164,7 +203,7 @@ impl Settings {
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
-            data: arguments.data.directory_or(file.data)?,
+            location: arguments.data.location_or(file.data, file.database)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
             runners: arguments.runners.or(file.runners),
@@ -191,7 +230,8 @@ impl Settings {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let metrics_listen = MetricsListen::Off;
         let arguments = ServeArguments { builds: BuildArguments::of_environment()?, ..ServeArguments::default() };
-        Ok(Self { listen, data, metrics_listen, ..Self::merge(arguments, SettingsFile::default())? })
+        let location = Location::of_files(data);
+        Ok(Self { listen, location, metrics_listen, ..Self::merge(arguments, SettingsFile::default())? })
     }
 }
 
@@ -210,7 +250,7 @@ mod tests {
             ServeArguments { listen: Some("127.0.0.1:1".parse().expect("an address")), ..ServeArguments::default() };
         let settings = Settings::merge(arguments, file()).expect("merged");
         assert_eq!(settings.listen.port(), 1);
-        assert!(settings.data.is_absolute() && settings.data.ends_with("from-file"));
+        assert!(settings.location.directory.is_absolute() && settings.location.directory.ends_with("from-file"));
         assert_eq!(settings.log, LOG_DEFAULT);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+
 use super::callable_cache::CallableCache;
 use super::data_keys::DataKeys;
-use super::database::{Database, Pool};
+use super::database::{Database, Pool, Watch};
 use super::page_tokens::PageTokens;
 use super::queued::Work;
 use super::retention::Retention;
@@ -35,7 +37,10 @@ pub(super) struct Inner {
     pub config: Config,
     pub retention: Retention,
     pub boot: BootId,
-    pub tokens: TokenCache,
+    pub tokens: Arc<TokenCache>,
+    /// Wakes those who wait for changes by other servers.
+    pub changes: Arc<Notify>,
+    pub _watch: Option<Watch>,
     pub callables: Arc<CallableCache>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
@@ -53,6 +58,16 @@ impl Store {
     /// Returns the id of this start of the process, which the records of its runs carry.
     pub fn boot(&self) -> &BootId {
         &self.0.boot
+    }
+
+    /// Whether several servers may use the database at the same time.
+    pub fn is_shared(&self) -> bool {
+        self.0.database.is_shared()
+    }
+
+    /// Waits until another server may have changed something.
+    pub async fn changed(&self) {
+        self.0.changes.notified().await;
     }
 
     pub fn clock(&self) -> &Clock {

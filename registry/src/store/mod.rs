@@ -23,6 +23,8 @@ mod writer;
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::data_dir::{DataDir, DataDirLock};
@@ -30,7 +32,7 @@ use crate::error::Result;
 use crate::ids::BootId;
 use crate::secrets::KeyRing;
 use crate::variables::SecretValue;
-use callable_cache::callable_cache;
+use callable_cache::{CallableCache, callable_cache};
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
@@ -38,7 +40,9 @@ pub use handle::Store;
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
+pub use sql::RequestedCancellation;
 use sql::listing::ListPool;
+use sql::master_key::require_master_key;
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;
@@ -88,13 +92,17 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
         DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),
     };
-    let connection = database.create(&clock).await?;
+    let mut connection = database.create(&clock).await?;
+    require_master_key(&mut connection, keys).await?;
     let readers = database.readers(config.reader_connections).await?;
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
     let callables = Arc::new(callable_cache());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
+    let tokens = Arc::new(TokenCache::default());
     let cache = callables.clone();
     let on_commit = Box::new(move || cache.clear());
+    let changes = Arc::new(Notify::new());
+    let watch = database.watch(on_change(&callables, &tokens, &changes));
     let writer = Writer::start(WriterSetup { connection, database: database.clone(), retention, on_commit });
     Ok(Inner {
         database,
@@ -107,9 +115,25 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         clock,
         config,
         retention,
-        tokens: TokenCache::default(),
+        tokens,
+        changes,
+        _watch: watch,
         callables,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
+    })
+}
+
+/// Returns what another server's change does: nothing in memory can be trusted.
+fn on_change(
+    callables: &Arc<CallableCache>,
+    tokens: &Arc<TokenCache>,
+    changes: &Arc<Notify>,
+) -> Box<dyn Fn() + Send + Sync> {
+    let (callables, tokens, changes) = (callables.clone(), tokens.clone(), changes.clone());
+    Box::new(move || {
+        callables.clear();
+        tokens.checked.clear();
+        changes.notify_waiters();
     })
 }

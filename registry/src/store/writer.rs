@@ -41,7 +41,7 @@ pub(super) struct WriterSetup {
     pub database: Arc<dyn Database>,
     pub retention: Retention,
     /// Called after each commit of anything but the record of runs, before the callers get their results.
-    pub on_commit: Box<dyn Fn() + Send>,
+    pub on_commit: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Writer {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use registry::{InvocationId, OrganizationId, Principal, UserId};
+use registry::{InvocationId, OrganizationId, UserId};
 use tokio::sync::oneshot;
 
 /// The runs that can be cancelled.
@@ -30,10 +30,10 @@ impl CancellableRuns {
         Cancellation { runs: self.clone(), run: run.clone(), requested }
     }
 
-    /// Cancels a run of the principal's organisation. Returns `false` when no such run is in progress.
-    pub fn cancel(&self, principal: &Principal, run: &InvocationId) -> bool {
-        let found = self.0.remove_if(run, |_, found| found.organization == principal.organization);
-        found.is_some_and(|(_, found)| found.cancel.send(principal.user.clone()).is_ok())
+    /// Cancels a run of an organisation for a user. Returns `false` when no such run is in progress.
+    pub fn cancel(&self, organization: &OrganizationId, run: &InvocationId, by: &UserId) -> bool {
+        let found = self.0.remove_if(run, |_, found| found.organization == *organization);
+        found.is_some_and(|(_, found)| found.cancel.send(by.clone()).is_ok())
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use registry::{Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Store, ToolId, ToolName};
+use registry::{
+    Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, RequestedCancellation, Store, ToolId, ToolName,
+};
 use tokio::sync::watch;
 use tracing::Instrument;
 
@@ -149,7 +151,13 @@ impl Invoker {
     /// progress on this server.
     #[must_use]
     pub fn cancel(&self, principal: &Principal, run: &InvocationId) -> bool {
-        self.services.cancellable.cancel(principal, run)
+        self.services.cancellable.cancel(&principal.organization, run, &principal.user)
+    }
+
+    /// Cancels a run of this server that a user cancelled at another one.
+    pub fn cancel_requested(&self, request: &RequestedCancellation) {
+        // A run that has ended meanwhile is not cancelled.
+        let _ = self.services.cancellable.cancel(&request.organization, &request.run, &request.by);
     }
 
     async fn validate(&self, of: &OrganizationId, schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {

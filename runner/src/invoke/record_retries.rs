@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{FinishedRun, InvocationId, RecordEvent, RunEnd, Store};
+use registry::{FinishedRun, InvocationId, RecordEvent, RunEnd, Store, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
@@ -58,7 +58,7 @@ impl RecordRetries {
         let mut is_retry = false;
         loop {
             match self.store.record(end).await {
-                Err(error @ registry::Error::DatabaseBusy { .. }) if Instant::now() < deadline => {
+                Err(error) if is_for_now(&error) && Instant::now() < deadline => {
                     tracing::warn!(invocation = %id, %error, "the end of a run waits for the database");
                     sleep(PAUSE).await;
                     is_retry = true;
@@ -66,6 +66,18 @@ impl RecordRetries {
                 Err(registry::Error::AlreadyFinished { .. }) if is_retry => return Ok(()),
                 written => return written.map(drop),
             }
+        }
+    }
+
+    /// Closes the records of runs whose start was refused. A database that was lost during its commit may have them all the
+    /// same.
+    pub fn close_unstarted(&self, error: &registry::Error, started: RecordEvent) {
+        let RecordEvent::Started { runs, .. } = started else { return };
+        for run in runs.into_iter().filter(|_| is_for_now(error)) {
+            let end = ended(run.started_at, 0, false);
+            let (id, organization) = (run.id.clone(), run.organization);
+            let run = FinishedRun { id: run.id, organization, end, tape: None, answers: None };
+            self.close_later(RecordEvent::Finished(vec![run]), id);
         }
     }
 
@@ -87,29 +99,30 @@ impl RecordRetries {
             sleep(LATER).await;
             match self.store.record(&reduced).await {
                 Ok(_) => return tracing::info!(invocation = %id, "a record was closed without its outcome"),
-                Err(registry::Error::AlreadyFinished { .. } | registry::Error::Closed) => return,
+                Err(
+                    registry::Error::AlreadyFinished { .. }
+                    | registry::Error::NotFound { .. }
+                    | registry::Error::Closed,
+                ) => return,
                 Err(error) => tracing::debug!(invocation = %id, %error, "a record cannot be closed yet"),
             }
         }
     }
 }
 
+/// Whether the database may accept a write in a moment.
+const fn is_for_now(error: &registry::Error) -> bool {
+    matches!(error, registry::Error::DatabaseBusy { .. } | registry::Error::DatabaseUnavailable { .. })
+}
+
 /// The end of a record without the texts of its run, which may be the reason why the record cannot be written.
 fn reduced(run: &FinishedRun) -> FinishedRun {
     let RunEnd { at, duration_ms, persisted, .. } = run.end;
-    FinishedRun {
-        id: run.id.clone(),
-        organization: run.organization.clone(),
-        end: RunEnd {
-            at,
-            duration_ms,
-            outcome: failed("record_failed", "the outcome could not be recorded"),
-            persisted,
-            status_events: Vec::new(),
-            logs: String::new(),
-            ledger: None,
-        },
-        tape: None,
-        answers: None,
-    }
+    let end = ended(at, duration_ms, persisted);
+    FinishedRun { id: run.id.clone(), organization: run.organization.clone(), end, tape: None, answers: None }
+}
+
+fn ended(at: Timestamp, duration_ms: u64, persisted: bool) -> RunEnd {
+    let outcome = failed("record_failed", "the outcome could not be recorded");
+    RunEnd { at, duration_ms, outcome, persisted, status_events: Vec::new(), logs: String::new(), ledger: None }
 }

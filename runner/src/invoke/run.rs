@@ -111,7 +111,11 @@ impl Run<'_> {
         let register =
             |run: &RunStart| (run.id.clone(), self.services.cancellable.register(&run.id, &run.organization));
         let registered = runs.iter().map(register).collect();
-        self.services.store.record(&RecordEvent::Started { operation, runs }).await?;
+        let started = RecordEvent::Started { operation, runs };
+        if let Err(error) = self.services.store.record(&started).await {
+            self.services.retries.close_unstarted(&error, started);
+            return Err(error.into());
+        }
         Ok(registered)
     }
 

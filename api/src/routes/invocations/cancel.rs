@@ -26,7 +26,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     InPath(run): InPath<InvocationId>,
 ) -> Result<StatusCode, Error> {
-    if invoker.cancel(&principal, &run) {
+    if invoker.cancel(&principal, &run) || store.request_cancellation(&principal, &run).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
     let found = store.get_invocation(&principal.organization, &run).await?;

@@ -6,7 +6,7 @@ use registry::{NewOrganization, OrganizationId, UserId};
 use crate::client::Credentials;
 use crate::demo::environment::{Environment, ORGANIZATION, USER};
 use crate::demo::report::StepResult;
-use crate::server::{self, Settings};
+use crate::server::{self, Location, Settings};
 
 pub async fn start_server(environment: &mut Environment) -> anyhow::Result<StepResult<String>> {
     let settings = Settings::for_demo(environment.data())?;
@@ -18,7 +18,7 @@ pub async fn start_server(environment: &mut Environment) -> anyhow::Result<StepR
 
 /// Does what `lathe org create` and `lathe login` do.
 pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<StepResult<()>> {
-    let store = server::open_store(&environment.data()).await?;
+    let store = server::open_store(&Location::of_files(environment.data())).await?;
     let new = NewOrganization { organization: OrganizationId::parse(ORGANIZATION)?, user: UserId::parse(USER)? };
     let key = store.create_organization(new).await?;
     let result = format!("{ORGANIZATION} with user {USER} and key {}", key.api_key_id);

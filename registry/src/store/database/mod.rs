@@ -26,6 +26,15 @@ pub(super) use value::Value;
 /// What a method of a database returns: a future that is not generic, so that databases are chosen at run time.
 pub(super) type Running<'c, T, E = crate::error::Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
 
+/// A task that ends with its value.
+pub(super) struct Watch(pub tokio::task::JoinHandle<()>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// The database of an installation.
 pub(super) trait Database: Send + Sync {
     /// Opens the connection that writes. Creates the schema, or applies missing migrations.
@@ -36,6 +45,13 @@ pub(super) trait Database: Send + Sync {
 
     /// Opens connections that read.
     fn readers(&self, connections: u32) -> Running<'_, Pool>;
+
+    /// Whether several servers may use the database at the same time.
+    fn is_shared(&self) -> bool;
+
+    /// Calls `changed` after each commit of another server that may change what this one has in memory, and when such calls may
+    /// have been missed. Ends with the returned value.
+    fn watch(&self, changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch>;
 
     /// Whether this many bytes can be written, as far as can be seen from here.
     fn has_space(&self, bytes: u64) -> bool;

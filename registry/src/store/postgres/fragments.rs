@@ -1,5 +1,7 @@
 //! The fragments of statements in Postgres' dialect.
 
+use super::notices::CHANNEL;
+
 /// The number of the lock for transactions that read before they write: "lathe" in ASCII. One such transaction runs at a time,
 /// on all servers of the database.
 const LOCK: i64 = 0x6c_61_74_68_65;
@@ -10,6 +12,7 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         ("now", _) => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)".to_owned(),
         ("begin", "alone") => format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"),
         ("begin", _) => "BEGIN".to_owned(),
+        ("commit", _) => format!("NOTIFY {CHANNEL}; COMMIT"),
         ("members", list) => format!("(SELECT value FROM jsonb_array_elements_text(CAST({list} AS JSONB)))"),
         ("records", _) => records(arguments),
         ("field", _) => arguments

@@ -4,6 +4,7 @@ mod connection;
 mod errors;
 mod fragments;
 mod months;
+mod notices;
 mod open;
 mod requirements;
 mod row;

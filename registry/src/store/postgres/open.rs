@@ -11,12 +11,13 @@ use tokio::time::timeout;
 use super::connection::{Reading, alone};
 use super::errors::failure;
 use super::months::create_months;
+use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search::matching;
 use super::settings::{CONNECT_TIME_MAX, parsed, reading, writing};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Running, Statement};
+use crate::store::database::{Connection, Database, Pool, Running, Statement, Watch};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::text_search::TextSearch;
 
@@ -62,6 +63,14 @@ impl Database for Postgres {
             let pool = pool.connect_lazy_with(reading(self.options.clone(), self.read_time_max));
             Ok(Pool::new(Reading(pool)))
         })
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn watch(&self, changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch> {
+        Some(Watch(tokio::spawn(watch(self.options.clone(), changed))))
     }
 
     /// Only the server of the database can see its disk.

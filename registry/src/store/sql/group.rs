@@ -134,13 +134,13 @@ async fn insert_within_savepoint(
 /// Runs each job within a savepoint, and commits. The statements between two jobs are sent together, because each call
 /// crosses to the database's thread and back.
 async fn run(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-    let (mut next, mut end) = ("SAVEPOINT job", "COMMIT");
+    let (mut next, mut end) = ("SAVEPOINT job", "{commit}");
     for job in jobs {
         execute(connection, next).await?;
         (next, end) = if job.apply(connection).await {
-            ("RELEASE job; SAVEPOINT job", "COMMIT")
+            ("RELEASE job; SAVEPOINT job", "{commit}")
         } else {
-            ("ROLLBACK TO job", "ROLLBACK TO job; COMMIT")
+            ("ROLLBACK TO job", "ROLLBACK TO job; {commit}")
         };
     }
     execute(connection, end).await

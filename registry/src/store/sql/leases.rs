@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::row::{get, timestamp};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::{BuildId, ToolId};
+use crate::ids::{BootId, BuildId, ToolId};
 use crate::lease::{Busy, Lease};
 use crate::principal::Principal;
 use crate::store::database::{Connection, Query};
@@ -13,11 +13,11 @@ use crate::store::handle::Store;
 use crate::tool::ToolRef;
 
 /// Takes the lease of a live tool when it is free or has expired.
-const ACQUIRE: &str = "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at)
-        SELECT organization, tool, 1, 'publish', $3, $4, {now}, {now} + $5 FROM tools
+const ACQUIRE: &str = "INSERT INTO tool_leases (organization, tool, fence, operation, build, holder, since, expires_at, boot)
+        SELECT organization, tool, 1, 'publish', $3, $4, {now}, {now} + $5, $6 FROM tools
         WHERE organization = $1 AND tool = $2 AND deprecated = 0
     ON CONFLICT (organization, tool) DO UPDATE SET fence = tool_leases.fence + 1, operation = excluded.operation,
-        build = excluded.build, holder = excluded.holder, since = excluded.since, expires_at = excluded.expires_at
+        boot = excluded.boot, build = excluded.build, holder = excluded.holder, since = excluded.since, expires_at = excluded.expires_at
         WHERE tool_leases.operation IS NULL OR tool_leases.expires_at <= {now}
     RETURNING fence";
 
@@ -41,8 +41,8 @@ const FAIL_ABANDONED_BUILDS: &str = "UPDATE builds SET state = 'failed', stage =
 /// The message of a build whose lease expired.
 const ABANDONED: &str = "abandoned: its server stopped or took too long";
 
-const START_BUILD: &str = "INSERT INTO builds (organization, build, tool, state, log, creator, started_at)
-    VALUES ($1, $2, $3, 'running', $6, $4, $5)";
+const START_BUILD: &str = "INSERT INTO builds (organization, build, tool, state, log, creator, started_at, boot)
+    VALUES ($1, $2, $3, 'running', $6, $4, $5, $7)";
 
 impl Store {
     /// Takes the lease of a live tool for `time_to_live` and begins a build. [`Error::Busy`] while another publication holds
@@ -56,7 +56,8 @@ impl Store {
             holder: principal.user.clone(),
             acquired_at: self.0.clock.now(),
         };
-        self.write(move |connection| Box::pin(async move { acquire(connection, asked, time_to_live).await })).await
+        let acquisition = Acquisition { lease: asked, boot: self.0.boot.clone(), time_to_live };
+        self.write(move |connection| Box::pin(acquisition.acquire(connection))).await
     }
 
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
@@ -93,23 +94,33 @@ async fn fail_abandoned_builds(connection: &mut Connection, of: ToolRef<'_>, now
     Ok(())
 }
 
-async fn acquire(connection: &mut Connection, asked: Lease, time_to_live: Duration) -> Result<Lease> {
-    let query = Query::new(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
-    let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
-    let taken = query.fetch_optional(&mut *connection).await?;
-    let Some(row) = taken else {
-        return Err(refusal(connection, &asked).await?);
-    };
-    let lease = Lease { fence: get(&row, "fence")?, ..asked };
-    fail_abandoned_builds(connection, tool_of(&lease), lease.acquired_at).await?;
-    start_build(connection, &lease).await?;
-    Ok(lease)
+/// A lease that a server asks for.
+struct Acquisition {
+    lease: Lease,
+    boot: BootId,
+    time_to_live: Duration,
 }
 
-async fn start_build(connection: &mut Connection, lease: &Lease) -> Result<()> {
+impl Acquisition {
+    async fn acquire(self, connection: &mut Connection) -> Result<Lease> {
+        let Self { lease: asked, boot, time_to_live } = self;
+        let query = Query::new(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
+        let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
+        let taken = query.bind(boot.as_str()).fetch_optional(&mut *connection).await?;
+        let Some(row) = taken else {
+            return Err(refusal(connection, &asked).await?);
+        };
+        let lease = Lease { fence: get(&row, "fence")?, ..asked };
+        fail_abandoned_builds(connection, tool_of(&lease), lease.acquired_at).await?;
+        start_build(connection, &lease, &boot).await?;
+        Ok(lease)
+    }
+}
+
+async fn start_build(connection: &mut Connection, lease: &Lease, boot: &BootId) -> Result<()> {
     let query = Query::new(START_BUILD).bind(lease.organization.as_str()).bind(lease.build.as_str());
     let query = query.bind(lease.tool.as_str()).bind(lease.holder.as_str()).bind(lease.acquired_at.as_milliseconds());
-    query.bind(Vec::new()).execute(connection).await?;
+    query.bind(Vec::new()).bind(boot.as_str()).execute(connection).await?;
     Ok(())
 }
 

@@ -54,14 +54,14 @@ const VERSION: &str = "SELECT v.major, v.minor, v.patch FROM operations o
     WHERE o.organization = $1 AND o.operation = $2";
 
 /// Publications that created their version. Only their response was lost.
-const CLOSE_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
-    WHERE state = 'running' AND boot <> $1 AND EXISTS
+const CLOSE_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $1
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes) AND EXISTS
         (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
             AND b.state = 'succeeded')";
 
 /// Calls whose runs have all ended.
-const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $2
-    WHERE state = 'running' AND boot <> $1
+const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $1
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)
         AND EXISTS (SELECT 1 FROM operation_runs r
             WHERE r.organization = operations.organization AND r.operation = operations.operation)
         AND NOT EXISTS (SELECT 1 FROM operation_runs r JOIN inv_open i ON i.invocation = r.invocation
@@ -69,11 +69,11 @@ const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finishe
 
 /// All other operations. An operation without runs had no effect, and neither had a publication without a version, so their
 /// keys may be used again.
-const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', finished_at = $2,
+const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', finished_at = $1,
         idempotency_key = CASE WHEN EXISTS (SELECT 1 FROM operation_runs r
             WHERE r.organization = operations.organization AND r.operation = operations.operation)
             THEN idempotency_key ELSE NULL END
-    WHERE state = 'running' AND boot <> $1";
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)";
 
 impl Store {
     /// Begins an operation, unless its idempotency key belongs to an earlier one.
@@ -174,10 +174,10 @@ impl Store {
     }
 }
 
-/// Ends the operations of earlier starts of the server. Must come before their open runs are ended, which decide the state.
-pub(super) async fn close(connection: &mut Connection, boot: &BootId, now: Timestamp) -> Result<()> {
+/// Ends the operations of servers that are gone. Must come before their open runs are ended, which decide the state.
+pub(super) async fn close(connection: &mut Connection, now: Timestamp) -> Result<()> {
     for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED, CLOSE_INTERRUPTED] {
-        Query::new(statement).bind(boot.as_str()).bind(now.as_milliseconds()).execute(&mut *connection).await?;
+        Query::new(statement).bind(now.as_milliseconds()).execute(&mut *connection).await?;
     }
     Ok(())
 }

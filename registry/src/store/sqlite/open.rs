@@ -14,7 +14,7 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Query, Running, Statement};
+use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, Watch};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
 use crate::store::sql::text_search::TextSearch;
@@ -64,6 +64,14 @@ impl Database for Sqlite {
             let pool = pool.connect_with(reader_options(&self.path)).await.map_err(failure)?;
             Ok(Pool::new(Reading(pool)))
         })
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn watch(&self, _changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch> {
+        None
     }
 
     fn has_space(&self, bytes: u64) -> bool {

@@ -1,0 +1,130 @@
+//! The servers of a database. A server that has not been seen for a while is gone: what it left open is closed by another one,
+//! or by its next start.
+
+use std::time::Duration;
+
+use super::operations;
+use super::record_rows::{EndRow, RecordRows};
+use super::row::{get, parsed};
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::error::Result;
+use crate::ids::{BootId, InvocationId};
+use crate::record::{FinishedRun, ORPHANED, Outcome, RunEnd};
+use crate::store::database::{Connection, Query, Row};
+use crate::store::handle::Store;
+
+/// Time after its last heartbeat from which a server counts as gone, in milliseconds.
+const GONE_AFTER_MS: i64 = 10_000;
+
+const SEE: &str = "INSERT INTO nodes (boot, started_at, seen_at) VALUES ($1, {now}, {now})
+    ON CONFLICT (boot) DO UPDATE SET seen_at = excluded.seen_at";
+
+const FORGET_GONE: &str = "DELETE FROM nodes WHERE boot <> $1 AND seen_at < {now} - $2";
+
+const LEAVE: &str = "DELETE FROM nodes WHERE boot = $1";
+
+const RELEASE_LEASES: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
+    WHERE operation IS NOT NULL AND (boot IS NULL OR boot NOT IN (SELECT boot FROM nodes))";
+
+/// The message of a build whose server is gone.
+const ABANDONED: &str = "abandoned: the server stopped";
+
+const FAIL_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $1, message = $2
+    WHERE state = 'running' AND (boot IS NULL OR boot NOT IN (SELECT boot FROM nodes))";
+
+const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM inv_open o
+    JOIN inv_started s ON s.invocation = o.invocation WHERE o.boot NOT IN (SELECT boot FROM nodes)";
+
+const COUNT: &str = "SELECT count(*) AS nodes FROM nodes WHERE seen_at >= {now} - $1";
+
+impl Store {
+    /// How often a server calls [`Store::heartbeat`].
+    pub const HEARTBEAT: Duration = Duration::from_secs(2);
+
+    /// Time after which a server that calls [`Store::heartbeat`] without a failure has seen all others that are there.
+    pub const GONE_AFTER: Duration = Duration::from_millis(GONE_AFTER_MS.unsigned_abs());
+
+    /// Notes that this server is there, by the clock of the database.
+    pub async fn heartbeat(&self) -> Result<()> {
+        let boot = self.0.boot.clone();
+        self.write(move |connection| Box::pin(async move { see(connection, &boot).await })).await
+    }
+
+    /// Notes that this server has ended, with nothing left open.
+    pub async fn leave(&self) -> Result<()> {
+        let boot = self.0.boot.clone();
+        self.write(move |connection| {
+            Box::pin(async move {
+                Query::new(LEAVE).bind(boot.as_str()).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Number of the servers that are there.
+    pub async fn count_nodes(&self) -> Result<u64> {
+        Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", self.readers()).await
+    }
+
+    /// Ends the operations, leases, builds and runs of servers that are gone. Returns the number of runs.
+    pub async fn close_orphans(&self) -> Result<u64> {
+        let (boot, now, is_shared) = (self.0.boot.clone(), self.0.clock.now(), self.0.database.is_shared());
+        let found = self.write(move |connection| {
+            Box::pin(async move {
+                see(connection, &boot).await?;
+                // The server of a data directory has its lock, so all others are gone.
+                let gone_after = if is_shared { GONE_AFTER_MS } else { i64::MIN };
+                Query::new(FORGET_GONE).bind(boot.as_str()).bind(gone_after).execute(&mut *connection).await?;
+                operations::close(connection, now).await?;
+                Query::new(RELEASE_LEASES).execute(&mut *connection).await?;
+                let failed = Query::new(FAIL_BUILDS).bind(now.as_milliseconds()).bind(ABANDONED.as_bytes());
+                failed.execute(&mut *connection).await?;
+                let rows = Query::new(ORPHANS).fetch_all(connection).await?;
+                rows.iter().map(Orphan::read).collect::<Result<Vec<_>>>()
+            })
+        });
+        let orphans = found.await?;
+        let closed = orphans.len() as u64;
+        let ends = orphans.into_iter().map(|orphan| EndRow::of(&orphan.ended(now), self.0.retention));
+        // Another server may close the same runs: each is closed once.
+        self.write_rows(RecordRows::Finished(ends.collect::<Result<_>>()?)).await?;
+        Ok(closed)
+    }
+}
+
+async fn see(connection: &mut Connection, boot: &BootId) -> Result<()> {
+    Query::new(SEE).bind(boot.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+/// A run of a server that is gone.
+struct Orphan {
+    id: InvocationId,
+    organization: OrganizationId,
+    started_at: i64,
+}
+
+impl Orphan {
+    fn read(row: &Row) -> Result<Self> {
+        let (id, organization) = (parsed(row, "invocation")?, parsed(row, "organization")?);
+        Ok(Self { id, organization, started_at: get(row, "started_at")? })
+    }
+
+    fn ended(self, at: Timestamp) -> FinishedRun {
+        let Self { id, organization, started_at } = self;
+        let duration_ms = u64::try_from(at.as_milliseconds().saturating_sub(started_at)).unwrap_or(0);
+        FinishedRun { id, organization, end: orphaned(at, duration_ms), tape: None, answers: None }
+    }
+}
+
+fn orphaned(at: Timestamp, duration_ms: u64) -> RunEnd {
+    let outcome = Outcome::Failed {
+        exception_type: ORPHANED.to_owned(),
+        exception_message: "the server stopped while the run was going on".to_owned(),
+        exception_stack_trace: Vec::new(),
+    };
+    let (status_events, logs, ledger) = (Vec::new(), String::new(), None);
+    RunEnd { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
+}
