@@ -74,6 +74,16 @@ impl DataDir {
         self.root.join("artifacts")
     }
 
+    /// Copies of artifacts in a bucket, which can be deleted.
+    pub fn artifact_cache(&self) -> PathBuf {
+        self.root.join("artifact-cache")
+    }
+
+    /// The file with the URL of the bucket that has the artifacts. It does not exist while they are in the data directory.
+    pub fn storage(&self) -> PathBuf {
+        self.root.join("storage")
+    }
+
     /// The master key.
     pub fn keys(&self) -> PathBuf {
         self.root.join("keys")

@@ -78,6 +78,8 @@ pub enum Error {
     TooMany { what: &'static str, limit: u64 },
     #[error("storage is full or failing: {detail}")]
     StorageFailing { detail: String },
+    #[error("{url} cannot be the storage: {reason}")]
+    StorageUnusable { url: String, reason: String },
     #[error("the database is busy: {detail}")]
     DatabaseBusy { detail: String },
     #[error("the list or the search took longer than {limit:?}")]
@@ -133,7 +135,8 @@ impl Error {
             | Self::DataDirectoryInUse { .. }
             | Self::KeyFileExposed { .. }
             | Self::KeyFileMissing { .. } => ErrorKind::Internal,
-            Self::DatabaseNewer { .. }
+            Self::StorageUnusable { .. }
+            | Self::DatabaseNewer { .. }
             | Self::MigrationChanged { .. }
             | Self::SqliteTooOld { .. }
             | Self::NotDurable { .. } => ErrorKind::Internal,
@@ -162,6 +165,7 @@ impl Error {
             Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
             Self::StorageFailing { .. } => "storage_failing",
+            Self::StorageUnusable { .. } => "storage_unusable",
             Self::DatabaseBusy { .. } => "database_busy",
             Self::QueryTooSlow { .. } => "query_too_slow",
             Self::Closed => "store_closed",

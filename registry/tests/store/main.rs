@@ -3,8 +3,11 @@
 mod accounts;
 mod answers;
 mod api_keys;
+mod artifact_buckets;
 mod artifacts;
 mod attestations;
+#[path = "../../../tests/harness/bucket.rs"]
+mod bucket;
 mod callables;
 mod conditions;
 mod constraints;
@@ -16,6 +19,8 @@ mod history;
 mod insert_only;
 mod isolation;
 mod leases;
+#[path = "../../../tests/harness/need.rs"]
+mod need;
 mod old_journal;
 mod operations;
 mod orders;
