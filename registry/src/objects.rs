@@ -3,6 +3,7 @@
 //! Every request has a timeout and a few retries. A key is relative to the prefix of the [`StorageUrl`].
 
 mod connect;
+mod files;
 mod problem;
 
 use std::sync::Arc;
@@ -19,7 +20,12 @@ use crate::storage_url::StorageUrl;
 
 /// The object that names the format of a bucket and its owner. It is written once.
 const FORMAT_KEY: &str = "lathe/format";
+/// The object of [`Objects::check`].
+const CHECK_KEY: &str = "lathe/check";
 const FORMAT: &str = "lathe storage 1";
+
+/// Size of an object that is read into memory. The largest artifacts have some hundred megabytes.
+const OBJECT_BYTES_MAX: u64 = 1 << 30;
 
 /// A bucket; cheap to clone.
 #[derive(Clone, Debug)]
@@ -69,6 +75,17 @@ impl Objects {
         claimed?.map_err(|reason| unusable(reason.to_owned()))
     }
 
+    /// Checks that an object can be written, read, listed and deleted. Nothing of it stays.
+    ///
+    /// # Errors
+    /// [`Error::StorageFailing`] with the reason and what to do.
+    pub async fn check(&self) -> Result<()> {
+        self.replace(CHECK_KEY, Bytes::from_static(b"check")).await?;
+        self.get(CHECK_KEY).await?;
+        self.list("lathe").await?;
+        self.delete(CHECK_KEY).await
+    }
+
     /// Returns why the bucket cannot be used, when its requests succeed.
     async fn claim_format(&self, owner: &str) -> Result<Result<(), &'static str>> {
         let ours = Bytes::from(format!("{FORMAT}\nowner {owner}\n"));
@@ -104,13 +121,20 @@ impl Objects {
     }
 
     /// Reads an object as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for an object that is larger than any that was written.
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>> {
-        let read = async { self.store.get(&self.path(key)).await?.bytes().await };
-        match read.await {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(self.failing(Action::Read, &error)),
+        let found = match self.store.get(&self.path(key)).await {
+            Ok(found) => found,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.failing(Action::Read, &error)),
+        };
+        if found.meta.size > OBJECT_BYTES_MAX {
+            let detail = format!("{}/{key} has {} bytes", self.url, found.meta.size);
+            return Err(Error::Corrupt { what: "object", detail });
         }
+        found.bytes().await.map(Some).map_err(|error| self.failing(Action::Read, &error))
     }
 
     /// Copies an object inside of the bucket, durably. Returns whether `from` has one.

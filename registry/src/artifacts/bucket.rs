@@ -30,6 +30,7 @@ pub struct ArtifactBucket {
 }
 
 impl ArtifactBucket {
+    /// Creates the object of the present day, or compares it.
     pub async fn put(&self, digest: &Digest, bytes: Bytes) -> Result<()> {
         let key = key(digest, day_of(self.clock.now()));
         for _ in 0..CREATE_ATTEMPTS_MAX {
@@ -43,13 +44,14 @@ impl ArtifactBucket {
                 self.cache.insert(digest, bytes).await;
                 return Ok(());
             }
-            // Somebody else has created the object meanwhile: it is compared.
+            // Another publication has created the object meanwhile: the next attempt compares it.
         }
         Err(Error::StorageFailing {
             detail: format!("{}: {key} cannot be created, and is not there. Try again", self.objects.url()),
         })
     }
 
+    /// Reads the newest object that has the digest, unless the artifact is cached.
     pub async fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
         if let Some(bytes) = self.cache.get(digest).await {
             return Ok(Some(bytes));

@@ -58,14 +58,18 @@ async fn the_least_recently_used_artifacts_leave_the_cache() {
     let options = BucketOptions { objects, cache_bytes_max: 250, clock };
     let artifacts = Artifacts::in_bucket(&world.data, options).unwrap();
     let put = async |byte: u8, count: usize| artifacts.put(vec![byte; count]).await.unwrap();
+    let file = |digest: &Digest| {
+        let name = digest.to_hex();
+        world.data.artifact_cache().join(&name[..2]).join(&name)
+    };
     let (first, second) = (put(1, 100).await, put(2, 100).await);
+    for (digest, hours) in [(first, 2), (second, 1)] {
+        let file = std::fs::File::options().append(true).open(file(&digest)).unwrap();
+        file.set_modified(file.metadata().unwrap().modified().unwrap() - Duration::from_hours(hours)).unwrap();
+    }
     artifacts.get(&first).await.unwrap().unwrap();
     let third = put(3, 100).await;
-    let is_cached = |digest: &Digest| {
-        let name = digest.to_hex();
-        world.data.artifact_cache().join(&name[..2]).join(&name).is_file()
-    };
-    assert_eq!([first, second, third].map(|digest| is_cached(&digest)), [true, false, true]);
+    assert_eq!([first, second, third].map(|digest| file(&digest).is_file()), [true, false, true]);
     // One that is larger than the cache drives nothing out.
     let large = put(4, 251).await;
     assert_eq!(cached(&world), 200);
@@ -113,7 +117,12 @@ async fn a_bucket_that_is_gone_is_no_absent_artifact() {
     let artifacts = in_bucket(&world, &bucket, clock);
     let digest = Digest::of(b"component");
     bucket.delete();
+    let objects = connect(&bucket.url(), bucket.variables()).unwrap();
     let errors = [
+        objects.get("key").await.unwrap_err(),
+        objects.copy("key", "another").await.unwrap_err(),
+        objects.delete("key").await.unwrap_err(),
+        objects.check().await.unwrap_err(),
         artifacts.get(&digest).await.unwrap_err(),
         artifacts.put(b"component").await.unwrap_err(),
         artifacts.renew(&digest).await.unwrap_err(),

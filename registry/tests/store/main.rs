@@ -21,6 +21,7 @@ mod isolation;
 mod leases;
 #[path = "../../../tests/harness/need.rs"]
 mod need;
+mod objects;
 mod old_journal;
 mod operations;
 mod orders;
