@@ -13,6 +13,7 @@
 //! Should the tests die, the kernel kills the servers.
 
 mod attested;
+mod bucket;
 mod children;
 pub mod contract;
 mod database;
@@ -43,6 +44,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use attested::Attested;
+pub use bucket::Bucket;
 pub use children::{parsing_processes, runners, schema_processes};
 pub use database::{
     Locked, change_database, check_integrity, commits_of_versions, count_record_events, count_rows, failed_builds,

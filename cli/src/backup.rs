@@ -1,10 +1,14 @@
 //! The format of backups, which `lathe backup` writes and `lathe restore` reads.
 //!
-//! A backup is a directory with the files of a data directory and a manifest, which is written last: a directory without a
+//! A backup is a directory, or a prefix in a bucket, with the files of a data directory and a manifest, which is written last: a place without a
 //! manifest is no backup.
 
+mod bucket;
 mod manifest;
 mod measured_file;
+mod place;
 
+pub use bucket::{download, require_empty, temporary_directory, upload};
 pub use manifest::{Manifest, MasterKey, damaged};
 pub use measured_file::{FileEntry, copy, measure, sync_folders};
+pub use place::BackupPlace;

@@ -1,121 +1,124 @@
-//! Artifacts: images, bundles and whole components, stored by digest in `artifacts/ab/<sha256>`.
+//! Artifacts: images, bundles and whole components, stored by digest in the data directory or in a bucket.
 //!
-//! A file gets its name only after its bytes are flushed, and bytes that are read are compared with the digest. The time of a
-//! file is that of its last publication ([`crate::unused_artifacts`]).
+//! Bytes are durable before [`Artifacts::put`] returns, and are compared with their digest whenever they are read.
+//!
+//! A publication stores its artifacts, or renews those that are stored already, and inserts its version after that. Only
+//! artifacts that were stored and renewed longer ago than any publication takes are deleted, also beside a running server.
 
-use std::fs;
-use std::io::ErrorKind as IoErrorKind;
-use std::path::{Path, PathBuf};
+mod bucket;
+mod cache;
+mod directory;
+mod object_keys;
+mod unused_artifact;
+mod unused_files;
 
-use nix::errno::Errno;
-use nix::fcntl::AT_FDCWD;
-use nix::sys::stat::{UtimensatFlags, utimensat};
-use nix::sys::time::TimeSpec;
+use std::collections::HashSet;
+use std::time::Duration;
 
+use bytes::Bytes;
+
+use self::bucket::ArtifactBucket;
+use self::cache::ArtifactCache;
+use self::directory::ArtifactDirectory;
+pub use self::unused_artifact::UnusedArtifact;
+use crate::blocking::off_the_runtime;
+use crate::clock::{Clock, Timestamp};
 use crate::data_dir::DataDir;
 use crate::digest::Digest;
-use crate::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::objects::Objects;
 
-/// The content-addressed store of one data directory; cheap to clone.
+/// The content-addressed store of an installation; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Artifacts {
-    root: PathBuf,
+pub struct Artifacts(Location);
+
+#[derive(Clone, Debug)]
+enum Location {
+    Directory(ArtifactDirectory),
+    Bucket(ArtifactBucket),
+}
+
+/// A bucket with artifacts, and the size of their cache in the data directory.
+#[derive(Clone, Debug)]
+pub struct BucketOptions {
+    pub objects: Objects,
+    pub cache_bytes_max: u64,
+    pub clock: Clock,
 }
 
 impl Artifacts {
+    /// Age that an artifact has at least when it is deleted: far more than a publication takes.
+    pub const AGE_MIN: Duration = Duration::from_hours(24);
+
+    /// Opens the artifacts in the data directory.
     pub fn open(data: &DataDir) -> Result<Self> {
-        let root = data.artifacts();
-        create_private_folder(&root)?;
-        Ok(Self { root })
+        ArtifactDirectory::open(data.artifacts()).map(|directory| Self(Location::Directory(directory)))
     }
 
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+    /// Opens the artifacts in a bucket. Nothing is sent.
+    pub fn in_bucket(data: &DataDir, options: BucketOptions) -> Result<Self> {
+        let BucketOptions { objects, cache_bytes_max, clock } = options;
+        let cache = ArtifactCache::open(data.artifact_cache(), cache_bytes_max)?;
+        Ok(Self(Location::Bucket(ArtifactBucket { objects, cache, clock })))
     }
 
     /// Stores the bytes durably. Bytes that are stored already are compared, and their time is renewed.
     pub async fn put(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Digest> {
-        let root = self.root.clone();
-        off_the_runtime(move || put(&root, bytes.as_ref())).await
+        let bytes = Bytes::from_owner(bytes);
+        let hashed = bytes.clone();
+        let digest = off_the_runtime(move || Ok(Digest::of(&hashed))).await?;
+        match &self.0 {
+            Location::Directory(directory) => directory.put(&digest, bytes).await,
+            Location::Bucket(bucket) => bucket.put(&digest, bytes).await,
+        }
+        .map(|()| digest)
     }
 
-    /// Reads the bytes of a digest. [`Error::Corrupt`] when the file does not match the digest.
+    /// Reads the bytes of a digest. [`crate::Error::Corrupt`] when the stored bytes do not match the digest.
     pub async fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
-        let (path, digest) = (path_of(&self.root, digest), *digest);
-        off_the_runtime(move || get(&path, &digest)).await
+        match &self.0 {
+            Location::Directory(directory) => directory.get(digest).await,
+            Location::Bucket(bucket) => bucket.get(digest).await,
+        }
     }
 
     /// Renews the time of stored bytes. Returns whether they are stored.
     pub async fn renew(&self, digest: &Digest) -> Result<bool> {
-        let path = path_of(&self.root, digest);
-        off_the_runtime(move || renew(&path)).await
+        match &self.0 {
+            Location::Directory(directory) => directory.renew(digest).await,
+            Location::Bucket(bucket) => bucket.renew(digest).await,
+        }
     }
 
     pub async fn contains(&self, digest: &Digest) -> Result<bool> {
-        let path = path_of(&self.root, digest);
-        off_the_runtime(move || at(&path, path.try_exists())).await
+        match &self.0 {
+            Location::Directory(directory) => directory.contains(digest).await,
+            Location::Bucket(bucket) => bucket.contains(digest).await,
+        }
     }
-}
 
-pub(crate) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let finished = tokio::task::spawn_blocking(work).await;
-    finished.unwrap_or_else(|error| Err(Error::StorageFailing { detail: error.to_string() }))
-}
-
-pub(crate) fn path_of(root: &Path, digest: &Digest) -> PathBuf {
-    let name = digest.to_hex();
-    root.join(&name[..2]).join(name)
-}
-
-fn put(root: &Path, bytes: &[u8]) -> Result<Digest> {
-    let digest = Digest::of(bytes);
-    let path = path_of(root, &digest);
-    // A damaged file is replaced.
-    if matches!(get(&path, &digest), Ok(Some(_))) && renew(&path)? {
-        return Ok(digest);
+    /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
+    pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
+        match &self.0 {
+            Location::Directory(directory) => directory.unused(used, before).await,
+            Location::Bucket(bucket) => bucket.unused(&used, before).await,
+        }
     }
-    let folder = path.parent().unwrap_or(root);
-    create_private_folder(folder)?;
-    let temporary = folder.join(temporary_name());
-    write_private(&temporary, bytes)?;
-    move_directory_aside(&path)?;
-    at(&path, fs::rename(&temporary, &path))?;
-    sync_folder(folder)?;
-    Ok(digest)
-}
 
-/// Renews the time of a file by its path, so that a file that was moved aside meanwhile is missing.
-fn renew(path: &Path) -> Result<bool> {
-    let (now, follow) = (TimeSpec::UTIME_NOW, UtimensatFlags::FollowSymlink);
-    match utimensat(AT_FDCWD, path, &now, &now, follow) {
-        Ok(()) => Ok(true),
-        Err(Errno::ENOENT) => Ok(false),
-        Err(error) => Err(failure(path, error.into())),
+    /// Deletes an artifact that was neither stored nor renewed since `before`. Returns whether it did.
+    pub async fn delete_unused(&self, digest: &Digest, before: Timestamp) -> Result<bool> {
+        match &self.0 {
+            Location::Directory(directory) => directory.delete_unused(digest, before).await,
+            Location::Bucket(bucket) => bucket.delete_unused(digest, before).await,
+        }
     }
-}
 
-/// Renames a directory that has the name of an artifact: this program did not create it.
-fn move_directory_aside(path: &Path) -> Result<()> {
-    if !path.is_dir() {
-        return Ok(());
+    /// Deletes files and objects from before `before` that no artifact needs: temporary files of publications that were
+    /// killed, and objects that a newer one of the same artifact replaces. Returns their number.
+    pub async fn delete_unfinished(&self, before: Timestamp) -> Result<u64> {
+        match &self.0 {
+            Location::Directory(directory) => directory.delete_unfinished(before).await,
+            Location::Bucket(bucket) => bucket.delete_superseded(before).await,
+        }
     }
-    let aside = path.with_extension(temporary_name());
-    tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory has the name of an artifact and was renamed");
-    at(path, fs::rename(path, aside))
-}
-
-fn get(path: &Path, digest: &Digest) -> Result<Option<Vec<u8>>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failure(path, error)),
-    };
-    if Digest::of(&bytes) != *digest {
-        return Err(Error::Corrupt {
-            what: "artifact",
-            detail: format!("the contents of {} do not match its digest", path.display()),
-        });
-    }
-    Ok(Some(bytes))
 }

@@ -36,6 +36,12 @@ impl DataDir {
         root.join(DATABASE).is_file()
     }
 
+    /// The file with the URL of the bucket that has the artifacts. It does not exist while they are in the data directory.
+    #[must_use]
+    pub fn storage_file(root: &Path) -> PathBuf {
+        root.join("storage")
+    }
+
     /// Creates the directory, accessible only to its owner, or removes the access of others to an existing one.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
         let root = root.into();
@@ -72,6 +78,11 @@ impl DataDir {
     /// The artifacts.
     pub fn artifacts(&self) -> PathBuf {
         self.root.join("artifacts")
+    }
+
+    /// Copies of artifacts in a bucket, which can be deleted.
+    pub fn artifact_cache(&self) -> PathBuf {
+        self.root.join("artifact-cache")
     }
 
     /// The master key.

@@ -78,6 +78,8 @@ pub enum Error {
     TooMany { what: &'static str, limit: u64 },
     #[error("storage is full or failing: {detail}")]
     StorageFailing { detail: String },
+    #[error("{url} cannot be the storage: {reason}")]
+    StorageUnusable { url: String, reason: String },
     #[error("the database is busy: {detail}")]
     DatabaseBusy { detail: String },
     #[error("the database is unavailable: {detail}")]
@@ -159,7 +161,8 @@ impl Error {
             | Self::KeyFileExposed { .. }
             | Self::KeyFileMissing { .. }
             | Self::MasterKeyWrong => ErrorKind::Internal,
-            Self::DatabaseNewer { .. }
+            Self::StorageUnusable { .. }
+            | Self::DatabaseNewer { .. }
             | Self::MigrationChanged { .. }
             | Self::SqliteTooOld { .. }
             | Self::NotDurable { .. } => ErrorKind::Internal,
@@ -188,6 +191,7 @@ impl Error {
             Self::LastAdministrator => "last_administrator",
             Self::TooMany { .. } => "too_many",
             Self::StorageFailing { .. } => "storage_failing",
+            Self::StorageUnusable { .. } => "storage_unusable",
             Self::DatabaseBusy { .. } => "database_busy",
             Self::DatabaseUnavailable { .. } => "database_unavailable",
             Self::DatabaseRightMissing { .. } => "database_right_missing",

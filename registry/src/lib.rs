@@ -2,13 +2,14 @@
 //! roles and keys, and the components that run.
 //!
 //! The domain types are in one file per concept and know neither SQL nor HTTP. [`Store`] stores rows, [`Artifacts`] stores
-//! bytes by digest, [`KeyRing`] seals variables, and [`DataDir`] is the layout of the data directory.
+//! bytes by digest, [`Objects`] is a bucket, [`KeyRing`] seals variables, and [`DataDir`] is the layout of the data directory.
 
 mod account;
 mod answer;
 mod api_key;
 mod artifacts;
 mod attestation;
+mod blocking;
 mod build;
 mod callable;
 mod clock;
@@ -35,6 +36,7 @@ mod ledger;
 mod metrics;
 mod missing_variable;
 mod names;
+mod objects;
 mod operation;
 mod organization;
 mod page;
@@ -48,6 +50,7 @@ mod record;
 mod role;
 mod secrets;
 mod source_names;
+mod storage_url;
 mod store;
 mod tags;
 mod tape;
@@ -55,7 +58,6 @@ mod text_type;
 mod tool;
 mod tool_version;
 mod tool_world;
-mod unused_artifacts;
 mod user;
 mod variables;
 mod version;
@@ -63,7 +65,7 @@ mod version;
 pub use account::{OrganizationId, UserId};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
-pub use artifacts::Artifacts;
+pub use artifacts::{Artifacts, BucketOptions, UnusedArtifact};
 pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use callable::Callable;
@@ -93,6 +95,7 @@ pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, ToolName};
+pub use objects::{ObjectEntry, Objects};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, Refused,
     TrackedOperation,
@@ -108,6 +111,7 @@ pub use record::{
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
+pub use storage_url::{Provider, StorageUrl};
 pub use store::{DatabaseLocation, RequestedCancellation, Store, StoreOptions};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
@@ -116,7 +120,6 @@ pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
 pub use tool_world::ToolWorld;
-pub use unused_artifacts::UnusedArtifact;
 pub use user::{NewUser, User};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

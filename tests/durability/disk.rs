@@ -35,7 +35,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
     let tools = fill_with_tools(&team);
     let refused = tool.publish(Bump::Patch);
     assert_eq!((refused.status, refused.code().as_str()), (503, "storage_failing"), "{refused}");
-    assert!(refused.detail().contains("disk of the server is full or failing"), "{refused}");
+    assert!(refused.detail().contains("storage of the server is full or failing"), "{refused}");
     let unready = full.request("GET", "/health/ready").send();
     assert_eq!((unready.status, unready.code().as_str()), (503, "not_ready"), "{unready}");
     assert!(unready.detail().contains("database"), "{unready}");

@@ -87,7 +87,7 @@ pub fn clean_environment(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let proxy = text.to_ascii_lowercase().ends_with("_proxy");
-        if proxy || text.starts_with("LATHE_") || text.starts_with("GIT_") {
+        if proxy || ["LATHE_", "GIT_", "AWS_"].iter().any(|prefix| text.starts_with(prefix)) {
             command.env_remove(&name);
         }
     }

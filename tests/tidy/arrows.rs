@@ -21,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries that only one crate may use.
-const KEPT: [(&str, &str); 3] = [("sqlx", "registry"), ("axum", "api"), ("clap", "cli")];
+const KEPT: [(&str, &str); 4] = [("sqlx", "registry"), ("object_store", "registry"), ("axum", "api"), ("clap", "cli")];
 
 /// Prefixes of the only paths in each crate that may use the store.
 const SHELLS: [(&str, &str); 2] = [("runner/src/", "runner/src/invoke"), ("builder/src/", "builder/src/publish")];

@@ -83,7 +83,7 @@ impl Error {
 fn unavailable(error: &Error) -> &'static str {
     match error {
         Error::Registry(registry::Error::StorageFailing { .. }) => {
-            "The disk of the server is full or failing; tell its operator."
+            "The storage of the server is full or failing; tell its operator."
         }
         _ => "The service cannot do this now; try again later.",
     }

@@ -15,7 +15,7 @@ use crate::private_file;
 /// The version of this format. A restore refuses a newer one.
 const FORMAT: u32 = 1;
 
-const NAME: &str = "manifest.json";
+pub const MANIFEST: &str = "manifest.json";
 
 /// The label of the key's fingerprint. A key cannot be found from it.
 const FINGERPRINT: &str = "fingerprint in backups";
@@ -64,13 +64,13 @@ impl Manifest {
     /// Writes the manifest, which completes the backup.
     pub fn write(&self, backup: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        private_file::write(&backup.join(NAME), &text)?;
+        private_file::write(&backup.join(MANIFEST), &text)?;
         Ok(File::open(backup)?.sync_all()?)
     }
 
     /// Reads the manifest of a backup.
     pub fn read(backup: &Path) -> anyhow::Result<Self> {
-        let path = backup.join(NAME);
+        let path = backup.join(MANIFEST);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(incomplete(backup)),
             read => read.with_context(|| format!("reading {}", path.display()))?,
@@ -115,7 +115,7 @@ fn fingerprint(keys: &KeyRing) -> Digest {
 fn incomplete(backup: &Path) -> anyhow::Error {
     let path = backup.display();
     let message = if backup.is_dir() {
-        format!("{path} is no complete backup: it has no {NAME}, which is written last")
+        format!("{path} is no complete backup: it has no {MANIFEST}, which is written last")
     } else {
         format!("there is no backup {path}")
     };
@@ -139,7 +139,7 @@ mod tests {
 
     fn read(text: &str) -> String {
         let directory = tempfile::tempdir().expect("a directory");
-        fs::write(directory.path().join(NAME), text).expect("a file");
+        fs::write(directory.path().join(MANIFEST), text).expect("a file");
         Manifest::read(directory.path()).expect_err("refused").to_string()
     }
 

@@ -5,18 +5,20 @@
 
 mod directory;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use builder::source::{GitProgram, RepositoryCopier};
 use clap::Args;
-use registry::{Clock, DataDir, KeyRing, Store};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use registry::{Artifacts, Clock, DataDir, KeyRing, Store};
 use serde_json::{Value, json};
 
 use self::directory::BackupDirectory;
-use crate::backup::{Manifest, MasterKey};
+use crate::backup::{self, BackupPlace, Manifest, MasterKey};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
-use crate::server::{self, DataArguments};
+use crate::server::{self, DataArguments, Location};
 
 const DATABASE: &str = "lathe.db";
 
@@ -27,8 +29,9 @@ const MEBIBYTE: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub struct BackupArguments {
-    /// Directory to write: a new one, or an empty one
-    directory: PathBuf,
+    /// Directory to write, a new or an empty one; or a bucket: s3://BUCKET/PREFIX, gs://… or az://…
+    #[arg(value_name = "DIRECTORY", value_parser = OsStringValueParser::new().try_map(BackupPlace::parse))]
+    place: BackupPlace,
     /// Include the master key, which opens all secrets of the backup
     #[arg(long)]
     with_keys: bool,
@@ -36,30 +39,47 @@ pub struct BackupArguments {
     data: DataArguments,
 }
 
-/// The data directory, the database and the repositories that a backup copies.
+/// The data directory, the database, the artifacts and the repositories that a backup copies.
 struct Source {
     data: DataDir,
     store: Store,
+    artifacts: Artifacts,
     repositories: RepositoryCopier,
 }
 
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let location = arguments.data.location()?;
     let root = location.directory.clone();
-    // git runs in the repositories' directories.
-    let directory = std::path::absolute(&arguments.directory)?;
     refuse_journal(&root)?;
-    let store = server::open_existing_store(&location).await?;
-    let data = DataDir::open(&root)?;
+    let manifest = match &arguments.place {
+        // git runs in the repositories' directories.
+        BackupPlace::Directory(directory) => back_up(&location, &std::path::absolute(directory)?, arguments).await?,
+        BackupPlace::Bucket(url) => {
+            let objects = server::connect(url)?;
+            backup::require_empty(&objects).await?;
+            let directory = backup::temporary_directory()?;
+            let manifest = back_up(&location, directory.path(), arguments).await?;
+            backup::upload(&objects, directory.path(), &manifest).await?;
+            manifest
+        }
+    };
+    note_lost(&manifest, screen);
+    screen.answer(&document(&manifest, arguments), || text(&manifest, &root, &arguments.place))
+}
+
+/// Backs a data directory up to a directory.
+async fn back_up(location: &Location, directory: &Path, arguments: &BackupArguments) -> anyhow::Result<Manifest> {
+    let store = server::open_existing_store(location).await?;
+    let data = DataDir::open(&location.directory)?;
     let keys = KeyRing::load(&data)?;
     let repositories = RepositoryCopier::new(git()?, &data.git());
-    let source = Source { data, store, repositories };
+    let artifacts = server::open_artifacts(&data).await?;
+    let source = Source { data, store, artifacts, repositories };
     let manifest = Manifest::new(Clock::system().now().to_string(), MasterKey::of(&keys, arguments.with_keys));
-    let backup = BackupDirectory::create(&directory, &root, manifest)?;
+    let backup = BackupDirectory::create(directory, &location.directory, manifest)?;
     let manifest = source.back_up(backup).await?;
     source.store.close().await;
-    note_lost(&manifest, screen);
-    screen.answer(&document(&manifest, arguments), || text(&manifest, &source.data, &arguments.directory))
+    Ok(manifest)
 }
 
 impl Source {
@@ -84,12 +104,18 @@ impl Source {
         let used = self.store.artifacts_in_use().await?;
         for (number, digest) in (1..).zip(&used) {
             progress.show(format!("artifact {number} of {}", used.len()));
-            let name = digest.to_hex();
-            let path = format!("{}/{name}", &name[..2]);
-            let is_copied = backup.copy_artifact(&self.data.artifacts().join(&path), &path, digest)?;
+            let bytes = match self.artifacts.get(digest).await {
+                Ok(bytes) => bytes,
+                Err(registry::Error::Corrupt { .. }) => None,
+                Err(registry::Error::Io { source, .. }) if source.kind() == ErrorKind::IsADirectory => None,
+                Err(error) => return Err(error.into()),
+            };
             let counts = &mut backup.manifest.counts;
-            counts.artifacts += u64::from(is_copied);
-            counts.artifacts_lost += u64::from(!is_copied);
+            counts.artifacts += u64::from(bytes.is_some());
+            counts.artifacts_lost += u64::from(bytes.is_none());
+            if let Some(bytes) = bytes {
+                backup.write_artifact(digest, &bytes)?;
+            }
         }
         Ok(())
     }
@@ -125,7 +151,7 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
     let lost = manifest.counts.artifacts_lost;
     if lost > 0 {
         screen.note(format!(
-            "warning: {lost} artifacts of versions are missing or damaged in the data directory and are not in the backup; \
+            "warning: {lost} artifacts of versions are missing or damaged and are not in the backup; \
             publish the commits of these versions again, or restore the files from an earlier backup"
         ));
     }
@@ -133,22 +159,21 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
 
 fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
     json!({
-        "directory": arguments.directory, "release": manifest.release, "created_at": manifest.created_at,
+        "directory": arguments.place.to_string(), "release": manifest.release, "created_at": manifest.created_at,
         "master_key_included": manifest.master_key.is_included, "files": manifest.files.len(), "counts": manifest.counts,
     })
 }
 
-fn text(manifest: &Manifest, data: &DataDir, directory: &Path) -> String {
+fn text(manifest: &Manifest, data: &Path, place: &BackupPlace) -> String {
     let counts = &manifest.counts;
-    let key = data.keys().join("master.key");
+    let key = data.join("keys/master.key");
     let key = if manifest.master_key.is_included {
         "the backup contains the master key: whoever has it can read all secrets".to_owned()
     } else {
         format!("the backup lacks the master key; keep a copy of {} elsewhere: a restore needs it", key.display())
     };
     format!(
-        "{}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}",
-        directory.display(),
+        "{place}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}",
         counts.organizations,
         counts.repositories,
         counts.artifacts,

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use builder::source::complete_repository;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use registry::{DataDir, KeyRing};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::backup::{FileEntry, Manifest, copy, damaged, sync_folders};
+use crate::backup::{self, BackupPlace, FileEntry, Manifest, copy, damaged, sync_folders};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments, Location};
@@ -20,8 +21,9 @@ const KEY: &str = "keys/master.key";
 
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// Directory of the backup
-    directory: PathBuf,
+    /// Directory of the backup, or its URL in a bucket: s3://BUCKET/PREFIX, gs://… or az://…
+    #[arg(value_name = "DIRECTORY", value_parser = OsStringValueParser::new().try_map(BackupPlace::parse))]
+    place: BackupPlace,
     /// File with the master key, for a backup that was made without it
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -38,15 +40,31 @@ struct Restore {
 
 pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let target = arguments.data.directory()?;
-    let manifest = Manifest::read(&arguments.directory)?;
-    refuse_used(&target)?;
-    let restore = Restore::begin(&arguments.directory, manifest, &target)?;
+    match &arguments.place {
+        BackupPlace::Directory(directory) => restore(directory, &target, (arguments, screen)).await,
+        BackupPlace::Bucket(url) => {
+            refuse_used(&target)?;
+            let directory = backup::download(&server::connect(url)?).await?;
+            restore(directory.path(), &target, (arguments, screen)).await
+        }
+    }
+}
+
+/// Restores the backup in a directory.
+async fn restore(
+    directory: &Path,
+    target: &Path,
+    (arguments, screen): (&RestoreArguments, Screen),
+) -> anyhow::Result<Outcome> {
+    let manifest = Manifest::read(directory)?;
+    refuse_used(target)?;
+    let restore = Restore::begin(directory, manifest, target)?;
     restore.copy_key(arguments.key.as_deref())?;
     restore.copy_files()?;
     restore.complete_repositories()?;
     // Opens the database with the key, and applies the migrations of later releases.
     server::open_existing_store(&Location::of_files(restore.made.path())).await?.close().await;
-    let manifest = restore.put_in_place(&target)?;
+    let manifest = restore.put_in_place(target)?;
     let Manifest { created_at, counts, .. } = &manifest;
     let path = target.display();
     let document = json!({"data": path.to_string(), "created_at": created_at, "counts": counts});

@@ -209,7 +209,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     )
     .await?;
     close_orphans(&store).await?;
-    let artifacts = Artifacts::open(&data)?;
+    let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
     let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
     let runner_config = runner_config(settings, runner_default);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use registry::Digest;
+use registry::{Digest, StorageUrl};
 use serde::Deserialize;
 
 use super::builds::{BuildArguments, BuildWorkers};
@@ -16,6 +16,7 @@ use super::egress::EgressSettings;
 use super::limits::LimitSettings;
 use super::rate_limits::RateLimitSettings;
 use super::run_limits::RunLimitSettings;
+use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::failure::Failure;
 use crate::registries::DefaultRegistries;
@@ -37,6 +38,8 @@ pub struct SettingsFile {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
+    pub storage: Option<StorageUrl>,
+    pub storage_cache_megabytes: Option<u64>,
     pub bubblewrap: Option<PathBuf>,
     pub default_registries: Option<DefaultRegistries>,
     pub python_index: Option<String>,
@@ -59,6 +62,11 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
+    pub fn storage(&self) -> StorageSettings {
+        let Self { storage, storage_cache_megabytes, .. } = self;
+        StorageSettings { storage: storage.clone(), storage_cache_megabytes: *storage_cache_megabytes }
+    }
+
     /// Reads the named file. Without a name, returns no settings.
     pub fn load(named: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = named else { return Ok(Self::default()) };
@@ -130,13 +138,15 @@ mod tests {
     fn every_key_is_read() {
         let file = parse(
             Path::new("lathe.toml"),
-            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
+            "listen = \"127.0.0.1:1\"\ndata = \"d\"\nlog = \"debug\"\nlog_format = \"json\"\nrunners = 1\nparallel_runs = 1\nqueued_runs = 2\nlive_versions = 3\noperation_hours = 4\ntape_hours = 5\npython_index = \"https://packages.example/simple\"\nbuild_workers = \"external\"\nstorage = \"s3://lathe/tools\"\nstorage_cache_megabytes = 9\n[limits]\nconnections = 4\n[egress]\nhosts = [\"*.example.com\"]\n",
         )
         .expect("a valid file");
         assert_eq!(file.data, Some(PathBuf::from("d")));
         assert_eq!(file.log_format, Some(LogFormat::Json));
         assert_eq!(file.tape_hours, Some(5));
         assert_eq!(file.build_workers, Some(BuildWorkers::External));
+        assert_eq!(file.storage().storage.map(String::from).as_deref(), Some("s3://lathe/tools"));
+        assert_eq!(file.storage().storage_cache_megabytes, Some(9));
         assert_eq!(file.limits.connections.map(usize::from), Some(4));
         assert_eq!(file.egress.hosts, Some(vec!["*.example.com".to_owned()]));
     }

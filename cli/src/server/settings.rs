@@ -14,6 +14,7 @@ use super::egress::EgressSettings;
 use super::file::{SettingsFile, is_file_ignored};
 use super::limits::LimitSettings;
 use super::rate_limits::{Profile, RateLimitSettings};
+use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
 use crate::programs;
 
@@ -83,6 +84,11 @@ impl DataArguments {
         Ok(BuildArguments::of_environment()?.or(SettingsFile::load(self.config.as_deref())?.take_builds()))
     }
 
+    /// The storage that a server with these arguments uses, unless the data directory names one.
+    pub fn storage(&self) -> anyhow::Result<StorageSettings> {
+        Ok(StorageSettings::of_environment()?.or(SettingsFile::load(self.config.as_deref())?.storage()))
+    }
+
     /// The absolute path of the data directory. Child processes of the server work in other directories.
     pub(super) fn directory_or(self, from_file: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         let directory = self.data.or(from_file).unwrap_or_else(|| PathBuf::from(DATA_DEFAULT));
@@ -148,6 +154,8 @@ pub struct ServeArguments {
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
     #[command(flatten)]
+    storage: StorageSettings,
+    #[command(flatten)]
     builds: BuildArguments,
     /// Processes that build: the server itself, or `lathe worker` processes [default: internal]
     #[arg(long, env = "LATHE_BUILD_WORKERS", value_enum)]
@@ -181,6 +189,7 @@ pub struct Settings {
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
     pub cache: Option<PathBuf>,
+    pub storage: StorageSettings,
     pub builds: BuildArguments,
     pub build_workers: BuildWorkers,
     pub limits: LimitSettings,
@@ -200,6 +209,7 @@ impl Settings {
 
     fn merge(arguments: ServeArguments, mut file: SettingsFile) -> anyhow::Result<Self> {
         let builds = arguments.builds.or(file.take_builds());
+        let storage = arguments.storage.or(file.storage());
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -212,6 +222,7 @@ impl Settings {
             live_versions: arguments.live_versions.or(file.live_versions),
             operation_hours: arguments.operation_hours.or(file.operation_hours),
             tape_hours: arguments.tape_hours.or(file.tape_hours),
+            storage,
             cache: arguments.cache.or(file.cache),
             builds,
             build_workers: arguments.build_workers.or(file.build_workers).unwrap_or_default(),

@@ -3,8 +3,11 @@
 mod accounts;
 mod answers;
 mod api_keys;
+mod artifact_buckets;
 mod artifacts;
 mod attestations;
+#[path = "../../../tests/harness/bucket.rs"]
+mod bucket;
 mod callables;
 mod cluster;
 mod conditions;
@@ -18,6 +21,9 @@ mod history;
 mod insert_only;
 mod isolation;
 mod leases;
+#[path = "../../../tests/harness/need.rs"]
+mod need;
+mod objects;
 mod old_journal;
 mod operations;
 mod orders;

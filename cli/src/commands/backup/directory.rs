@@ -10,6 +10,7 @@ use registry::Digest;
 
 use crate::backup::{FileEntry, Manifest, copy, measure, sync_folders};
 use crate::failure::Failure;
+use crate::private_file;
 
 /// A backup without its manifest. Unless it is finished, its files are deleted.
 pub struct BackupDirectory {
@@ -53,20 +54,14 @@ impl BackupDirectory {
         Ok(())
     }
 
-    /// Copies an artifact. Returns whether it was there and has its digest.
-    pub fn copy_artifact(&mut self, from: &Path, path: &str, digest: &Digest) -> anyhow::Result<bool> {
-        if !from.is_file() {
-            return Ok(false);
-        }
-        let name = format!("artifacts/{path}");
-        let copied = copy(from, &self.path(&name));
-        let (bytes, copied) = copied.with_context(|| format!("copying {} into the backup", from.display()))?;
-        if copied != *digest {
-            fs::remove_file(self.path(&name))?;
-            return Ok(false);
-        }
-        self.enter(&name, (bytes, copied));
-        Ok(true)
+    /// Writes an artifact, and flushes it.
+    pub fn write_artifact(&mut self, digest: &Digest, bytes: &[u8]) -> anyhow::Result<()> {
+        let hex = digest.to_hex();
+        let name = format!("artifacts/{}/{hex}", &hex[..2]);
+        let path = self.path(&name);
+        private_file::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
+        self.enter(&name, (bytes.len() as u64, *digest));
+        Ok(())
     }
 
     /// Adds a file that is in its place already.

@@ -9,6 +9,7 @@ use builder::source::{GIT_VERSION_MIN, GitProgram};
 use builder::{
     EsbuildSource, PINNED_ESBUILD, PoolStatus, RustInstallation, WorkerEndpoint, check_registries, pool_status,
 };
+use registry::StorageUrl;
 use runner::ConfinementSelfTest;
 
 use super::check::{Check, found, missing, optional};
@@ -16,7 +17,7 @@ use super::install;
 use crate::home::Home;
 use crate::programs;
 use crate::registries::{Registries, Registry};
-use crate::server::BuildArguments;
+use crate::server::{self, BuildArguments};
 
 /// Timeout of the checks that wait for a server or a process.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -182,6 +183,20 @@ pub fn data_directory(directory: &Path) -> Check {
             missing(name, detail, Some("give another directory with --data, or change its owner".to_owned()))
         }
     }
+}
+
+/// Checks the bucket that has the artifacts, or is to have them. `None` while they are in the data directory.
+pub async fn storage(directory: &Path, named: Option<StorageUrl>) -> Option<Check> {
+    let name = "storage";
+    let url = match server::recorded_storage(directory) {
+        Ok(recorded) => recorded.or(named)?,
+        Err(error) => return Some(missing(name, format!("{error:#}"), None)),
+    };
+    let checked = async { server::connect(&url)?.check().await };
+    Some(match checked.await {
+        Ok(()) => found(name, format!("{url}: objects can be written, read, listed and deleted")),
+        Err(error) => missing(name, error.to_string(), None),
+    })
 }
 
 /// Reports a settings file that is not named. The current directory may be somebody else's checkout, and the file can

@@ -1,4 +1,4 @@
-//! Finding and deleting artifacts that no version refers to, also beside a running server.
+//! Finding and deleting files of artifacts that no version refers to, also beside a running server.
 //!
 //! A publication stores its artifacts, or renews the time of those that are stored already, and inserts its version after that.
 //! Only artifacts whose time is older than any publication takes are deleted. The file is moved aside, and its time read again,
@@ -10,25 +10,16 @@ use std::collections::HashSet;
 use std::fs::{self, DirEntry};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::artifacts::{Artifacts, off_the_runtime, path_of};
+use super::directory::{ArtifactDirectory, path_of};
+use super::unused_artifact::UnusedArtifact;
+use crate::blocking::off_the_runtime;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::durable::{at, is_temporary_name, temporary_name};
 use crate::error::Result;
 
-/// An artifact that no version refers to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnusedArtifact {
-    pub digest: Digest,
-    pub bytes: u64,
-}
-
-impl Artifacts {
-    /// Age that an artifact has at least when it is deleted: far more than a publication takes.
-    pub const AGE_MIN: Duration = Duration::from_hours(24);
-
+impl ArtifactDirectory {
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
     pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
         let root = self.root().to_owned();
@@ -102,7 +93,7 @@ fn timestamp(seconds: i64, nanoseconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
 }
 
-fn files(folder: &Path) -> Result<Vec<DirEntry>> {
+pub fn files(folder: &Path) -> Result<Vec<DirEntry>> {
     let path: PathBuf = folder.to_owned();
     let entries = at(&path, fs::read_dir(folder))?;
     entries.map(|entry| at(&path, entry)).collect()

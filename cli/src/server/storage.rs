@@ -1,0 +1,144 @@
+//! The storage of artifacts: the data directory, or a bucket.
+//!
+//! The file `storage` in a data directory has the URL of the bucket. Commands beside the server, such as `lathe gc`, find
+//! the artifacts by it, and a server that is started without `--storage` does not lose them.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::{Args, Command, FromArgMatches};
+use registry::{Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, StorageUrl, Timestamp};
+
+use crate::failure::Failure;
+use crate::private_file;
+
+/// Label of the text that tells the installations of a bucket apart.
+const OWNER_LABEL: &str = "owner of a bucket";
+
+/// Enough for the artifacts of some hundred tools.
+const CACHE_MEGABYTES_DEFAULT: u64 = 10 * 1024;
+const MEGABYTE: u64 = 1024 * 1024;
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct StorageSettings {
+    /// Bucket of the artifacts: s3://BUCKET/PREFIX, gs://… or az://… [default: the data directory]
+    #[arg(long, env = "LATHE_STORAGE", value_name = "URL")]
+    pub storage: Option<StorageUrl>,
+    /// Disk space in the data directory for copies of the bucket's artifacts, in MiB [default: 10240]
+    #[arg(long, env = "LATHE_STORAGE_CACHE_MEGABYTES", value_name = "MIB")]
+    pub storage_cache_megabytes: Option<u64>,
+}
+
+impl StorageSettings {
+    /// Fills settings that are not given from `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            storage: self.storage.or(other.storage),
+            storage_cache_megabytes: self.storage_cache_megabytes.or(other.storage_cache_megabytes),
+        }
+    }
+
+    /// The settings in the environment, for commands without flags for them.
+    ///
+    /// # Errors
+    /// When a variable has an invalid value.
+    pub fn of_environment() -> Result<Self, clap::Error> {
+        let command = Self::augment_args(Command::new("lathe").no_binary_name(true));
+        Self::from_arg_matches(&command.try_get_matches_from(std::iter::empty::<String>())?)
+    }
+
+    /// Opens the artifacts of a data directory, after a check of their bucket. The first start with a bucket copies the
+    /// artifacts of the data directory to it.
+    ///
+    /// # Errors
+    /// When the bucket cannot be used, or is not the one that has the artifacts.
+    pub async fn open(&self, data: &DataDir, keys: &KeyRing) -> anyhow::Result<Artifacts> {
+        let recorded = recorded_storage(data.root())?;
+        let Some(url) = self.storage.as_ref().or(recorded.as_ref()) else { return Ok(Artifacts::open(data)?) };
+        if let Some(recorded) = recorded.as_ref().filter(|recorded| *recorded != url) {
+            return Err(differs(data, recorded, url));
+        }
+        let objects = connect(url)?;
+        objects.claim(&owner(keys)).await?;
+        let cache_bytes_max = self.storage_cache_megabytes.unwrap_or(CACHE_MEGABYTES_DEFAULT).saturating_mul(MEGABYTE);
+        let options = BucketOptions { objects, cache_bytes_max, clock: Clock::system() };
+        let artifacts = Artifacts::in_bucket(data, options)?;
+        if recorded.is_none() {
+            copy_artifacts(&Artifacts::open(data)?, &artifacts, url).await?;
+            let path = DataDir::storage_file(data.root());
+            private_file::write(&path, format!("{url}\n")).with_context(|| format!("writing {}", path.display()))?;
+        }
+        tracing::info!(storage = %url, "the artifacts are in a bucket");
+        Ok(artifacts)
+    }
+}
+
+/// Opens the artifacts of a data directory for a command beside the server. What it reads is not cached.
+///
+/// # Errors
+/// Those of [`StorageSettings::open`].
+pub async fn open_artifacts(data: &DataDir) -> anyhow::Result<Artifacts> {
+    let settings = StorageSettings { storage: None, storage_cache_megabytes: Some(0) };
+    settings.open(data, &KeyRing::load(data)?).await
+}
+
+/// The bucket that has the artifacts of a data directory.
+///
+/// # Errors
+/// When the file with its URL cannot be read.
+pub fn recorded_storage(directory: &Path) -> anyhow::Result<Option<StorageUrl>> {
+    let path = DataDir::storage_file(directory);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
+    };
+    Ok(Some(StorageUrl::parse(text.trim()).with_context(|| format!("reading {}", path.display()))?))
+}
+
+/// Prepares requests to a bucket with the credentials of the environment.
+///
+/// # Errors
+/// When a variable is missing or invalid.
+pub fn connect(url: &StorageUrl) -> registry::Result<Objects> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    Objects::connect(url.clone(), std::env::vars_os().filter_map(text))
+}
+
+/// Installations with the same master key, as after a restore, are one owner.
+fn owner(keys: &KeyRing) -> String {
+    Digest::of(&keys.derive(OWNER_LABEL)).to_hex()
+}
+
+async fn copy_artifacts(from: &Artifacts, to: &Artifacts, url: &StorageUrl) -> anyhow::Result<()> {
+    let everything = Timestamp::from_milliseconds(i64::MAX);
+    let mut copied = 0_u64;
+    for artifact in from.unused(HashSet::new(), everything).await? {
+        match from.get(&artifact.digest).await {
+            Ok(Some(bytes)) => {
+                to.put(bytes).await?;
+                copied += 1;
+            }
+            Ok(None) => {}
+            Err(error @ registry::Error::Corrupt { .. }) => tracing::warn!(%error, "a damaged artifact is not copied"),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if copied > 0 {
+        tracing::info!(copied, storage = %url, "the artifacts of the data directory are copied to the bucket");
+    }
+    Ok(())
+}
+
+fn differs(data: &DataDir, recorded: &StorageUrl, url: &StorageUrl) -> anyhow::Error {
+    let message = format!("the artifacts of {} are in {recorded}, not in {url}", data.root().display());
+    let hint = format!(
+        "give `--storage {recorded}` or none; or copy all objects to {url}, and delete the file {}",
+        DataDir::storage_file(data.root()).display()
+    );
+    Failure::coded("storage_differs", message, hint)
+}

@@ -1,0 +1,10 @@
+//! An artifact that `lathe gc` may delete.
+
+use crate::digest::Digest;
+
+/// An artifact that no version refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedArtifact {
+    pub digest: Digest,
+    pub bytes: u64,
+}
