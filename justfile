@@ -22,6 +22,12 @@ test-python:
     cd scaffold/python && python3 -m pytest -p no:cacheprovider
     cd scaffold/python && python3 -m mypy --strict
 
+# Lints of the files in deploy/ (needs Debian's systemd and nginx-light)
+lint-deploy:
+    python3 -m venv target/deploy
+    target/deploy/bin/python -m pip install --quiet --requirement tests/deploy/requirements.txt
+    tests/deploy/lint.sh target/deploy/bin
+
 # A tool from source to history
 demo *arguments:
     cargo run --release -- demo {{ arguments }}

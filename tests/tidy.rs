@@ -2,6 +2,7 @@
 
 mod arrows;
 mod circles;
+mod deployment;
 mod images;
 mod links;
 mod parameters;
