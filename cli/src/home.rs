@@ -73,8 +73,7 @@ impl Home {
     /// Makes this profile the one that commands use.
     pub fn select(&self) -> anyhow::Result<()> {
         let path = self.selection_file();
-        private_file::write(&path, &format!("{}\n", self.profile))
-            .with_context(|| format!("writing {}", path.display()))
+        private_file::write(&path, format!("{}\n", self.profile)).with_context(|| format!("writing {}", path.display()))
     }
 
     /// The profiles with a login, by name.

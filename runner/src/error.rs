@@ -33,7 +33,7 @@ impl fmt::Display for SchemaViolation {
 /// Stored code of a version that is missing, damaged or unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the stored code of this version {problem}: {} in the data directory. Publish its commit again, or ask the operator to \
+    "the stored code of this version {problem}: {} in the data directory or in its bucket. Publish its commit again, or ask the operator to \
      restore the file from a backup", file(.artifact)
 )]
 pub struct DamagedArtifact {
@@ -42,7 +42,7 @@ pub struct DamagedArtifact {
     pub problem: String,
 }
 
-/// The path of an artifact in the data directory.
+/// The path of an artifact in the data directory, which is also the beginning of its key in a bucket.
 fn file(artifact: &Digest) -> String {
     let name = artifact.to_hex();
     format!("artifacts/{}/{name}", &name[..2])

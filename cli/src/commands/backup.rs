@@ -29,7 +29,7 @@ const MEBIBYTE: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub struct BackupArguments {
-    /// Directory to write, a new or an empty one; or a bucket: s3://BUCKET/PREFIX, gs://… or az://…
+    /// Directory to write, a new or an empty one, or URL of a bucket, such as s3://BUCKET/PREFIX
     #[arg(value_name = "DIRECTORY", value_parser = OsStringValueParser::new().try_map(BackupPlace::parse))]
     place: BackupPlace,
     /// Include the master key, which opens all secrets of the backup

@@ -21,7 +21,7 @@ const KEY: &str = "keys/master.key";
 
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// Directory of the backup, or its URL in a bucket: s3://BUCKET/PREFIX, gs://… or az://…
+    /// Directory of the backup, or its URL, such as s3://BUCKET/PREFIX
     #[arg(value_name = "DIRECTORY", value_parser = OsStringValueParser::new().try_map(BackupPlace::parse))]
     place: BackupPlace,
     /// File with the master key, for a backup that was made without it

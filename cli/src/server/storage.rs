@@ -23,7 +23,7 @@ const MEGABYTE: u64 = 1024 * 1024;
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct StorageSettings {
-    /// Bucket of the artifacts: s3://BUCKET/PREFIX, gs://… or az://… [default: the data directory]
+    /// Bucket of the artifacts, such as s3://BUCKET/PREFIX, or with gs:// or az:// [default: the data directory]
     #[arg(long, env = "LATHE_STORAGE", value_name = "URL")]
     pub storage: Option<StorageUrl>,
     /// Disk space in the data directory for copies of the bucket's artifacts, in MiB [default: 10240]
