@@ -32,6 +32,10 @@ lint-deploy:
 demo *arguments:
     cargo run --release -- demo {{ arguments }}
 
+# Postgres, an S3-compatible server, three nodes and a proxy: restarts under load, deaths and outages
+cluster *arguments:
+    cargo test --workspace --test it nodes:: -- --nocapture {{ arguments }}
+
 # A server on ./lathe-data
 serve *arguments:
     cargo run --release -- serve {{ arguments }}

@@ -15,6 +15,8 @@
 mod attested;
 mod bucket;
 mod children;
+#[path = "../registry/tests/store/cluster.rs"]
+mod cluster;
 pub mod contract;
 mod database;
 mod document;
@@ -25,6 +27,7 @@ mod latch;
 mod lathe;
 mod need;
 pub mod needs;
+mod nodes;
 mod npm_registry;
 mod package_index;
 mod process;
@@ -46,6 +49,7 @@ use tokio::time::Instant;
 pub use attested::Attested;
 pub use bucket::Bucket;
 pub use children::{parsing_processes, runners, schema_processes};
+pub use cluster::free_port;
 pub use database::{
     Locked, change_database, check_integrity, commits_of_versions, count_record_events, count_rows, failed_builds,
     read_database, runs_going_on,
@@ -55,6 +59,7 @@ pub use files::serve_files;
 pub use http::{Answer, Request, fetch};
 pub use latch::Latch;
 pub use lathe::{Lathe, Said, clean_environment};
+pub use nodes::Nodes;
 pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
 pub use package_index::{PackageIndex, is_registry_check, lock_line, package_wheel, wheel};
 pub use process::Process;

@@ -18,6 +18,7 @@
 //! | `processes` | runner processes: their confinement, and their deaths |
 //! | `javascript` | tools in JavaScript and TypeScript, on machines with esbuild |
 //! | `load` | latency and throughput |
+//! | `nodes` | several servers on one Postgres database and one bucket |
 //! | `operations` | metrics, logs, traces and overload |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `cli` | the commands of `lathe` |
@@ -38,6 +39,7 @@ mod identity;
 mod javascript;
 mod kill;
 mod load;
+mod nodes;
 mod operations;
 mod processes;
 mod replay;

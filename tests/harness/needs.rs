@@ -23,6 +23,8 @@ pub const NETWORK_OF_ITS_OWN: Need = Need {
     command: "apt-get install strace iproute2; sysctl kernel.unprivileged_userns_clone=1",
 };
 
+pub const NGINX: Need = Need { what: "nginx", command: "apt-get install nginx-light" };
+
 pub const NPM_REGISTRY: Need =
     Need { what: "an npm registry", command: "LATHE_NPM_REGISTRY=$(npm config get registry)" };
 

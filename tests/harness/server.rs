@@ -28,6 +28,8 @@ pub struct Options {
     pub has_own_cache: bool,
     /// `ulimit -S -f` of the server and its children: the largest file in KiB.
     pub file_kib_max: Option<u64>,
+    /// The address, for a server that is started again on it.
+    pub listen: Option<String>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
 }
@@ -153,6 +155,12 @@ impl Server {
         seed::bundler().expect("a bundler in the cache")
     }
 
+    /// The URL of the database, unless it is in the data directory.
+    pub fn database(&self) -> Option<&str> {
+        let named = self.options.environment.iter().find(|(name, _)| name == "LATHE_DATABASE");
+        named.map(|(_, url)| url.as_str())
+    }
+
     pub fn data(&self) -> &Path {
         &self.data
     }
@@ -261,7 +269,8 @@ fn command(data: &Path, options: &Options) -> Command {
         }
     };
     let cache = if options.has_own_cache { own_cache(data) } else { seed::cache() };
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).arg("--cache").arg(cache);
+    let listen = options.listen.as_deref().unwrap_or("127.0.0.1:0");
+    command.args(["serve", "--listen", listen, "--data"]).arg(data).arg("--cache").arg(cache);
     if let Some(index) = &options.python_index {
         command.args(["--python-index", index]);
     }

@@ -137,7 +137,7 @@ fn fast_folder() -> PathBuf {
     if memory.is_dir() { memory } else { std::env::temp_dir() }
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }

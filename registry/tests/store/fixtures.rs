@@ -152,6 +152,17 @@ pub fn ends(runs: Vec<FinishedRun>) -> RecordEvent {
     RecordEvent::Finished(runs)
 }
 
+/// Opens the store of a database beside others, as the administrator of the organisation `acme`.
+pub async fn store_beside(data: &std::path::Path, database: DatabaseLocation) -> (Store, Principal) {
+    let data = DataDir::open(data).unwrap();
+    let keys = KeyRing::load(&data).unwrap();
+    let config = Config { live_versions_max: 1_000_000, ..Config::for_tests() };
+    let store =
+        Store::open(StoreOptions { data: &data, database, keys: &keys, clock: Clock::system(), config }).await.unwrap();
+    let (organization, user) = (OrganizationId::parse("acme").unwrap(), UserId::parse("ann").unwrap());
+    (store, Principal { organization, user, grants: Grants::everything(), key: None, address: None })
+}
+
 /// A rollback of a conversation, or of one interaction.
 pub fn unlinked(principal: &Principal, id: &str, interaction: Option<&str>) -> RecordEvent {
     let (id, interaction_id) = (id.to_owned(), interaction.map(str::to_owned));

@@ -1,0 +1,7 @@
+//! Several servers on one Postgres database and one bucket: what one does holds at the others, and what one leaves is closed
+//! by the others.
+
+mod changes;
+mod deaths;
+mod outages;
+mod rolling;
