@@ -113,3 +113,6 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         health: StorageHealth::default(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,9 +16,8 @@ use super::search::matching;
 use super::settings::{CONNECT_TIME_MAX, parsed, reading, writing};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Running, Statement};
+use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch};
 use crate::store::sql::migrate::migrate;
-use crate::store::sql::text_search::TextSearch;
 
 /// The address of a database.
 pub(in crate::store) struct Postgres {

@@ -58,7 +58,7 @@ struct Selected<'a> {
 }
 
 /// Adds the conditions of a filter to a statement, whose `$1` is the organisation.
-pub(super) async fn add_filters(
+pub(in crate::store) async fn add_filters(
     statement: &mut Statement,
     listing: &mut Listing,
     of: (&OrganizationId, &InvocationFilter),

@@ -14,10 +14,9 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Query, Running, Statement};
+use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, TextSearch};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
-use crate::store::sql::text_search::TextSearch;
 
 /// The number of `synchronous=FULL`.
 const SYNCHRONOUS_FULL: i64 = 2;

@@ -1,0 +1,27 @@
+//! The database of an installation.
+
+use std::path::Path;
+
+use super::{Connection, Pool, Running, Statement, TextSearch};
+use crate::clock::Clock;
+
+/// The database of an installation.
+pub(in crate::store) trait Database: Send + Sync {
+    /// Opens the connection that writes. Creates the schema, or applies missing migrations.
+    fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
+
+    /// Opens the connection that writes to an existing schema.
+    fn writer(&self) -> Running<'_, Connection>;
+
+    /// Opens connections that read.
+    fn readers(&self, connections: u32) -> Running<'_, Pool>;
+
+    /// Whether this many bytes can be written, as far as can be seen from here.
+    fn has_space(&self, bytes: u64) -> bool;
+
+    /// Copies the database to a new file in one transaction.
+    fn snapshot<'c>(&'c self, path: &'c Path) -> Running<'c, ()>;
+
+    /// Adds the condition that a row of the full-text index, `t`, matches a search.
+    fn matching(&self, statement: &mut Statement, search: &TextSearch);
+}
