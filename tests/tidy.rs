@@ -5,6 +5,7 @@ mod circles;
 mod images;
 mod links;
 mod parameters;
+mod seam;
 mod sources;
 mod text;
 
