@@ -19,6 +19,7 @@ mod insert_only;
 mod isolation;
 mod leases;
 mod lists;
+mod nul;
 mod old_journal;
 mod operations;
 mod orders;

@@ -11,8 +11,9 @@ use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::Result;
 use crate::ids::{InvocationId, OperationId};
+use crate::invalid_value::refuse_nul;
 use crate::metrics::RECORDS;
-use crate::record::{FinishedRun, ORPHANED, Outcome, RecordEvent, RunEnd, RunStart};
+use crate::record::{FinishedRun, ORPHANED, Outcome, RecordEvent, Rollback, RunEnd, RunStart};
 use crate::store::database::{Query, Row};
 use crate::store::handle::Store;
 
@@ -38,6 +39,7 @@ impl Store {
     pub async fn record(&self, event: &RecordEvent) -> Result<u64> {
         let (label, count) = match event {
             RecordEvent::Started { operation, runs } => {
+                runs.iter().try_for_each(refuse_nul_in_ids)?;
                 self.write_rows(self.start_rows(operation.as_ref(), runs)?).await?;
                 ("start", runs.len())
             }
@@ -46,6 +48,11 @@ impl Store {
                 ("end", runs.len())
             }
             RecordEvent::Unlinked { organization, by, from } => {
+                let (id, interaction) = match from {
+                    Rollback::Conversation { id, interaction_id } => (id, interaction_id.as_deref()),
+                    Rollback::Simulation { run_id } => (run_id, None),
+                };
+                refuse_nul("the id of a rollback", std::iter::once(id.as_str()).chain(interaction))?;
                 let unlinking = Unlinking { organization, by, at: self.0.clock.now() };
                 return self.write(unlinking.work(from)).await;
             }
@@ -88,6 +95,12 @@ impl Store {
         let rows = ends.iter().map(|end| EndRow::of(end, self.0.retention));
         Ok(RecordRows::Finished(rows.collect::<Result<_>>()?))
     }
+}
+
+fn refuse_nul_in_ids(run: &RunStart) -> Result<()> {
+    let source = &run.source;
+    let ids = [source.conversation_id(), source.interaction_id(), source.simulation_run_id(), source.user_id()];
+    Ok(refuse_nul("the id of a conversation, a simulation or a user", ids.into_iter().flatten())?)
 }
 
 /// A run that an earlier start of the server left open.
