@@ -37,11 +37,14 @@ impl World {
 
     /// Opens the data directory `data` in a folder.
     pub async fn on(folder: TempDir, config: Config) -> registry::Result<Self> {
+        Self::in_database(folder, config, database::fresh().await).await
+    }
+
+    pub async fn in_database(folder: TempDir, config: Config, database: DatabaseLocation) -> registry::Result<Self> {
         let data = DataDir::open(folder.path().join("data")).unwrap();
         let keys = KeyRing::load(&data).unwrap();
         let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let database = database::fresh().await;
         let options =
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
         let store = Store::open_locked(&lock, options).await?;
