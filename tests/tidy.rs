@@ -6,6 +6,7 @@ mod deployment;
 mod images;
 mod links;
 mod parameters;
+mod seam;
 mod sources;
 mod text;
 

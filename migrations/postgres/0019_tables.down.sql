@@ -1,4 +1,5 @@
 DROP TABLE inv_text;
+DROP FUNCTION lathe_words;
 DROP TABLE attestations;
 DROP TABLE signing_keys;
 DROP TABLE recorded_answers;

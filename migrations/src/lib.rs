@@ -61,6 +61,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 18, "0018_caller"),
         migration!("sqlite", 19, "0019_words"),
         migration!("sqlite", 20, "0020_nodes"),
+        migration!("sqlite", 21, "0021_rate_limits"),
     ],
 };
 
@@ -70,21 +71,19 @@ pub const POSTGRES: Migrations = Migrations {
     table: "CREATE TABLE IF NOT EXISTS schema_migrations (
         number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
     )",
-    list: &[migration!("postgres", 19, "0019_tables"), migration!("postgres", 20, "0020_nodes")],
+    list: &[
+        migration!("postgres", 19, "0019_tables"),
+        migration!("postgres", 20, "0020_nodes"),
+        migration!("postgres", 21, "0021_rate_limits"),
+    ],
 };
 
 #[cfg(test)]
 mod tests {
-    use super::{Migrations, POSTGRES, SQLITE};
+    use std::collections::BTreeSet;
+    use std::path::Path;
 
-    #[test]
-    fn later_migrations_come_in_pairs() {
-        let names = |migrations: Migrations| {
-            let later = migrations.list.iter().filter(|migration| migration.number > 19);
-            later.map(|migration| migration.name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(SQLITE), names(POSTGRES));
-    }
+    use super::{Migration, POSTGRES, SQLITE};
 
     #[test]
     fn migrations_are_numbered_without_gaps_and_named_by_their_number() {
@@ -93,6 +92,30 @@ mod tests {
             assert_eq!(migration.number, number);
             assert!(migration.name.starts_with(&format!("{number:04}_")), "{}", migration.name);
             assert!(!migration.up.trim().is_empty() && !migration.down.trim().is_empty());
+        }
+    }
+
+    /// Migrations of SQLite that the first one of Postgres contains.
+    const TOGETHER: usize = 19;
+
+    fn topic(migration: &Migration) -> &'static str {
+        migration.name.split_once('_').map_or("", |(_, topic)| topic)
+    }
+
+    #[test]
+    fn later_migrations_come_for_both_databases() {
+        let sqlite: Vec<_> = SQLITE.list.iter().skip(TOGETHER).map(topic).collect();
+        let postgres: Vec<_> = POSTGRES.list.iter().skip(1).map(topic).collect();
+        assert_eq!(sqlite, postgres);
+    }
+
+    #[test]
+    fn every_file_is_a_migration() {
+        for (folder, migrations) in [("sqlite", SQLITE), ("postgres", POSTGRES)] {
+            let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+            let files: BTreeSet<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            let pair = |migration: &Migration| ["up", "down"].map(|way| format!("{}.{way}.sql", migration.name));
+            assert_eq!(files, migrations.list.iter().flat_map(pair).collect(), "{folder}");
         }
     }
 }

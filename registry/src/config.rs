@@ -6,6 +6,7 @@
 //! | `operation_retention` | time for which an operation and its idempotency key are stored | 24 hours |
 //! | `token_lifetime` | lifetime of a token | 12 hours |
 //! | `reader_connections` | concurrent reads other than lists and searches | 4 |
+//! | `counter_connections` | concurrent counts of requests, on a database that servers share | 4 |
 //! | `list_connections` | concurrent lists and searches; one organisation may use half of them | 4 |
 //! | `list_time_max` | time limit of a list or a search | 2 seconds |
 //! | `list_wait_max` | time for which a list or a search waits for a connection before it is refused | 5 seconds |
@@ -25,6 +26,7 @@ pub struct Config {
     pub operation_retention: Duration,
     pub token_lifetime: Duration,
     pub reader_connections: u32,
+    pub counter_connections: u32,
     pub list_connections: u32,
     pub list_time_max: Duration,
     pub list_wait_max: Duration,
@@ -44,6 +46,7 @@ impl Default for Config {
             operation_retention: Duration::from_hours(24),
             token_lifetime: Duration::from_hours(12),
             reader_connections: 4,
+            counter_connections: 4,
             list_connections: 4,
             list_time_max: Duration::from_secs(2),
             list_wait_max: Duration::from_secs(5),
@@ -66,6 +69,7 @@ impl Config {
             operation_retention: Duration::from_hours(1),
             token_lifetime: Duration::from_mins(10),
             reader_connections: 2,
+            counter_connections: 2,
             list_connections: 2,
             list_time_max: Duration::from_secs(20),
             list_wait_max: Duration::from_secs(20),

@@ -96,6 +96,9 @@ impl Visit<'_> for Names {
         self.import(&import.tree, &[], !matches!(import.vis, Visibility::Inherited));
     }
 
+    /// A visibility names a module and imports nothing.
+    fn visit_vis_restricted(&mut self, _: &syn::VisRestricted) {}
+
     fn visit_path(&mut self, path: &syn::Path) {
         let written: Path = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         // A single name is imported where it is used, or is defined in the file.

@@ -29,6 +29,7 @@ pub struct Store(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub database: Arc<dyn Database>,
     pub readers: Pool,
+    pub counters: Option<Pool>,
     pub lists: ListPool,
     pub writer: Writer,
     pub keys: KeyRing,
@@ -76,6 +77,11 @@ impl Store {
 
     pub(super) fn page_tokens(&self) -> &PageTokens {
         &self.0.page_tokens
+    }
+
+    /// The connections that count requests; `None` when no other server counts.
+    pub(super) fn counters(&self) -> Option<&Pool> {
+        self.0.counters.as_ref()
     }
 
     pub(super) fn readers(&self) -> &Pool {

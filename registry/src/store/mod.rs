@@ -40,9 +40,9 @@ pub use handle::Store;
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
-pub use sql::RequestedCancellation;
 use sql::listing::ListPool;
 use sql::master_key::require_master_key;
+pub use sql::{CountedRequest, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;
@@ -95,6 +95,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     let mut connection = database.create(&clock).await?;
     require_master_key(&mut connection, keys).await?;
     let readers = database.readers(config.reader_connections).await?;
+    let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
     let callables = Arc::new(callable_cache());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
@@ -107,6 +108,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     Ok(Inner {
         database,
         readers,
+        counters,
         lists,
         writer,
         keys: keys.clone(),
@@ -137,3 +139,6 @@ fn on_change(
         changes.notify_waiters();
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use registry::{
     BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges,
-    EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationSource, KeyRing, Language,
-    Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath,
-    RecordEvent, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags,
-    Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource,
+    KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal,
+    ProjectPath, RecordEvent, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store,
+    StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -37,11 +37,14 @@ impl World {
 
     /// Opens the data directory `data` in a folder.
     pub async fn on(folder: TempDir, config: Config) -> registry::Result<Self> {
+        Self::in_database(folder, config, database::fresh().await).await
+    }
+
+    pub async fn in_database(folder: TempDir, config: Config, database: DatabaseLocation) -> registry::Result<Self> {
         let data = DataDir::open(folder.path().join("data")).unwrap();
         let keys = KeyRing::load(&data).unwrap();
         let lock = data.lock().unwrap();
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let database = database::fresh().await;
         let options =
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
         let store = Store::open_locked(&lock, options).await?;
@@ -168,6 +171,19 @@ pub fn unlinked(principal: &Principal, id: &str, interaction: Option<&str>) -> R
     let (id, interaction_id) = (id.to_owned(), interaction.map(str::to_owned));
     let from = Rollback::Conversation { id, interaction_id };
     RecordEvent::Unlinked { organization: principal.organization.clone(), by: principal.user.clone(), from }
+}
+
+/// A call in an interaction of a conversation.
+pub fn conversation(id: &str, interaction: &str) -> InvocationSource {
+    InvocationSource::RegularConversation {
+        user_id: "ann".to_owned(),
+        conversation_id: Some(id.to_owned()),
+        interaction_id: Some(interaction.to_owned()),
+        invocation_metadata: InvocationMetadata::EngageUser {
+            current_state_machine_and_version: ("greeting".to_owned(), 3),
+            tool_call_round_index: 0,
+        },
+    }
 }
 
 pub fn holds(bytes: &[u8], part: &[u8]) -> bool {

@@ -4,28 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationMetadata, InvocationSort,
-    InvocationSource, ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery,
-    SearchText, SourceType, ToolSelection, Version,
+    BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort, InvocationSource,
+    ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery, SearchText,
+    SourceType, ToolSelection, Version,
 };
 
-use crate::fixtures::{World, ends, finished, started, starts, succeeded, unlinked};
+use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};
 
 async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
     let slice = world.store.list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
-}
-
-fn conversation(id: &str, interaction: &str) -> InvocationSource {
-    InvocationSource::RegularConversation {
-        user_id: "ann".to_owned(),
-        conversation_id: Some(id.to_owned()),
-        interaction_id: Some(interaction.to_owned()),
-        invocation_metadata: InvocationMetadata::EngageUser {
-            current_state_machine_and_version: ("greeting".to_owned(), 3),
-            tool_call_round_index: 0,
-        },
-    }
 }
 
 #[tokio::test]

@@ -1,9 +1,13 @@
-//! All tests of this program once more, on Postgres.
+//! All tests of this program once more, on Postgres; and a server that is killed.
 
 use std::process::Command;
 
+use registry::{Config, DatabaseLocation, SecretValue};
+use tempfile::TempDir;
+
 use crate::cluster::Cluster;
 use crate::database::is_server;
+use crate::fixtures::World;
 
 /// Tests of the file in the data directory.
 const OF_FILES: [&str; 6] = [
@@ -37,4 +41,28 @@ fn all_tests_pass_on_postgres() {
         .filter(|line| line.starts_with("test result"))
         .collect::<String>();
     println!("on Postgres: {summary}");
+}
+
+/// Acknowledged writes survive, and the store connects again.
+#[tokio::test]
+async fn a_store_survives_the_crash_of_its_server() {
+    if is_server() {
+        return;
+    }
+    let Some(mut cluster) = Cluster::start() else { return };
+    let database = DatabaseLocation::Url(SecretValue::new(cluster.url("postgres")));
+    let world = World::in_database(TempDir::new().unwrap(), Config::for_tests(), database).await.unwrap();
+    let acme = world.organization("acme").await;
+    let before = world.answered(&acme, "before").await;
+    cluster.crash();
+    let mut attempts = 0;
+    while let Err(error) = world.store.check_writable().await {
+        attempts += 1;
+        assert!(attempts < 100, "{error}");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let after = world.answered(&acme, "after").await;
+    for run in [before, after] {
+        assert!(world.store.get_invocation(&acme.organization, &run).await.unwrap().is_some());
+    }
 }

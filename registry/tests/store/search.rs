@@ -54,7 +54,7 @@ async fn terms_without_words_are_ignored() {
     let hello = world.answered(&acme, "hello Ⓐ ４２ world").await;
     for text in ["hello 😀", "😀 hello \u{e000} -", "\u{345} hello", "Ⓐ hello", "a ４２", "42 ｗｏｒｌｄ"]
     {
-        assert_eq!(found(&world, &acme, text, &[]).await, [hello.clone()], "{text}");
+        assert_eq!(found(&world, &acme, text, &[]).await, std::slice::from_ref(&hello), "{text}");
     }
     for text in ["😀", "\u{e000} —", "ⓑ", "hello 😀 missing"] {
         assert!(found(&world, &acme, text, &[]).await.is_empty(), "{text}");

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use registry::{Clock, Digest, InvocationId, KeptTape, NewTape, Principal, TapeBody, Timestamp, UnsealedTape};
+use registry::{
+    BumpKind, Clock, Digest, InvocationId, KeptTape, NewTape, Principal, RunStart, TapeBody, Timestamp, UnsealedTape,
+};
 
 use crate::database;
 use crate::fixtures::{World, ends, finished, holds, started, starts, succeeded};
@@ -16,11 +18,14 @@ fn body(byte: u8) -> TapeBody {
 
 /// Records a run with a tape that ended at a given time.
 async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
-    let started = started(&Clock::fixed(at), principal);
+    record_with_tape(world, started(&Clock::fixed(at), principal), bodies).await
+}
+
+async fn record_with_tape(world: &World, started: RunStart, bodies: Vec<TapeBody>) -> InvocationId {
     world.store.record(&starts(vec![started.clone()])).await.unwrap();
     let tape = world
         .store
-        .seal_tape(&principal.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
+        .seal_tape(&started.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
         .await
         .unwrap();
     let mut record = finished(&started, succeeded("done"));
@@ -47,6 +52,27 @@ async fn a_tape_is_found_only_for_its_run() {
     assert_eq!(store.tape(&acme.organization, &untaped).await.unwrap(), None);
     let stored = world.stored_bytes().await;
     assert!(holds(&stored, run.as_str().as_bytes()) && !holds(&stored, PLAIN));
+}
+
+#[tokio::test]
+async fn the_last_runs_of_a_version_with_tapes_are_listed() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let tool = world.tool(&acme, "lookup").await;
+    let version = world.publish(&acme, &tool, BumpKind::Patch).await;
+    let other = world.publish(&acme, &tool, BumpKind::Patch).await;
+    let now = Clock::system().now();
+    let run = |of: &registry::ToolVersion, seconds| {
+        let at = now.after(Duration::from_secs(seconds));
+        let run = started(&Clock::fixed(at), &acme);
+        RunStart { tool: Some(of.tool.clone()), tool_version: Some(of.version), ..run }
+    };
+    let first = record_with_tape(&world, run(&version, 1), Vec::new()).await;
+    let second = record_with_tape(&world, run(&version, 2), Vec::new()).await;
+    record_with_tape(&world, run(&other, 3), Vec::new()).await;
+    world.store.record(&starts(vec![run(&version, 4)])).await.unwrap();
+    assert_eq!(world.store.taped_runs(&version, 10).await.unwrap(), [second.clone(), first]);
+    assert_eq!(world.store.taped_runs(&version, 1).await.unwrap(), [second]);
 }
 
 #[tokio::test]

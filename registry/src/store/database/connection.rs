@@ -4,8 +4,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{Connections, Failure, Query, Row, Running};
+use super::{Failure, Query, Row};
 use crate::store::deadline::Deadline;
+
+/// What a method of a database returns: a future that is not generic, so that databases are chosen at run time.
+pub(in crate::store) type Running<'c, T, E = crate::error::Error> =
+    Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
+
+/// Connections that are used in turns.
+pub(in crate::store) trait Connections: Send + Sync {
+    fn acquire(&self) -> Running<'_, Connection, Failure>;
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
 
 /// A connection of one database.
 pub(in crate::store) trait Session: Send {

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::row::get;
-use super::{Execute, Failure, FromColumn, Row, Value};
-use crate::error::{Error, Result};
+use super::Value;
 
 /// A statement with its values. The text may have fragments in braces, which each database writes in its own way
 /// ([`super::expanded`]).
@@ -25,31 +23,6 @@ impl Query {
     pub fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
         self
-    }
-
-    pub async fn fetch_all(self, on: impl Execute) -> Result<Vec<Row>, Failure> {
-        on.rows(self).await
-    }
-
-    /// Returns the first row.
-    pub async fn fetch_optional(self, on: impl Execute) -> Result<Option<Row>, Failure> {
-        Ok(on.rows(self).await?.into_iter().next())
-    }
-
-    /// Returns the first row of a query that always has one.
-    pub async fn fetch_one(self, on: impl Execute) -> Result<Row, Failure> {
-        let missing = || Error::Corrupt { what: "database", detail: "a statement returned no row".into() };
-        Ok(self.fetch_optional(on).await?.ok_or_else(missing)?)
-    }
-
-    /// Returns a column of the first row of a query that always has one.
-    pub async fn fetch_column<T: for<'r> FromColumn<'r>>(self, column: &'static str, on: impl Execute) -> Result<T> {
-        get(&self.fetch_one(on).await?, column)
-    }
-
-    /// Returns the number of changed rows.
-    pub async fn execute(self, on: impl Execute) -> Result<u64, Failure> {
-        on.execute(self).await
     }
 }
 

@@ -12,3 +12,6 @@ mod search;
 mod settings;
 
 pub(super) use open::Postgres;
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -14,12 +14,11 @@ use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search::matching;
-use super::settings::{CONNECT_TIME_MAX, parsed, reading, writing};
+use super::settings::{CONNECT_TIME_MAX, counting, parsed, reading, writing};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Running, Statement, Watch};
+use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch, Watch};
 use crate::store::sql::migrate::migrate;
-use crate::store::sql::text_search::TextSearch;
 
 /// The address of a database.
 pub(in crate::store) struct Postgres {
@@ -63,6 +62,11 @@ impl Database for Postgres {
             let pool = pool.connect_lazy_with(reading(self.options.clone(), self.read_time_max));
             Ok(Pool::new(Reading(pool)))
         })
+    }
+
+    fn counters(&self, connections: u32) -> Option<Pool> {
+        let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(CONNECT_TIME_MAX);
+        Some(Pool::new(Reading(pool.connect_lazy_with(counting(self.options.clone())))))
     }
 
     fn is_shared(&self) -> bool {

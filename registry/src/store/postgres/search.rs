@@ -1,7 +1,6 @@
 //! Searches as conditions on the words of each column.
 
-use crate::store::database::Statement;
-use crate::store::sql::text_search::{Phrase, TextSearch};
+use crate::store::database::{Phrase, Statement, TextSearch};
 
 /// Adds the condition that a row of the full-text index, `t`, matches a search.
 pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
@@ -19,7 +18,7 @@ pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
 
 /// The index finds the rows with all words, and the text has them in their order.
 fn add_phrase(statement: &mut Statement, column: &str, phrase: &Phrase) {
-    let words = format!("(array_to_tsvector(string_to_array(t.{column}, ' ')) @@ CAST(? AS TSQUERY)");
+    let words = format!("(lathe_words(t.{column}) @@ CAST(? AS TSQUERY)");
     statement.bind(&words, query(phrase));
     if phrase.words.contains(' ') {
         let end = if phrase.is_prefix { "" } else { " " };

@@ -21,6 +21,9 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time of a statement that writes. Migrations have none.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// Time of a statement that counts a request.
+const COUNT_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// How often the server checks whether the client of a running statement is there.
 const CLIENT_CHECKED_EVERY: Duration = Duration::from_secs(1);
 
@@ -38,6 +41,8 @@ pub(super) fn parsed(url: &str) -> Result<PgConnectOptions> {
         ("lock_timeout", milliseconds(LOCK_TIME_MAX)),
         ("idle_in_transaction_session_timeout", milliseconds(IDLE_TIME_MAX)),
         ("client_connection_check_interval", milliseconds(CLIENT_CHECKED_EVERY)),
+        // Notes such as that a table exists already.
+        ("client_min_messages", "warning".to_owned()),
     ]))
 }
 
@@ -53,6 +58,15 @@ pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> PgConnec
         ("default_transaction_read_only", "on".to_owned()),
         // Plans that depend on the values: most statements of lists are unlike each other.
         ("plan_cache_mode", "force_custom_plan".to_owned()),
+    ])
+}
+
+/// The settings of a connection that counts requests. A request that waits for its count is worth less than the count.
+pub(super) fn counting(options: PgConnectOptions) -> PgConnectOptions {
+    options.options([
+        ("statement_timeout", milliseconds(COUNT_TIME_MAX)),
+        ("lock_timeout", milliseconds(COUNT_TIME_MAX)),
+        ("synchronous_commit", "off".to_owned()),
     ])
 }
 

@@ -22,7 +22,8 @@ const KEYS_PER_USER_MAX: u64 = 50;
 const EXPIRY_MAX: Duration = Duration::from_hours(24 * 366 * 10);
 
 /// Keys of the organisation `$1`, all of them or those of the user `$2`.
-const LIST: &str = "SELECT * FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2) AND sequence < $3
+const LIST: &str =
+    "SELECT * FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR user_id = $2) AND sequence < $3
     ORDER BY sequence DESC LIMIT $4";
 
 /// The highest position of a key in the organisation `$1`.
@@ -171,7 +172,7 @@ fn limits(key: &IssuedKey, keys_max: u32) -> [Limit<'_>; 2] {
 impl Limit<'_> {
     /// Fails when the keys, including a new key, exceed the limit.
     async fn check(&self, connection: &mut Connection, now: Timestamp) -> Result<()> {
-        let count = "SELECT count(*) AS keys FROM api_keys WHERE organization = $1 AND ($2 IS NULL OR user_id = $2)
+        let count = "SELECT count(*) AS keys FROM api_keys WHERE organization = $1 AND (CAST($2 AS TEXT) IS NULL OR user_id = $2)
             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
         let query = Query::new(count).bind(self.organization).bind(self.user);
         require_within(
@@ -201,7 +202,7 @@ struct Revocation {
 impl Revocation {
     async fn apply(&self, connection: &mut Connection) -> Result<()> {
         let update = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $4)
-            WHERE organization = $1 AND api_key_id = $2 AND ($3 IS NULL OR user_id = $3)";
+            WHERE organization = $1 AND api_key_id = $2 AND (CAST($3 AS TEXT) IS NULL OR user_id = $3)";
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
         require_changed(query.execute(&mut *connection).await?, "api key")?;

@@ -15,6 +15,7 @@ use crate::effect::Effect;
 use crate::error::Result;
 use crate::history::{InvocationFilter, RunStates, ToolSelection};
 use crate::ids::ToolId;
+use crate::invalid_value::refuse_nul;
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSourceKind;
 use crate::store::database::Statement;
@@ -58,12 +59,13 @@ struct Selected<'a> {
 }
 
 /// Adds the conditions of a filter to a statement, whose `$1` is the organisation.
-pub(super) async fn add_filters(
+pub(in crate::store) async fn add_filters(
     statement: &mut Statement,
     listing: &mut Listing,
     of: (&OrganizationId, &InvocationFilter),
 ) -> Result<()> {
     let (organization, filter) = of;
+    refuse_nul("a filter", texts(filter))?;
     if !filter.tools.is_empty() {
         add_tools(statement, &selected(listing, organization, &filter.tools).await?)?;
     }
@@ -85,6 +87,13 @@ pub(super) async fn add_filters(
         RunStates::All => {}
     }
     Ok(())
+}
+
+/// The texts of a filter that clients choose freely.
+fn texts(filter: &InvocationFilter) -> impl Iterator<Item = &str> {
+    let ids = [&filter.conversation_ids, &filter.simulation_unit_test_set_run_ids, &filter.user_ids];
+    let effects = filter.effects.iter().map(|effect| effect.name.as_str());
+    ids.into_iter().flatten().map(String::as_str).chain(effects)
 }
 
 fn add_tools(statement: &mut Statement, selected: &Selected<'_>) -> Result<()> {

@@ -141,9 +141,10 @@ pub(in crate::store) fn add_order(statement: &mut Statement, keys: &[SortKey], l
 
 /// Adds nested conditions: a record has a later value under a key, or the same and comes later under the next keys.
 fn add_behind(statement: &mut Statement, keys: &[SortKey], last: &Row) -> Result<()> {
-    if let Some(first) = keys.first() {
-        // A bound of its own, for which planners use an index.
-        statement.bind(&format!(" AND {} ?", first.not_before()), first.value(last)?);
+    // A bound of its own, for which planners use an index.
+    match keys.first() {
+        Some(first) => statement.bind(&format!(" AND {} ?", first.not_before()), first.value(last)?),
+        None => statement.bind(" AND s.started_at <= ?", get::<i64>(last, "started_at")?),
     }
     statement.push(" AND (");
     for key in keys {

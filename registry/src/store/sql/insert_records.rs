@@ -18,7 +18,7 @@ use crate::store::database::{Connection, Query};
 use crate::store::retention::Retention;
 
 /// Reads the recorded inputs of runs that have started and not ended.
-const RUNNING: &str = "SELECT s.organization, s.invocation, s.input
+pub(in crate::store) const RUNNING: &str = "SELECT s.organization, s.invocation, s.input
     FROM {records $1 organization TEXT, invocation TEXT} wanted CROSS JOIN inv_started s
     WHERE s.invocation = wanted.invocation AND s.organization = wanted.organization
         AND NOT EXISTS (SELECT 1 FROM inv_finished f WHERE f.invocation = s.invocation)";

@@ -7,8 +7,9 @@ use super::run_start::StartRow;
 use super::unlink::Unlinking;
 use crate::error::Result;
 use crate::ids::OperationId;
+use crate::invalid_value::refuse_nul;
 use crate::metrics::RECORDS;
-use crate::record::{FinishedRun, RecordEvent, RunStart};
+use crate::record::{FinishedRun, RecordEvent, Rollback, RunStart};
 use crate::store::handle::Store;
 
 impl Store {
@@ -21,6 +22,7 @@ impl Store {
     pub async fn record(&self, event: &RecordEvent) -> Result<u64> {
         let (label, count) = match event {
             RecordEvent::Started { operation, runs } => {
+                runs.iter().try_for_each(refuse_nul_in_ids)?;
                 self.write_rows(self.start_rows(operation.as_ref(), runs)?).await?;
                 ("start", runs.len())
             }
@@ -29,6 +31,11 @@ impl Store {
                 ("end", runs.len())
             }
             RecordEvent::Unlinked { organization, by, from } => {
+                let (id, interaction) = match from {
+                    Rollback::Conversation { id, interaction_id } => (id, interaction_id.as_deref()),
+                    Rollback::Simulation { run_id } => (run_id, None),
+                };
+                refuse_nul("the id of a rollback", std::iter::once(id.as_str()).chain(interaction))?;
                 let unlinking = Unlinking { organization, by, at: self.0.clock.now() };
                 return self.write(unlinking.work(from)).await;
             }
@@ -47,4 +54,10 @@ impl Store {
         let rows = ends.iter().map(|end| EndRow::of(end, self.0.retention));
         Ok(RecordRows::Finished(rows.collect::<Result<_>>()?))
     }
+}
+
+fn refuse_nul_in_ids(run: &RunStart) -> Result<()> {
+    let source = &run.source;
+    let ids = [source.conversation_id(), source.interaction_id(), source.simulation_run_id(), source.user_id()];
+    Ok(refuse_nul("the id of a conversation, a simulation or a user", ids.into_iter().flatten())?)
 }

@@ -86,7 +86,7 @@ impl Listing {
     }
 
     /// Returns all rows of a query. [`Error::QueryTooSlow`] when the list's time is over.
-    pub(super) async fn rows(&mut self, query: Query) -> Result<Vec<Row>> {
+    pub(in crate::store) async fn rows(&mut self, query: Query) -> Result<Vec<Row>> {
         self.deadline.check()?;
         self.is_running = true;
         let rows = timeout(self.deadline.left(), query.fetch_all(&mut self.connection)).await;
@@ -96,7 +96,7 @@ impl Listing {
     }
 
     /// Returns the row of a query that has at most one row.
-    pub(super) async fn row(&mut self, query: Query) -> Result<Option<Row>> {
+    pub(in crate::store) async fn row(&mut self, query: Query) -> Result<Option<Row>> {
         Ok(self.rows(query).await?.into_iter().next())
     }
 

@@ -40,7 +40,7 @@ const INSERT: &str = "INSERT INTO versions (organization, version_id, tool, majo
 
 /// A live version that was published with the same inputs.
 const SAME: &str = "SELECT version_id, major, minor, patch FROM versions
-    WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND ($6 IS NULL OR bump = $6)
+    WHERE organization = $1 AND tool = $2 AND commit_id = $3 AND commit_branch = $4 AND project_path = $5 AND (CAST($6 AS TEXT) IS NULL OR bump = $6)
         AND created_at > $7 AND deprecated = 0
     ORDER BY ordinal DESC LIMIT 1";
 

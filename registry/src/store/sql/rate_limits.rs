@@ -29,23 +29,26 @@ pub struct CountedRequest {
 }
 
 impl Store {
-    /// Counts a request under a name, of which `per_minute` are admitted.
-    pub async fn count_request(&self, name: &str, per_minute: u32) -> Result<CountedRequest> {
+    /// Counts a request under a name, of which `per_minute` are admitted on all servers together. `None` when this server is the
+    /// only one.
+    pub async fn count_request(&self, name: &str, per_minute: u32) -> Result<Option<CountedRequest>> {
+        let Some(counters) = self.counters() else { return Ok(None) };
         let interval = MINUTE / i64::from(per_minute.max(1));
         let burst = interval * i64::from(per_minute.max(1));
-        let count = Query::new(COUNT).bind(name).bind(interval).bind(burst).fetch_optional(self.counters()).await?;
+        let count = Query::new(COUNT).bind(name).bind(interval).bind(burst).fetch_optional(counters).await?;
         let is_admitted = count.is_some();
         let row = match count {
             Some(row) => Some(row),
-            None => Query::new(USED_UP).bind(name).fetch_optional(self.counters()).await?,
+            None => Query::new(USED_UP).bind(name).fetch_optional(counters).await?,
         };
         let microseconds: i64 = row.map_or(Ok(0), |row| get(&row, "restored_in"))?;
         let restored_in = Duration::from_micros(u64::try_from(microseconds).unwrap_or(0));
-        Ok(CountedRequest { is_admitted, restored_in })
+        Ok(Some(CountedRequest { is_admitted, restored_in }))
     }
 
     /// Deletes the counts of users whose requests are restored. Returns their number.
     pub async fn delete_restored_counts(&self) -> Result<u64> {
-        Ok(Query::new(DELETE_RESTORED).execute(self.counters()).await?)
+        let Some(counters) = self.counters() else { return Ok(0) };
+        Ok(Query::new(DELETE_RESTORED).execute(counters).await?)
     }
 }

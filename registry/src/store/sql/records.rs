@@ -38,7 +38,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::raw_json::RawJson;
     use crate::store::database::Query;
-    use crate::store::sqlite::plans::migrated;
+    use crate::store::sqlite::tests::migrated;
 
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
             'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL);

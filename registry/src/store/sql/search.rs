@@ -4,13 +4,13 @@
 use super::filters::add_filters;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
 use super::row::signed;
-use super::text_search::TextSearch;
+use super::text_search::text_search;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::SearchQuery;
 use crate::page::{Page, Slice};
 use crate::record::Record;
-use crate::store::database::{Database, Statement};
+use crate::store::database::{Database, Statement, TextSearch};
 use crate::store::handle::Store;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. A planner may otherwise begin with the
@@ -29,7 +29,7 @@ impl Store {
         page: Page,
     ) -> Result<Slice<Record>> {
         let last = self.last_found(organization, page)?;
-        let Some(search) = TextSearch::of(organization, query) else {
+        let Some(search) = text_search(organization, query) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
         let mut listing = self.listing(organization).await?;

@@ -7,9 +7,12 @@ use crate::store::database::Query;
 use crate::store::handle::Store;
 use crate::tool_version::ToolVersion;
 
-pub(in crate::store) const LAST: &str = "SELECT s.invocation FROM inv_started s {index inv_started_by_tool}  CROSS JOIN tapes t ON t.invocation = s.invocation
+/// The cross join keeps planners from beginning with the tapes.
+pub(in crate::store) const LAST: &str =
+    "SELECT s.invocation FROM inv_started s {index inv_started_by_tool} CROSS JOIN tapes t
     WHERE s.organization = $1 AND s.tool = $2 AND s.major = $3 AND s.minor = $4 AND s.patch = $5
-        AND t.sealed IS NOT NULL AND t.expires_at > {now} ORDER BY s.started_at DESC LIMIT $6";
+        AND t.invocation = s.invocation AND t.sealed IS NOT NULL AND t.expires_at > {now}
+    ORDER BY s.started_at DESC LIMIT $6";
 
 impl Store {
     /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:

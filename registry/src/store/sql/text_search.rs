@@ -6,29 +6,13 @@ use super::search_columns::scope;
 use super::words::words;
 use crate::account::OrganizationId;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
+use crate::store::database::{Phrase, TextSearch};
 
-/// A search that has words. Each phrase must be in one of the columns.
-pub(in crate::store) struct TextSearch {
-    /// The word of the column `scope`.
-    pub scope: String,
-    pub columns: BTreeSet<&'static str>,
-    pub phrases: Vec<Phrase>,
-}
-
-/// Words that follow each other, separated by spaces.
-pub(in crate::store) struct Phrase {
-    pub words: String,
-    /// Whether the last word is the beginning of a word.
-    pub is_prefix: bool,
-}
-
-impl TextSearch {
-    /// Returns `None` for a text without words. Terms without words are ignored.
-    pub fn of(organization: &OrganizationId, query: &SearchQuery) -> Option<Self> {
-        let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
-        let columns = columns(&query.fields);
-        (!phrases.is_empty()).then(|| Self { scope: scope(organization), columns, phrases })
-    }
+/// Returns what a query searches for; `None` for a text without words. Terms without words are ignored.
+pub(in crate::store) fn text_search(organization: &OrganizationId, query: &SearchQuery) -> Option<TextSearch> {
+    let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
+    let columns = columns(&query.fields);
+    (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases })
 }
 
 fn phrase(term: &SearchTerm) -> Option<Phrase> {

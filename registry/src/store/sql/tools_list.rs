@@ -7,6 +7,7 @@ use super::row::{get, signed, to_list, unsigned};
 use super::tools::{read, select_tools};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
+use crate::invalid_value::refuse_nul;
 use crate::page::Direction::Ascending;
 use crate::page::{Direction, Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
@@ -85,6 +86,7 @@ fn position(row: &Row) -> Result<u64> {
 
 /// Returns the statement that lists tools after the last one of the previous page.
 fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>) -> Result<Statement> {
+    refuse_nul("a filter", filter.tags.iter().flat_map(texts))?;
     let mut statement = Statement::with(organization.as_str());
     statement.push(select_tools!("WHERE t.organization = $1"));
     statement.bind_some(" AND t.tool IN {members ?}", to_list(&filter.ids)?);
@@ -142,6 +144,14 @@ struct WantedTag<'a> {
     key: &'a str,
     compared: &'static str,
     value: Option<&'a str>,
+}
+
+fn texts(filter: &TagFilter) -> impl Iterator<Item = &str> {
+    let value = match &filter.value {
+        TagValue::Any | TagValue::Null => None,
+        TagValue::Equals(value) => Some(value.as_str()),
+    };
+    std::iter::once(filter.key.as_str()).chain(value)
 }
 
 fn wanted(filter: &TagFilter) -> WantedTag<'_> {

@@ -18,7 +18,7 @@ macro_rules! unlink {
     };
 }
 
-const UNLINK_CONVERSATION: &str = unlink!("conversation_id = $2 AND ($5 IS NULL OR interaction_id = $5)");
+const UNLINK_CONVERSATION: &str = unlink!("conversation_id = $2 AND (CAST($5 AS TEXT) IS NULL OR interaction_id = $5)");
 const UNLINK_SIMULATION: &str = unlink!("simulation_run_id = $2");
 
 /// The user who takes runs out of a conversation or a simulation, and the time.

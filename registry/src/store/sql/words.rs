@@ -54,7 +54,7 @@ impl Words {
             self.push(character);
             self.end();
         } else if character.is_alphanumeric() {
-            character.to_lowercase().for_each(|lower| self.push(lower));
+            character.to_lowercase().map(without_final_form).for_each(|lower| self.push(lower));
         } else {
             self.end();
         }
@@ -85,6 +85,11 @@ fn without_accent(character: char) -> char {
         base = letter;
     }
     if base.is_ascii_alphabetic() { base } else { character }
+}
+
+/// Returns the sigma that is not at the end of a word for the one that is: both have the same upper case.
+const fn without_final_form(lower: char) -> char {
+    if lower == 'ς' { 'σ' } else { lower }
 }
 
 /// Whether the character is an accent on the one before it.
@@ -140,6 +145,7 @@ mod tests {
             ("ｶﾞｲﾄﾞ ＡＢＣ", "ガ イ ド abc"),
             ("Zürich ZU\u{308}RICH façade Ångström ế", "zurich zurich facade angstrom e"),
             ("Straße ŁÓDŹ Йод", "straße łodz йод"),
+            ("ΟΔΟΣ οδος", "οδοσ οδοσ"),
             ("한국어 검색", "한국어 검색"),
             ("a\0b", "a b"),
             ("😀 — …", ""),

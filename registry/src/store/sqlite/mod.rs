@@ -5,11 +5,12 @@ mod disk_space;
 mod errors;
 mod fragments;
 mod open;
-#[cfg(test)]
-pub(super) mod plans;
 mod row;
 mod search;
 mod settings;
 mod snapshot;
 
 pub(super) use open::Sqlite;
+
+#[cfg(test)]
+pub(super) mod tests;

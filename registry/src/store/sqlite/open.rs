@@ -14,10 +14,9 @@ use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, Watch};
+use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, TextSearch, Watch};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
-use crate::store::sql::text_search::TextSearch;
 
 /// The number of `synchronous=FULL`.
 const SYNCHRONOUS_FULL: i64 = 2;
@@ -64,6 +63,10 @@ impl Database for Sqlite {
             let pool = pool.connect_with(reader_options(&self.path)).await.map_err(failure)?;
             Ok(Pool::new(Reading(pool)))
         })
+    }
+
+    fn counters(&self, _connections: u32) -> Option<Pool> {
+        None
     }
 
     fn is_shared(&self) -> bool {

@@ -1,7 +1,6 @@
 //! Searches in the query language of FTS5.
 
-use crate::store::database::Statement;
-use crate::store::sql::text_search::{Phrase, TextSearch};
+use crate::store::database::{Phrase, Statement, TextSearch};
 
 /// Adds the condition that a row of the full-text index, `t`, matches a search.
 pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {

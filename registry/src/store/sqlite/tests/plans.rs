@@ -1,29 +1,18 @@
 //! The plans that SQLite makes for statements: the indexes that it reads, and whether it sorts.
 
-use sqlx::{Connection as _, SqliteConnection};
-
-use super::connection::alone;
-use super::open::Sqlite;
+use super::{Sqlite, migrated};
 use crate::account::OrganizationId;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
 use crate::ids::ToolId;
 use crate::page::Direction::{self, Ascending, Descending};
-use crate::store::database::{Connection, Query, Row, Statement, get};
+use crate::store::database::{Query, Row, Statement, get};
 use crate::store::sql::history_list::{add_order, beginning};
 use crate::store::sql::history_order::{LAST, sort_keys};
-use crate::store::sql::migrate::migrate;
-use crate::store::sql::text_search::TextSearch;
+use crate::store::sql::text_search::text_search;
 use crate::store::sql::{record_pages, search, taped_runs};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
-
-/// Creates an in-memory database with the schema and no rows.
-pub(in crate::store) async fn migrated() -> Result<Connection> {
-    let mut connection = alone(SqliteConnection::connect("sqlite::memory:").await.unwrap());
-    migrate(&mut connection, &migrations::SQLITE, &Clock::system()).await?;
-    Ok(connection)
-}
 
 /// Returns the steps of the query plan of a statement.
 async fn plan(query: Query) -> Result<Vec<String>> {
@@ -114,7 +103,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
         fields: Vec::new(),
         filter: InvocationFilter::default(),
     };
-    let search_text = TextSearch::of(&acme(), &query).unwrap();
+    let search_text = text_search(&acme(), &query).unwrap();
     let mut statement: Statement = search::beginning(&Sqlite::new("unused".into(), None), &acme(), &search_text);
     statement.bind(" AND t.rowid < ?", 5_i64);
     statement.push(" ORDER BY t.rowid DESC LIMIT 51");

@@ -1,0 +1,46 @@
+//! The database of an installation.
+
+use std::path::Path;
+
+use super::{Connection, Pool, Running, Statement, TextSearch};
+use crate::clock::Clock;
+
+/// A task that ends with its value.
+pub(in crate::store) struct Watch(pub tokio::task::JoinHandle<()>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The database of an installation.
+pub(in crate::store) trait Database: Send + Sync {
+    /// Opens the connection that writes. Creates the schema, or applies missing migrations.
+    fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
+
+    /// Opens the connection that writes to an existing schema.
+    fn writer(&self) -> Running<'_, Connection>;
+
+    /// Opens connections that read.
+    fn readers(&self, connections: u32) -> Running<'_, Pool>;
+
+    /// Opens connections that count requests: what they commit may be lost in a crash. `None` when no other server counts.
+    fn counters(&self, connections: u32) -> Option<Pool>;
+
+    /// Whether several servers may use the database at the same time.
+    fn is_shared(&self) -> bool;
+
+    /// Calls `changed` after each commit of another server that may change what this one has in memory, and when such calls may
+    /// have been missed. Ends with the returned value.
+    fn watch(&self, changed: Box<dyn Fn() + Send + Sync>) -> Option<Watch>;
+
+    /// Whether this many bytes can be written, as far as can be seen from here.
+    fn has_space(&self, bytes: u64) -> bool;
+
+    /// Copies the database to a new file in one transaction.
+    fn snapshot<'c>(&'c self, path: &'c Path) -> Running<'c, ()>;
+
+    /// Adds the condition that a row of the full-text index, `t`, matches a search.
+    fn matching(&self, statement: &mut Statement, search: &TextSearch);
+}

@@ -1,0 +1,18 @@
+//! A search in the full-text index.
+
+use std::collections::BTreeSet;
+
+/// A search that has words. Each phrase must be in one of the columns.
+pub(in crate::store) struct TextSearch {
+    /// The word of the column `scope`.
+    pub scope: String,
+    pub columns: BTreeSet<&'static str>,
+    pub phrases: Vec<Phrase>,
+}
+
+/// Words that follow each other, separated by spaces.
+pub(in crate::store) struct Phrase {
+    pub words: String,
+    /// Whether the last word is the beginning of a word.
+    pub is_prefix: bool,
+}

@@ -1,0 +1,224 @@
+//! The plans that Postgres makes for lists and searches over a few thousand runs: the indexes that it reads, and whether it
+//! sorts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::{Connection as _, PgConnection};
+
+use crate::account::OrganizationId;
+use crate::clock::{Clock, Timestamp};
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
+use crate::ids::ToolId;
+use crate::page::Direction::{Ascending, Descending};
+use crate::secrets::KeyRing;
+use crate::store::database::{Query, Row, Statement, get};
+use crate::store::sql::filters::{HAS_ENDED, add_filters};
+use crate::store::sql::history_list::{add_order, beginning};
+use crate::store::sql::history_order::{LAST, sort_keys};
+use crate::store::sql::text_search::text_search;
+use crate::store::sql::{insert_records, record_pages, search, taped_runs};
+use crate::store::tests::cluster::Cluster;
+use crate::store::{DatabaseLocation, Store, StoreOptions};
+use crate::variables::SecretValue;
+
+/// Runs of two organisations over six weeks, so that they are in two partitions. The runs of a tool, of a conversation and
+/// with a word are few.
+const RUNS: &str = "
+    INSERT INTO organizations (organization, data_key_id, data_key, created_at)
+        VALUES ('acme', '', '', 0), ('globex', '', '', 0);
+    CREATE TEMPORARY TABLE runs AS SELECT n, lpad(to_hex(1790000000 + n * 600), 8, '0') || lpad(to_hex(n), 16, '0') AS id,
+        CASE WHEN n % 4 = 0 THEN 'globex' ELSE 'acme' END AS organization
+        FROM generate_series(1, 6000) AS n;
+    INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id,
+            mode, input, started_at, boot)
+        SELECT id, organization, lpad(to_hex(n % 50), 24, '0'), 1, 0, 0, 'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}',
+            CASE WHEN n % 3 = 0 THEN 'c' || n % 1000 END, 'regular',
+            '{\"input_parameters\":{\"text\":\"' || repeat('a parameter ', 60) || '\"},\"nonsensitive_user_variables\":{},\"sensitive_user_variables\":{}}',
+            (1790000000 + n * 600) * 1000::bigint, 'boot' FROM runs;
+    INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted, status_events,
+            logs)
+        SELECT id, organization, (1790000000 + n * 600) * 1000::bigint, n % 997, 1, '', 0, '[]',
+            CAST(repeat('a line of the log, ', 60) AS BYTEA) FROM runs WHERE n % 500 <> 1;
+    INSERT INTO inv_open (invocation, organization, boot) SELECT id, organization, 'boot' FROM runs WHERE n % 500 = 1;
+    INSERT INTO inv_text (rowid, scope, output, inputs)
+        SELECT f.sequence, CASE WHEN f.organization = 'acme' THEN 'o61636d65' ELSE 'o676c6f626578' END,
+            'every output has these words and ' || (f.duration_ms * 31 % 1009) || ' words in all some'
+                || f.sequence % 20, 'city'
+        FROM inv_finished f;
+    INSERT INTO tapes (invocation, organization, sealed, size, made_at, expires_at)
+        SELECT id, organization, 'x', 1, 0, 9223372036854775807 FROM runs WHERE n % 500 <> 1;
+    ANALYZE";
+
+struct World {
+    store: Store,
+    /// Tables with their indexes by those of their partitions.
+    parents: BTreeMap<String, String>,
+    /// Partitions without rows, which are read in any way.
+    empty: BTreeSet<String>,
+    _cluster: Cluster,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    async fn new() -> Option<Self> {
+        let cluster = Cluster::start()?;
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::open(folder.path().join("data")).unwrap();
+        let url = cluster.url("postgres");
+        let options = StoreOptions {
+            data: &data,
+            database: DatabaseLocation::Url(SecretValue::new(url.clone())),
+            keys: &KeyRing::load(&data).unwrap(),
+            clock: Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000)),
+            config: Config::for_tests(),
+        };
+        let store = Store::open(options).await.unwrap();
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql(RUNS).execute(&mut connection).await.unwrap();
+        let parents = "SELECT inhrelid::regclass::text, inhparent::regclass::text FROM pg_inherits";
+        let parents = sqlx::query_as(parents).fetch_all(&mut connection).await.unwrap().into_iter().collect();
+        let empty = "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND reltuples <= 0";
+        let empty = sqlx::query_scalar(empty).fetch_all(&mut connection).await.unwrap().into_iter().collect();
+        Some(Self { store, parents, empty, _cluster: cluster, _folder: folder })
+    }
+
+    /// Returns the steps of the plan, with the names of tables and their indexes instead of those of partitions. Without the
+    /// steps that read empty tables.
+    async fn plan(&self, query: Query) -> Vec<String> {
+        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let explained = Query { text: format!("EXPLAIN (COSTS OFF) {}", query.text).into(), ..query };
+        let rows = listing.rows(explained).await.unwrap();
+        let steps = rows.iter().map(|row| get::<&str>(row, "QUERY PLAN").unwrap().trim_start_matches([' ', '-', '>']));
+        let is_filled = |step: &&str| !step.split(' ').any(|word| self.empty.contains(word));
+        let name = |word: &str| self.parents.get(word).cloned().unwrap_or_else(|| word.to_owned());
+        let named = |step: &str| step.split(' ').map(name).collect::<Vec<_>>().join(" ");
+        steps.filter(is_filled).map(named).collect()
+    }
+
+    /// A record in the middle of the history, as the last one of a page.
+    async fn last(&self) -> Row {
+        let mut listing = self.store.listing(&acme()).await.unwrap();
+        listing.row(Query::new(LAST).bind("acme").bind(3001_i64)).await.unwrap().unwrap()
+    }
+
+    async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
+        let keys = sort_keys(filter);
+        let mut statement = beginning(&acme(), filter, &keys).unwrap();
+        let mut listing = self.store.listing(&acme()).await.unwrap();
+        add_filters(&mut statement, &mut listing, (&acme(), filter)).await.unwrap();
+        add_order(&mut statement, &keys, last).unwrap();
+        statement.bind(" LIMIT ?", 51_i64);
+        statement.query()
+    }
+
+    fn search(&self, text: &str) -> Query {
+        let query = SearchQuery {
+            text: SearchText::parse(text).unwrap(),
+            fields: Vec::new(),
+            filter: InvocationFilter::default(),
+        };
+        let found = text_search(&acme(), &query).unwrap();
+        let mut statement: Statement = search::beginning(&*self.store.0.database, &acme(), &found);
+        statement.bind(" AND t.rowid < ?", i64::MAX);
+        statement.push(HAS_ENDED);
+        statement.push(" ORDER BY t.rowid DESC LIMIT 51");
+        statement.query()
+    }
+}
+
+fn acme() -> OrganizationId {
+    OrganizationId::parse("acme").unwrap()
+}
+
+/// Fails when the plan does not read the index, or reads all rows of a table of the history.
+#[track_caller]
+fn assert_reads(steps: &[String], index: &str) {
+    let reads_index =
+        |step: &String| step.contains(&format!(" using {index} on ")) || step.ends_with(&format!(" on {index}"));
+    assert!(steps.iter().any(reads_index), "{index} is not read:\n{}", steps.join("\n"));
+    let is_whole = |step: &String| step.starts_with("Seq Scan on inv_") && !step.starts_with("Seq Scan on inv_open");
+    assert!(!steps.iter().any(is_whole), "a whole table is read:\n{}", steps.join("\n"));
+}
+
+/// Whether all rows are sorted, not only those with the same value of the first key.
+fn sorts(steps: &[String]) -> bool {
+    steps.iter().any(|step| step == "Sort")
+}
+
+#[tokio::test]
+async fn lists_are_read_from_the_expected_index() {
+    let Some(world) = World::new().await else { return };
+    let any = InvocationFilter::default;
+    let tool = ToolSelection { tool: ToolId::parse("000000000000000000000007").unwrap(), versions: None };
+    let by = |sort, direction| InvocationFilter { sort: vec![(sort, direction)], ..any() };
+    let (by_age, by_duration) = ("inv_started_by_age", "inv_finished_by_duration");
+    for (filter, index, is_sorted) in [
+        (any(), by_age, false),
+        (InvocationFilter { states: RunStates::All, ..any() }, by_age, false),
+        (by(InvocationSort::CreatedAt, Ascending), by_age, false),
+        (by(InvocationSort::DurationMs, Descending), by_duration, false),
+        (by(InvocationSort::DurationMs, Ascending), by_duration, false),
+        (InvocationFilter { tools: vec![tool], ..any() }, "inv_started_by_tool", false),
+        (InvocationFilter { conversation_ids: vec!["c7".into()], ..any() }, "inv_started_by_conversation", true),
+        (InvocationFilter { states: RunStates::Running, ..any() }, "inv_started_pkey", true),
+    ] {
+        let first = world.plan(world.list(&filter, None).await).await;
+        assert_reads(&first, index);
+        assert_eq!(sorts(&first), is_sorted, "{}", first.join("\n"));
+        let next = world.plan(world.list(&filter, Some(&world.last().await)).await).await;
+        assert_reads(&next, index);
+    }
+}
+
+/// The condition of the next page is one of the index, so that the records of earlier pages are not read.
+#[tokio::test]
+async fn a_later_page_is_found_by_its_beginning() {
+    let Some(world) = World::new().await else { return };
+    let last = world.last().await;
+    let steps = world.plan(world.list(&InvocationFilter::default(), Some(&last)).await).await;
+    let is_bounded = |step: &String| step.starts_with("Index Cond:") && step.contains("started_at <=");
+    assert!(steps.iter().any(is_bounded), "{}", steps.join("\n"));
+}
+
+#[tokio::test]
+async fn rare_words_are_found_by_the_full_text_index() {
+    let Some(world) = World::new().await else { return };
+    for text in ["500", "50*", "500 words", "absent", "and.500.words", "absent words", "some7"] {
+        let steps = world.plan(world.search(text)).await;
+        assert_reads(&steps, "inv_text_words");
+        assert_reads(&steps, "inv_finished_by_sequence");
+    }
+}
+
+/// Most records have the word, so that a page of them is found sooner without the index.
+#[tokio::test]
+async fn frequent_words_are_looked_for_in_the_last_records() {
+    let Some(world) = World::new().await else { return };
+    let steps = world.plan(world.search("words")).await;
+    assert_reads(&steps, "inv_finished_by_sequence");
+    assert_reads(&steps, "inv_text_pkey");
+    assert!(!sorts(&steps), "{}", steps.join("\n"));
+}
+
+#[tokio::test]
+async fn records_are_found_by_their_ids() {
+    let Some(world) = World::new().await else { return };
+    let id = "6ab13d50000000000000000000000001";
+    let whole = Query::new(record_pages::WHOLE).bind("acme").bind(format!(r#"["{id}"]"#));
+    assert_reads(&world.plan(whole).await, "inv_started_pkey");
+    let ends = format!(r#"[{{"organization":"acme","invocation":"{id}"}}]"#);
+    let steps = world.plan(Query::new(insert_records::RUNNING).bind(ends)).await;
+    assert_reads(&steps, "inv_started_pkey");
+    assert_reads(&steps, "inv_finished_pkey");
+}
+
+#[tokio::test]
+async fn runs_with_tapes_are_read_newest_first() {
+    let Some(world) = World::new().await else { return };
+    let query = Query::new(taped_runs::LAST).bind("acme").bind("000000000000000000000007");
+    let steps = world.plan(query.bind(1_i64).bind(0_i64).bind(0_i64).bind(10_i64)).await;
+    assert_reads(&steps, "inv_started_by_tool");
+    assert!(!sorts(&steps), "{}", steps.join("\n"));
+}

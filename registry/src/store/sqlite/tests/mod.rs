@@ -1,0 +1,44 @@
+//! Tests of the statements on SQLite.
+
+mod plans;
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnection};
+
+use super::Sqlite;
+use super::connection::alone;
+use super::fragments::fragment;
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::store::database::{Connection, Database, expanded};
+use crate::store::sql::migrate::migrate;
+
+/// Creates an in-memory database with the schema and no rows.
+pub(in crate::store) async fn migrated() -> Result<Connection> {
+    let mut connection = alone(SqliteConnection::connect("sqlite::memory:").await.unwrap());
+    migrate(&mut connection, &migrations::SQLITE, &Clock::system()).await?;
+    Ok(connection)
+}
+
+/// A database that prepares statements and runs none.
+pub(in crate::store) struct Preparer {
+    connection: SqliteConnection,
+    _folder: tempfile::TempDir,
+}
+
+impl Preparer {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lathe.db");
+        Sqlite::new(path.clone(), None).create(&Clock::system()).await.unwrap().close().await;
+        let connection = SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap();
+        Self { connection, _folder: folder }
+    }
+
+    pub async fn prepare(&mut self, text: &str) -> Result<(), sqlx::Error> {
+        let expanded = expanded(text.to_owned().into(), fragment);
+        for statement in expanded.split(';') {
+            self.connection.prepare(AssertSqlSafe(statement).into_sql_str()).await?;
+        }
+        Ok(())
+    }
+}
