@@ -38,11 +38,11 @@ fn a_revoked_key_is_refused_everywhere() {
     let team = nodes.team();
     for attempt in 0..5 {
         let bob = team.joined_by(&format!("bob{attempt}"), "admin");
-        nodes.request(1, &bob, ("GET", "/me")).send().expect(200);
+        nodes.request(1, &bob, ("GET", "/user/me")).send().expect(200);
         team.delete(&format!("/api_key/{}", bob.api_key_id)).expect(204);
         let revoked = Instant::now();
         eventually("the refusal at the other server", || {
-            (nodes.request(1, &bob, ("GET", "/me")).send().status == 401).then_some(())
+            (nodes.request(1, &bob, ("GET", "/user/me")).send().status == 401).then_some(())
         });
         println!("a revoked key was refused at another server after {:?}", revoked.elapsed());
     }
@@ -53,7 +53,7 @@ fn a_revoked_key_is_refused_everywhere() {
 fn an_idempotency_key_holds_at_all_servers() {
     let Some(nodes) = Nodes::start(2) else { return };
     let team = nodes.team();
-    let tool = team.tool("count").body("import random\n            return str(random.random())").published();
+    let tool = team.tool("count").body("import random\nreturn str(random.random())").published();
     let path = format!("/tool/{}{INVOKE}", tool.id());
     let ask = |server: usize| {
         let request = nodes.request(server, &team, ("POST", &path)).header("idempotency-key", "once");
@@ -82,4 +82,19 @@ fn a_run_is_cancelled_at_another_server() {
         call.join().expect("an answer")
     });
     assert_eq!(ended["invocation_results"][0]["exception_type"], "cancelled");
+}
+
+/// The limit of a minute is one for both servers together.
+#[test]
+fn a_rate_limit_holds_over_all_servers() {
+    let arguments = ["--rate-limits", "contract"].map(str::to_owned).to_vec();
+    let Some(nodes) = Nodes::start_with(2, &Options { arguments, ..Options::default() }) else { return };
+    let team = nodes.team();
+    let ask = |call: usize| nodes.request(call % 2, &team, ("GET", "/tool/")).send();
+    let answers: Vec<_> = (0..60).map(ask).collect();
+    let admitted = answers.iter().filter(|answer| answer.status == 200).count();
+    let limit = answers[0].headers["x-ratelimit-limit"].to_str().expect("a number").parse::<usize>().expect("a number");
+    assert!((limit..=limit + 2).contains(&admitted), "{admitted} of {limit}");
+    assert_eq!(answers[59].status, 429);
+    assert!(answers[59].headers.contains_key("retry-after"));
 }

@@ -38,7 +38,7 @@ fn a_database_that_crashes_loses_and_doubles_nothing() {
     let list = nodes.request(0, &team, ("GET", "/tool/invocation")).query(&[("limit", "100")]).send().expect(200);
     let recorded: Vec<_> = list["tool_invocations"].as_array().expect("a list").iter().collect();
     for number in &acknowledged {
-        let of_number = |record: &&&serde_json::Value| record["inputs"]["input_parameters"]["number"] == **number;
+        let of_number = |record: &&&serde_json::Value| record["inputs"]["number"] == **number;
         assert_eq!(recorded.iter().filter(of_number).count(), 1, "{number}");
     }
 }

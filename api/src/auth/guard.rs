@@ -41,7 +41,7 @@ impl Guard {
         let asked = AuthRequest::read(&mut parts, self.kind).await;
         let checked = self.access.check(&asked).await;
         let address = Peer::of(&parts.extensions);
-        self.count_key(&asked, KeyCheck::new(address, &checked))?;
+        self.count_key(&asked, KeyCheck::new(address, &checked)).await?;
         let principal = Principal { address, ..checked? };
         if let Some(identity) = parts.extensions.get::<RequestIdentity>() {
             identity.set(&principal);
@@ -58,10 +58,10 @@ impl Guard {
         Ok(Request::from_parts(parts, body))
     }
 
-    fn count_key(&self, asked: &AuthRequest, check: KeyCheck) -> Result<(), Error> {
+    async fn count_key(&self, asked: &AuthRequest, check: KeyCheck) -> Result<(), Error> {
         let (Some(limit), Some(credentials)) = (&self.key_limit, &asked.credentials) else { return Ok(()) };
         let organization = asked.organization.as_deref().unwrap_or_default();
         let Some(key) = credentials.key() else { return Ok(()) };
-        limit.count([organization, credentials.user(organization), key.as_str()], check)
+        limit.count([organization, credentials.user(organization), key.as_str()], check).await
     }
 }

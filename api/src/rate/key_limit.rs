@@ -40,12 +40,12 @@ impl KeyLimit {
     ///
     /// # Errors
     /// [`Error::RateLimited`] beyond the limit of signing in, also for a right key.
-    pub(crate) fn count(&self, [organization, user, key]: [&str; 3], check: KeyCheck) -> Result<(), Error> {
+    pub(crate) async fn count(&self, [organization, user, key]: [&str; 3], check: KeyCheck) -> Result<(), Error> {
         let known = Key::named(Self::OPERATION, [organization, key], check.peer);
         if check.is_right && self.right.has(&known) {
             return Ok(());
         }
-        self.sign_in.count_sign_in([organization, user], check.peer)?;
+        self.sign_in.count_sign_in([organization, user], check.peer).await?;
         if check.is_right {
             self.right.add(&known);
         }

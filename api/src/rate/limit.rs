@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use governor::Quota;
 use governor::clock::Clock;
 use governor::nanos::Nanos;
+use registry::{CountedRequest, Store};
 
 use super::clock::MonotonicClock;
 use super::limits::RateLimits;
@@ -35,6 +36,8 @@ const MILLISECONDS_PER_SECOND: u64 = 1_000;
 pub(crate) struct LimitFactory {
     limits: RateLimits,
     system: registry::Clock,
+    /// Counts together with other servers.
+    store: Option<Store>,
     clock: MonotonicClock,
     callers: Usage,
     sign_ins: Usage,
@@ -46,6 +49,7 @@ pub(crate) struct Limit {
     operation: &'static str,
     quota: Quota,
     system: registry::Clock,
+    store: Option<Store>,
     callers: Counter,
     sign_ins: Counter,
 }
@@ -68,10 +72,10 @@ struct Verdict {
 }
 
 impl LimitFactory {
-    pub(crate) fn new(limits: RateLimits, system: registry::Clock) -> Self {
+    pub(crate) fn new(limits: RateLimits, system: registry::Clock, store: Option<Store>) -> Self {
         let clock = MonotonicClock::new(system.clone());
         let [callers, sign_ins, keys] = [(); 3].map(|()| Usage::new(clock.clone()));
-        Self { limits, system, clock, callers, sign_ins, keys }
+        Self { limits, system, store, clock, callers, sign_ins, keys }
     }
 
     /// Returns a counter of the API keys that were right in the last minute. All share one table.
@@ -85,7 +89,8 @@ impl LimitFactory {
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
         let counter = |usage: &Usage| Counter::new(usage, quota, self.clock.clone());
         let (callers, sign_ins) = (counter(&self.callers), counter(&self.sign_ins));
-        Some(Limit { operation, quota, system: self.system.clone(), callers, sign_ins })
+        let (system, store) = (self.system.clone(), self.store.clone());
+        Some(Limit { operation, quota, system, store, callers, sign_ins })
     }
 }
 
@@ -112,19 +117,43 @@ impl Limit {
 
     async fn verdict(&self, parts: &mut Parts) -> Verdict {
         if let Some(Caller(principal)) = parts.extensions.get() {
-            return self.count(&self.callers, &Key::of(self.operation, principal));
+            return self.count_everywhere(&self.callers, &Key::of(self.operation, principal)).await;
         }
         let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
         let peer = Peer::of(&parts.extensions);
-        self.count(&self.sign_ins, &Key::named(self.operation, [&organization, named_user(&parts.headers)], peer))
+        let key = Key::named(self.operation, [&organization, named_user(&parts.headers)], peer);
+        self.count_everywhere(&self.sign_ins, &key).await
     }
 
     /// Counts a sign-in under names that are not checked yet. Refuses it beyond the limit.
-    pub(super) fn count_sign_in(&self, names: [&str; 2], peer: Option<IpAddr>) -> Result<(), Error> {
-        let verdict = self.count(&self.sign_ins, &Key::named(self.operation, names, peer));
+    pub(super) async fn count_sign_in(&self, names: [&str; 2], peer: Option<IpAddr>) -> Result<(), Error> {
+        let key = Key::named(self.operation, names, peer);
+        let verdict = self.count_everywhere(&self.sign_ins, &key).await;
         let Some(retry_after) = verdict.retry_after else { return Ok(()) };
         metrics::rate_limited(self.operation);
         Err(Error::RateLimited { per_minute: self.per_minute(), retry_after })
+    }
+
+    /// Counts a request here, and with the other servers of the database unless it is refused here.
+    async fn count_everywhere(&self, counter: &Counter, key: &Key) -> Verdict {
+        let verdict = self.count(counter, key);
+        let Some(store) = self.store.as_ref().filter(|_| verdict.retry_after.is_none()) else { return verdict };
+        match store.count_request(&key.name(), self.per_minute()).await {
+            Ok(Some(counted)) => self.verdict_of(counted),
+            Ok(None) => verdict,
+            Err(error) => {
+                tracing::warn!(operation = self.operation, %error, "a request is counted by this server alone");
+                verdict
+            }
+        }
+    }
+
+    fn verdict_of(&self, CountedRequest { is_admitted, restored_in }: CountedRequest) -> Verdict {
+        let (interval, minute) = (self.quota.replenish_interval(), Duration::from_mins(1));
+        let used = restored_in.as_nanos().div_ceil(interval.as_nanos().max(1));
+        let remaining = self.per_minute().saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
+        let wait = (restored_in + interval).saturating_sub(minute);
+        Verdict { remaining, restored_in, retry_after: (!is_admitted).then_some(wait) }
     }
 
     fn count(&self, counter: &Counter, key: &Key) -> Verdict {
@@ -191,7 +220,7 @@ mod tests {
         const OPERATION: &str = "invoke-tool-version";
         let system = registry::Clock::fixed(Timestamp::from_milliseconds(1_000_000));
         let limits = RateLimits::off().with(OPERATION, 2).unwrap();
-        let limit = LimitFactory::new(limits, system.clone()).limit(OPERATION).unwrap();
+        let limit = LimitFactory::new(limits, system.clone(), None).limit(OPERATION).unwrap();
         let key = Key::named(OPERATION, ["acme", "ada"], None);
         let check = |after_ms, is_admitted, remaining, reset| {
             system.advance(Duration::from_millis(after_ms));

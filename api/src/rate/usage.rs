@@ -37,6 +37,13 @@ impl Key {
         Self { operation, organization, user, peer: None }
     }
 
+    /// The key as a text, for the database that counts with other servers.
+    pub(super) fn name(&self) -> String {
+        let Self { operation, organization, user, peer } = self;
+        let peer = peer.map_or_else(String::new, |peer| peer.to_string());
+        serde_json::json!([operation, organization, user, peer]).to_string()
+    }
+
     pub(super) fn named(operation: &'static str, names: [&str; 2], peer: Option<IpAddr>) -> Self {
         /// The longest id of an organisation or a user.
         const CHARACTERS_MAX: usize = 128;

@@ -35,7 +35,7 @@ pub enum RouteRefused {
 /// Builds the router of the whole API.
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
-    let limits = LimitFactory::new(app.config().rate_limits.clone(), app.clock().clone());
+    let limits = LimitFactory::new(app.config().rate_limits.clone(), app.clock().clone(), Some(app.store().clone()));
     let key_limit = KeyLimit::new(&limits).map(Arc::new);
     let mut router = Router::new();
     for route in table {

@@ -1,5 +1,5 @@
 //! Hourly deletion of expired recordings of runs, of expired recorded responses, of the temporary files of killed
-//! publications, and of git objects that no ref reaches.
+//! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months.
 
 use std::time::Duration;
 
@@ -14,7 +14,11 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
     let mut hours = tokio::time::interval(PERIOD);
     loop {
         hours.tick().await;
+        if let Err(error) = store.prepare().await {
+            tracing::error!(%error, "the database cannot be prepared for the next months");
+        }
         log_sweep("tapes", store.delete_expired_tapes().await);
+        log_sweep("counts of requests", store.delete_restored_counts().await);
         log_sweep("recorded answers", store.delete_expired_answers().await);
         log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
     }

@@ -61,6 +61,11 @@ impl Store {
         &self.0.boot
     }
 
+    /// Prepares the database for the next months.
+    pub async fn prepare(&self) -> Result<()> {
+        self.0.database.prepare(&self.0.clock).await
+    }
+
     /// Whether several servers may use the database at the same time.
     pub fn is_shared(&self) -> bool {
         self.0.database.is_shared()

@@ -48,6 +48,7 @@ fn described(operation: OperationDoc) -> OperationDoc {
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
         .errors(404, &["version_deprecated"])
+        .errors(409, &["invocation_already_finished"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["overloaded"])
         .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");

@@ -19,6 +19,9 @@ pub(in crate::store) trait Database: Send + Sync {
     /// Opens the connection that writes. Creates the schema, or applies missing migrations.
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
 
+    /// Prepares the schema for the next months.
+    fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()>;
+
     /// Opens the connection that writes to an existing schema.
     fn writer(&self) -> Running<'_, Connection>;
 

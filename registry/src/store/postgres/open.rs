@@ -52,6 +52,15 @@ impl Database for Postgres {
         })
     }
 
+    fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()> {
+        Box::pin(async {
+            let mut connection = self.connect(self.options.clone()).await?;
+            let created = create_months(&mut connection, clock.now()).await;
+            connection.close().await;
+            created
+        })
+    }
+
     fn writer(&self) -> Running<'_, Connection> {
         Box::pin(self.connect(writing(self.options.clone())))
     }

@@ -49,6 +49,10 @@ impl Database for Sqlite {
         })
     }
 
+    fn prepare<'c>(&'c self, _clock: &'c Clock) -> Running<'c, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     fn writer(&self) -> Running<'_, Connection> {
         Box::pin(async {
             let connection = writer_options(&self.path, self.bytes_max).connect().await;
