@@ -60,6 +60,10 @@ impl World {
     /// Opens the same data as another start of the process. The old store is dropped without closing, like a crash.
     pub async fn restart(&mut self) {
         self.clock.advance(Duration::from_secs(1));
+        if database::is_server() {
+            // So long ago that other servers notice.
+            database::execute(self, "UPDATE nodes SET seen_at = 0").await.unwrap();
+        }
         self.store = Store::open_locked(&self.lock, self.options()).await.unwrap();
     }
 

@@ -24,6 +24,8 @@ const ACQUIRE: &str = "INSERT INTO tool_leases (organization, tool, fence, opera
 const HELD_SINCE: &str = "SELECT since FROM tool_leases
     WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL AND expires_at > {now}";
 
+const LIVE_TOOL: &str = "SELECT tool FROM tools WHERE organization = $1 AND tool = $2 AND deprecated = 0";
+
 const RENEW: &str = "UPDATE tool_leases SET expires_at = {now} + $4
     WHERE organization = $1 AND tool = $2 AND fence = $3 AND operation IS NOT NULL";
 
@@ -124,10 +126,16 @@ async fn start_build(connection: &mut Connection, lease: &Lease, boot: &BootId) 
     Ok(())
 }
 
-/// Returns why the lease was refused: another publication holds it, or the tool does not exist.
+/// Returns why the lease was refused: another publication holds it, or held it a moment ago, or the tool does not exist.
 async fn refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
-    let busy = busy(connection, tool_of(asked)).await?;
-    Ok(busy.map_or(Error::NotFound { what: "tool" }, Error::from))
+    if let Some(busy) = busy(connection, tool_of(asked)).await? {
+        return Ok(busy.into());
+    }
+    let query = Query::new(LIVE_TOOL).bind(asked.organization.as_str()).bind(asked.tool.as_str());
+    Ok(match query.fetch_optional(connection).await? {
+        Some(_) => Busy { since: asked.acquired_at }.into(),
+        None => Error::NotFound { what: "tool" },
+    })
 }
 
 async fn busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
