@@ -4,7 +4,8 @@
 pub(super) type StatusAndCodes = (u16, &'static [&'static str]);
 
 /// Codes that every operation on the database can return.
-pub(crate) const STORE_CODES: &[&str] = &["shutting_down", "storage_failing", "database_busy", "store_closed"];
+pub(crate) const STORE_CODES: &[&str] =
+    &["shutting_down", "storage_failing", "database_busy", "database_unavailable", "store_closed"];
 
 /// Codes with which a build is refused for now.
 pub(crate) const BUILD_CODES: &[&str] = &["overloaded", "no_build_worker", "build_worker_lost"];
