@@ -28,6 +28,10 @@ pub struct Options {
     pub has_own_cache: bool,
     /// `ulimit -S -f` of the server and its children: the largest file in KiB.
     pub file_kib_max: Option<u64>,
+    /// URL of a Postgres database.
+    pub database: Option<String>,
+    /// The directory of another server's artifacts, used instead of an own one.
+    pub artifacts: Option<PathBuf>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
 }
@@ -84,6 +88,9 @@ impl Server {
         let directory = Arc::new(TempDir::new().expect("a directory"));
         let data = directory.path().join("data");
         seed::plant_keys(&data);
+        if let Some(artifacts) = &options.artifacts {
+            std::os::unix::fs::symlink(artifacts, data.join("artifacts")).expect("a link");
+        }
         if let Some(image) = image.filter(|_| options.has_own_cache) {
             seed::copy_code(&image, &own_cache(&data));
         }
@@ -151,6 +158,11 @@ impl Server {
     /// Returns the file of the bundler that servers of these tests downloaded.
     pub fn bundler(&self) -> PathBuf {
         seed::bundler().expect("a bundler in the cache")
+    }
+
+    /// The URL of the database, if it is a server.
+    pub fn database(&self) -> Option<&str> {
+        self.options.database.as_deref()
     }
 
     pub fn data(&self) -> &Path {
@@ -262,6 +274,9 @@ fn command(data: &Path, options: &Options) -> Command {
     };
     let cache = if options.has_own_cache { own_cache(data) } else { seed::cache() };
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).arg("--cache").arg(cache);
+    if let Some(url) = &options.database {
+        command.args(["--database", url]);
+    }
     if let Some(index) = &options.python_index {
         command.args(["--python-index", index]);
     }

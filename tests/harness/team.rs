@@ -35,7 +35,9 @@ impl Team {
         let organization = format!("team{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let data = server.data().to_str().expect("UTF-8");
         let lathe = Lathe { home, directory: home };
-        let key = lathe.json(&["org", "create", &organization, "--user", "ada", "--data", data]);
+        let database = server.database().map_or(Vec::new(), |url| vec!["--database", url]);
+        let key =
+            lathe.json(&[&["org", "create", &organization, "--user", "ada", "--data", data], &database[..]].concat());
         let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
         assert_eq!(text("organization"), organization);
         Self::with_key(server, organization, &key, directory)
