@@ -126,15 +126,19 @@ impl Client {
         due.into_iter().filter_map(|unsettled| self.repeat(stage, unsettled)).collect()
     }
 
-    fn repeat(&mut self, stage: &Stage, Unsettled { number, action, .. }: Unsettled) -> Option<Outcome> {
+    fn repeat(&mut self, stage: &Stage, unsettled: Unsettled) -> Option<Outcome> {
+        let Unsettled { number, action, since } = unsettled;
         // Another commit would be published now.
         if matches!(&action.what, What::Publish { commit } if *commit != self.tip) {
             return None;
         }
-        let node = self.target(stage, &action.what)?;
+        let Some(node) = self.target(stage, &action.what) else {
+            self.unsettled.push(Unsettled { number, action, since });
+            return None;
+        };
         stage.ledger.repeat(number, &action);
         let outcome = self.attempt(stage, Attempt { number, action, node });
-        assert!(outcome.is_some(), "the connection to a restarted server ended");
+        assert!(outcome.is_some() || stage.is_killed(node), "the connection to a restarted server ended");
         outcome
     }
 

@@ -12,8 +12,10 @@ use super::ledger::Ledger;
 
 /// Time in which the other servers close what a dead one left, and an outage of the database is over for all.
 pub const TAKEOVER_MAX: Duration = Duration::from_secs(15);
-/// Codes of refusals because of work that is still open: of a dead server, or interrupted by an outage of the database.
-const OPEN_WORK: [&str; 3] = ["operation_in_progress", "operation_interrupted", "request_in_progress"];
+/// Codes of refusals because of work that is still open: of a dead server, or from before an outage of the database.
+const OPEN_WORK: [&str; 2] = ["operation_in_progress", "request_in_progress"];
+/// The code of a repeated call whose first attempt was cut off with its server.
+const INTERRUPTED: &str = "operation_interrupted";
 /// Longest call, whatever happens to the database meanwhile. The end of a run is tried for 30 s.
 const CALL_MAX: Duration = Duration::from_secs(45);
 
@@ -123,7 +125,8 @@ impl Stage {
         let lately = began.checked_sub(TAKEOVER_MAX).unwrap_or(began);
         let has_died = self.trouble.lock().death.is_some_and(|at| at > lately);
         match status {
-            503 => self.was_away(began) || (OPEN_WORK.contains(&code.as_str()) && has_died),
+            503 => self.was_away(began),
+            409 if code == INTERRUPTED => true,
             409 => OPEN_WORK.contains(&code.as_str()) && (has_died || self.was_away(lately)),
             _ => false,
         }
