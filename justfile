@@ -87,7 +87,11 @@ attack:
 
 # Kills a server at random instants under work, and at each step; compares what it acknowledged with what it has
 kill kills='200':
-    LATHE_KILLS={{ kills }} cargo test --workspace --test it kill:: -- --nocapture --test-threads 1
+    LATHE_KILLS={{ kills }} LATHE_KILLS_DATABASE=sqlite cargo test --workspace --test it kill:: -- --nocapture --test-threads 1
+
+# Kills two servers of one Postgres database and the database itself (needs Debian's `postgresql`)
+kill-postgres kills='200':
+    LATHE_KILLS={{ kills }} LATHE_KILLS_DATABASE=postgres cargo test --workspace --test it kill::nodes -- --nocapture
 
 # Fuzzes each parser of authors' bytes
 fuzz seconds='60':

@@ -1,12 +1,14 @@
 //! Kills at random instants. Clients publish, push, invoke and change variables; the server is killed and started again
 //! on the same data, and a ledger of what was acknowledged is compared with what the server and its database have.
 //!
-//! `LATHE_KILLS` is the number of kills. A run prints its seed, and `LATHE_KILL_SEED` repeats its actions and instants.
+//! `LATHE_KILLS` is the number of kills, `LATHE_KILLS_DATABASE` one of `sqlite` and `postgres`, both by default. A run prints its seed, and `LATHE_KILL_SEED` repeats its actions and instants.
 //! The kernel still schedules clients and server differently, so that a failure may take several runs.
 
 mod action;
 mod answers;
 mod client;
+#[path = "../registry/tests/store/cluster.rs"]
+mod cluster;
 mod damage;
 mod database;
 mod evidence;
@@ -15,11 +17,14 @@ mod findings;
 mod interposer;
 mod ledger;
 mod moments;
+mod nodes;
+mod proxy;
 mod records;
 mod repository;
 mod run;
 mod stage;
 mod steps;
+mod strike;
 mod tally;
 mod values;
 mod versions;
@@ -37,11 +42,14 @@ const DEEP_COMPARISONS: u64 = 50;
 
 #[test]
 fn kills_lose_and_double_nothing() {
+    if std::env::var("LATHE_KILLS_DATABASE").is_ok_and(|database| database != "sqlite") {
+        return;
+    }
     let kills = number("LATHE_KILLS").unwrap_or(KILLS);
     let seed = number("LATHE_KILL_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("LATHE_KILL_SEED={seed} LATHE_KILLS={kills}");
-    let options = Options::default();
-    let mut run = Run::new(Setting { name: "kills", seed, clients: CLIENTS, options, is_faulty: false });
+    let servers = vec![Options::default()];
+    let mut run = Run::new(Setting { name: "kills", seed, clients: CLIENTS, servers, is_faulty: false });
     let mut rng = Rng::with_seed(seed);
     let mut cycle = 0;
     while run.tally.count() < kills {

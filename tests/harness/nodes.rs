@@ -24,7 +24,7 @@ impl Nodes {
         let (database, bucket) = (Cluster::start()?, Bucket::create()?);
         let mut options = options.clone();
         options.arguments.extend(["--storage".to_owned(), bucket.url()]);
-        options.environment.push(("LATHE_DATABASE".to_owned(), database.url("postgres")));
+        options.database = Some(database.url("postgres"));
         options.environment.extend(bucket.variables());
         let servers = (0..count).map(|_| Server::private(&options)).collect();
         Some(Self { servers, database, _bucket: bucket })

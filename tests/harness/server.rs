@@ -30,6 +30,10 @@ pub struct Options {
     pub file_kib_max: Option<u64>,
     /// The address, for a server that is started again on it.
     pub listen: Option<String>,
+    /// URL of a Postgres database.
+    pub database: Option<String>,
+    /// The directory of another server's artifacts, used instead of an own one.
+    pub artifacts: Option<PathBuf>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
 }
@@ -86,6 +90,9 @@ impl Server {
         let directory = Arc::new(TempDir::new().expect("a directory"));
         let data = directory.path().join("data");
         seed::plant_keys(&data);
+        if let Some(artifacts) = &options.artifacts {
+            std::os::unix::fs::symlink(artifacts, data.join("artifacts")).expect("a link");
+        }
         if let Some(image) = image.filter(|_| options.has_own_cache) {
             seed::copy_code(&image, &own_cache(&data));
         }
@@ -155,10 +162,9 @@ impl Server {
         seed::bundler().expect("a bundler in the cache")
     }
 
-    /// The URL of the database, unless it is in the data directory.
+    /// The URL of the database, if it is a server.
     pub fn database(&self) -> Option<&str> {
-        let named = self.options.environment.iter().find(|(name, _)| name == "LATHE_DATABASE");
-        named.map(|(_, url)| url.as_str())
+        self.options.database.as_deref()
     }
 
     pub fn data(&self) -> &Path {
@@ -271,6 +277,9 @@ fn command(data: &Path, options: &Options) -> Command {
     let cache = if options.has_own_cache { own_cache(data) } else { seed::cache() };
     let listen = options.listen.as_deref().unwrap_or("127.0.0.1:0");
     command.args(["serve", "--listen", listen, "--data"]).arg(data).arg("--cache").arg(cache);
+    if let Some(url) = &options.database {
+        command.args(["--database", url]);
+    }
     if let Some(index) = &options.python_index {
         command.args(["--python-index", index]);
     }

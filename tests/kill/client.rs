@@ -1,11 +1,15 @@
 //! A client with its own user, tool, branch and clone. It sends one action after the other.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use fastrand::Rng;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::action::{ANY, Action, Kind, MIX, Outcome, RunEnd, What};
-use super::stage::Stage;
-use crate::harness::{Answer, Request, Team, input};
+use super::stage::{Stage, TAKEOVER_MAX};
+use crate::harness::{Answer, Request, Server, Team, input};
 
 /// The variable that the outputs contain.
 const VARIABLE: &str = "VALUE";
@@ -14,10 +18,17 @@ const DEPRECATIONS: u8 = 3;
 const INPUTS_MAX: usize = 3;
 /// One call of four has runs that sleep.
 const WAITS_MS: [u64; 4] = [0, 0, 0, 200];
+/// One call of four goes to another server than the client's own.
+const OTHER_SERVER: f64 = 0.25;
+/// Time between two attempts to find a server.
+const PAUSE: Duration = Duration::from_millis(10);
 
 pub struct Client {
     pub team: Team,
     pub tool: String,
+    /// The servers. Pushes and publications go to the client's own, which has the repository.
+    pub servers: Vec<Arc<Server>>,
+    pub home: usize,
     name: String,
     branch: String,
     rng: Rng,
@@ -28,26 +39,42 @@ pub struct Client {
     tip: String,
     /// Live versions, the highest last.
     live: Vec<String>,
-    /// An action that was cut off and will be sent again.
-    unsettled: Option<(u64, Action)>,
+    /// Actions that were cut off and will be sent again.
+    unsettled: Vec<Unsettled>,
     /// The last call with a key, and its runs.
     answered: Option<(u64, Action, Vec<RunEnd>)>,
 }
 
+struct Unsettled {
+    number: u64,
+    action: Action,
+    since: Instant,
+}
+
+/// A client that will join a team.
+pub struct NewClient<'a> {
+    pub number: u64,
+    pub seed: u64,
+    pub servers: &'a [Arc<Server>],
+}
+
 impl Client {
     /// Joins the team, and publishes a first version.
-    pub fn join(founder: &Team, stage: &Stage, (number, seed): (u64, u64)) -> Self {
+    pub fn join(founder: &Team, stage: &Stage, new: &NewClient<'_>) -> Self {
+        let NewClient { number, seed, servers } = *new;
         let name = format!("client{number}");
-        let team = founder.joined_by(&name, "admin");
+        let mut team = founder.joined_by(&name, "admin");
+        let home = usize::try_from(number).expect("a number") % servers.len();
+        team.server = servers[home].clone();
         let branch = format!("releases/{name}");
         let tool = team.tool(&name);
         tool.set_variables(&[(VARIABLE, "first", false)]);
         let tool = tool.id().to_owned();
         let rng = Rng::with_seed(seed.wrapping_add(number));
         let (deck, live) = (Vec::new(), Vec::new());
-        let (unsettled, answered) = (None, None);
+        let (unsettled, answered, tip, servers) = (Vec::new(), None, String::new(), servers.to_vec());
         let mut client =
-            Self { team, tool, name, branch, rng, deck, count: 0, tip: String::new(), live, unsettled, answered };
+            Self { team, tool, servers, home, name, branch, rng, deck, count: 0, tip, live, unsettled, answered };
         let push = client.edit();
         for what in [push, client.variable()] {
             client.begin(stage, what);
@@ -62,35 +89,77 @@ impl Client {
         &self.branch
     }
 
-    /// Sends actions until the server is killed.
+    /// Sends actions until the work is over. Without a server, a client of several servers waits for the next one.
     pub fn work(&mut self, stage: &Stage) {
         loop {
             let what = self.next();
-            if stage.is_killed() || self.begin(stage, what).is_none() {
+            if stage.is_over() {
                 return;
+            }
+            if self.begin(stage, what).is_none() {
+                if !stage.is_shared() {
+                    return;
+                }
+                std::thread::sleep(PAUSE);
             }
         }
     }
 
-    /// Sends an action. Returns `None` when it was cut off.
+    /// Sends an action. Returns `None` when it was cut off, or has no server.
     pub fn begin(&mut self, stage: &Stage, what: What) -> Option<Outcome> {
-        let action = Action { tool: self.tool.clone(), branch: self.branch.clone(), what };
+        let node = self.target(stage, &what)?;
+        if needs_branch(&what) && stage.is_shared() && !self.settle_push(stage) {
+            return None;
+        }
+        let action = Action { tool: self.tool.clone(), branch: self.branch.clone(), what: self.current(what) };
         let number = stage.ledger.intend(&action);
-        self.attempt(stage, number, action)
+        self.attempt(stage, Attempt { number, action, node })
     }
 
-    /// Sends the action again that was cut off, if its repetition is safe.
-    pub fn settle(&mut self, stage: &Stage) -> Option<Outcome> {
-        let (number, action) = self.unsettled.take()?;
+    /// Sends the actions again that were cut off, if their repetition is safe. What a killed server had begun is closed by
+    /// another one some time later, so that several servers get it after that time.
+    pub fn settle(&mut self, stage: &Stage, is_last: bool) -> Vec<Outcome> {
+        let is_due = |unsettled: &Unsettled| !stage.is_shared() || is_last || unsettled.since.elapsed() > TAKEOVER_MAX;
+        let (due, later) = std::mem::take(&mut self.unsettled).into_iter().partition(is_due);
+        self.unsettled = later;
+        let due: Vec<Unsettled> = due;
+        due.into_iter().filter_map(|unsettled| self.repeat(stage, unsettled)).collect()
+    }
+
+    fn repeat(&mut self, stage: &Stage, unsettled: Unsettled) -> Option<Outcome> {
+        let Unsettled { number, action, since } = unsettled;
+        // Another commit would be published now.
+        if matches!(&action.what, What::Publish { commit } if *commit != self.tip) {
+            return None;
+        }
+        let Some(node) = self.target(stage, &action.what) else {
+            self.unsettled.push(Unsettled { number, action, since });
+            return None;
+        };
         stage.ledger.repeat(number, &action);
-        let outcome = self.attempt(stage, number, action);
-        assert!(outcome.is_some(), "the connection to a restarted server ended");
+        let outcome = self.attempt(stage, Attempt { number, action, node });
+        assert!(outcome.is_some() || stage.is_killed(node), "the connection to a restarted server ended");
         outcome
+    }
+
+    /// Repeats a push that was cut off, before the branch is used again. Returns whether the branch is known.
+    fn settle_push(&mut self, stage: &Stage) -> bool {
+        let is_push = |unsettled: &Unsettled| matches!(unsettled.action.what, What::Push { .. });
+        while let Some(index) = self.unsettled.iter().position(is_push) {
+            let unsettled = self.unsettled.remove(index);
+            let outcome = self.repeat(stage, unsettled);
+            if !outcome.is_some_and(|outcome| outcome.is_acknowledged()) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Sends the last answered call with a key again. Returns what is wrong with the response.
     pub fn repeat_answered(&mut self) -> Option<String> {
         let (number, action, runs) = self.answered.take()?;
+        let others = self.servers.iter().filter(|server| !Arc::ptr_eq(server, &self.team.server));
+        self.team.server = others.last().unwrap_or(&self.team.server).clone();
         let answer = self.request(number, &action.what).send();
         let is_replayed = answer.headers.contains_key("idempotency-replayed");
         let is_same = matches!(outcome(&answer), Outcome::Acknowledged { runs: again, .. } if again == runs);
@@ -152,38 +221,70 @@ impl Client {
         What::Deprecate { version }
     }
 
-    fn attempt(&mut self, stage: &Stage, number: u64, action: Action) -> Option<Outcome> {
+    /// The server of an action.
+    fn target(&mut self, stage: &Stage, what: &What) -> Option<usize> {
+        if !stage.is_shared() {
+            return Some(self.home);
+        }
+        let alive = stage.alive();
+        let others: Vec<_> = alive.iter().copied().filter(|node| *node != self.home).collect();
+        let is_there = alive.contains(&self.home);
+        if needs_branch(what) || others.is_empty() || (is_there && self.rng.f64() >= OTHER_SERVER) {
+            return is_there.then_some(self.home);
+        }
+        self.rng.choice(others)
+    }
+
+    /// A publication publishes the last pushed commit, which may have become another one.
+    fn current(&self, what: What) -> What {
+        match what {
+            What::Publish { .. } => self.publish(),
+            other => other,
+        }
+    }
+
+    fn attempt(&mut self, stage: &Stage, attempt: Attempt) -> Option<Outcome> {
+        let Attempt { number, action, node } = attempt;
+        let began = Instant::now();
+        self.team.server = self.servers[node].clone();
         let outcome = match &action.what {
-            What::Push { commit, .. } => self.push(stage, commit),
-            what => self.send(stage, number, what),
+            What::Push { commit, .. } => self.push(stage, (node, began), commit),
+            _ => self.send(stage, (node, number), &action.what),
         };
-        match &outcome {
-            Some(outcome) => {
-                stage.ledger.settle(number, &action, outcome);
-                self.note(number, action, outcome);
+        if let Some(outcome) = &outcome {
+            stage.ledger.settle(number, &action, outcome);
+            self.note(number, &action, outcome);
+            if stage.is_shared() {
+                stage.judge(&format!("{number}, {:?}, on server {node}", action.what), began, outcome);
             }
-            None => self.unsettled = Some((number, action)).filter(|(_, action)| action.what.is_repeatable()),
+        }
+        let is_open = outcome.as_ref().is_none_or(|outcome| stage.is_shared() && outcome.is_open());
+        if is_open && action.what.is_repeatable() {
+            self.unsettled.push(Unsettled { number, action, since: began });
         }
         outcome
     }
 
-    fn send(&self, stage: &Stage, number: u64, what: &What) -> Option<Outcome> {
+    fn send(&self, stage: &Stage, (node, number): (usize, u64), what: &What) -> Option<Outcome> {
         let request = self.request(number, what);
         let answer = if stage.is_faulty { request.try_send_to_failing() } else { request.try_send() };
         if let Err(error) = &answer {
-            assert!(stage.is_killed() || stage.is_faulty, "a connection ended before the kill: {error:?}");
+            assert!(stage.is_killed(node) || stage.is_faulty, "a connection ended before the kill: {error:?}");
         }
         answer.ok().map(|answer| outcome(&answer))
     }
 
-    fn push(&self, stage: &Stage, commit: &str) -> Option<Outcome> {
+    fn push(&self, stage: &Stage, (node, began): (usize, Instant), commit: &str) -> Option<Outcome> {
         let reference = format!("{commit}:refs/heads/{}", self.branch);
         let said = self.team.repository.git(&["push", "-q", &self.team.git_url(), &reference]);
         match said.code {
             Some(0) => Some(Outcome::acknowledged()),
-            _ if stage.is_killed() => None,
+            _ if stage.is_killed(node) => None,
             // git does not say whether the branch was moved before the failure.
-            _ => Some(Outcome::Refused { status: if stage.is_faulty { 503 } else { 400 }, code: said.stderr }),
+            _ => {
+                let may_fail = stage.is_faulty || stage.was_away(began);
+                Some(Outcome::Refused { status: if may_fail { 503 } else { 400 }, code: said.stderr })
+            }
         }
     }
 
@@ -211,15 +312,27 @@ impl Client {
         }
     }
 
-    fn note(&mut self, number: u64, action: Action, outcome: &Outcome) {
+    fn note(&mut self, number: u64, action: &Action, outcome: &Outcome) {
         let Outcome::Acknowledged { runs, version } = outcome else { return };
         match &action.what {
             What::Push { commit, .. } => self.tip.clone_from(commit),
             What::Publish { .. } => self.live.extend(version.clone()),
-            What::Invoke { has_key: true, .. } => self.answered = Some((number, action, runs.clone())),
+            What::Invoke { has_key: true, .. } => self.answered = Some((number, action.clone(), runs.clone())),
             _ => {}
         }
     }
+}
+
+/// An action that is sent to a server.
+struct Attempt {
+    number: u64,
+    action: Action,
+    node: usize,
+}
+
+/// Whether an action needs the repository, which only the client's own server has.
+const fn needs_branch(what: &What) -> bool {
+    matches!(what, What::Push { .. } | What::Publish { .. })
 }
 
 fn outcome(answer: &Answer) -> Outcome {

@@ -44,8 +44,8 @@ fn the_comparison_finds_damage() {
 
 /// A killed server with damaged data.
 fn damaged() -> Run {
-    let options = Options::default();
-    let mut run = Run::new(Setting { name: "damage", seed: 0, clients: 1, options, is_faulty: false });
+    let servers = vec![Options::default()];
+    let mut run = Run::new(Setting { name: "damage", seed: 0, clients: 1, servers, is_faulty: false });
     run.look(true);
     run.findings.assert_none();
     let (client, stage) = (&mut run.clients[0], &run.stage);
@@ -59,8 +59,8 @@ fn damaged() -> Run {
     let deprecation = client.deprecate();
     client.begin(stage, deprecation);
     run.kill_now();
-    change_database(run.server.data(), &CHANGES);
-    let bundles = run.server.artifacts().into_iter().min_by_key(|(_, bytes)| *bytes);
+    change_database(run.servers[0].data(), &CHANGES);
+    let bundles = run.servers[0].artifacts().into_iter().min_by_key(|(_, bytes)| *bytes);
     fs::remove_file(bundles.expect("a bundle").0).expect("a file less");
     run.rewind(0);
     run

@@ -31,7 +31,7 @@ fn failing_calls_lose_and_double_nothing() {
     let is_long = super::number("LATHE_KILLS").is_some_and(|kills| kills >= LONG_RUN);
     let more = if is_long { &MORE_CALLS[..] } else { &[] };
     let interposer = Interposer::new();
-    let setting = Setting { name: "faults", seed, clients: 3, options: interposer.options(), is_faulty: true };
+    let setting = Setting { name: "faults", seed, clients: 3, servers: vec![interposer.options()], is_faulty: true };
     let mut run = Run::new(setting);
     let mut failed = 0;
     for (call, kinds, error) in FAULTS {
@@ -48,7 +48,7 @@ fn failing_calls_lose_and_double_nothing() {
 
 /// Works while calls fail, then kills the server. Returns the last call that failed.
 fn fail(run: &mut Run, interposer: &Interposer, fault: Fault) -> Option<String> {
-    let server = run.server.clone();
+    let server = run.servers[0].clone();
     let mut place = None;
     run.work(|killer| {
         interposer.arm(&server, fault);
@@ -58,7 +58,7 @@ fn fail(run: &mut Run, interposer: &Interposer, fault: Fault) -> Option<String> 
         killer.is_acknowledged();
         killer.kill_now();
     });
-    run.tally.kills[0] += 1;
+    run.tally.killed("a busy server");
     run.restart();
     run.compare(true);
     run.settle();

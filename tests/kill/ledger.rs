@@ -79,9 +79,11 @@ impl Entry {
         self.outcome.as_ref().is_some_and(Outcome::is_acknowledged)
     }
 
-    /// Whether the action may have happened or not.
+    /// Whether the action may have happened or not: its last attempt is open, or an earlier one was.
     pub fn is_open(&self) -> bool {
-        self.outcome.as_ref().is_none_or(Outcome::is_open)
+        self.outcome
+            .as_ref()
+            .is_none_or(|outcome| outcome.is_open() || (self.attempts > 1 && !outcome.is_acknowledged()))
     }
 }
 

@@ -18,9 +18,16 @@ const RECORD_FAILED: &str = "record_failed";
 pub struct Records {
     by_number: BTreeMap<u64, Vec<Record>>,
     position: i64,
+    /// Whether runs that were cut off may lack an end, because another server has not closed them yet.
+    pub may_lack_ends: bool,
 }
 
 impl Records {
+    /// Reads all records again at the next call.
+    pub fn forget(&mut self) {
+        (self.by_number, self.position) = (BTreeMap::new(), 0);
+    }
+
     /// Reads the records that were added since the last call.
     pub fn update(&mut self, database: &mut Database) {
         for record in database.records(self.position) {
@@ -40,7 +47,8 @@ impl Records {
         for (number, entry) in entries.selected(is_deep) {
             if let What::Invoke { inputs, .. } = &entry.action.what {
                 let records = self.by_number.get(&number).map_or(&[][..], Vec::as_slice);
-                compare_one((number, entry), *inputs, records, findings);
+                let call = Call { number, entry, inputs: *inputs, may_lack_ends: self.may_lack_ends };
+                call.compare(records, findings);
             }
         }
         let is_known = |number: &u64| {
@@ -51,34 +59,46 @@ impl Records {
     }
 }
 
-fn compare_one((number, entry): (u64, &Entry), inputs: usize, records: &[Record], findings: &mut Findings) {
-    let ids: BTreeSet<_> = records.iter().map(|record| &record.id).collect();
-    if records.len() > inputs || ids.len() != records.len() {
-        findings.doubled.push(format!("call {number} of {inputs} inputs: {records:?}"));
-    }
-    for record in records {
-        match &record.end {
-            None => findings.other.push(format!("call {number} has no end: {record:?}")),
-            Some(Ok(output)) if output.starts_with(&format!("{number}|")) => {}
-            Some(Err(kind)) if entry.is_open() && [ORPHANED, RECORD_FAILED].contains(&kind.as_str()) => {}
-            Some(_) if is_acknowledged(entry, record) => {}
-            Some(_) => findings.other.push(format!("call {number} ended otherwise than {entry:?}: {record:?}")),
+/// A call of the ledger.
+struct Call<'a> {
+    number: u64,
+    entry: &'a Entry,
+    inputs: usize,
+    may_lack_ends: bool,
+}
+
+impl Call<'_> {
+    fn compare(&self, records: &[Record], findings: &mut Findings) {
+        let Self { number, entry, inputs, may_lack_ends } = *self;
+        let ids: BTreeSet<_> = records.iter().map(|record| &record.id).collect();
+        if records.len() > inputs || ids.len() != records.len() {
+            findings.doubled.push(format!("call {number} of {inputs} inputs: {records:?}"));
         }
-    }
-    match &entry.outcome {
-        Some(Outcome::Acknowledged { runs, .. }) => {
-            let is_kept = |run: &RunEnd| {
-                records.iter().any(|record| record.id == run.id && record.end.as_ref() == Some(&run.end))
-            };
-            let lost = runs.iter().filter(|run| !is_kept(run));
-            findings.lost.extend(lost.map(|run| format!("run {run:?} of call {number}: {records:?}")));
-            if runs.len() != inputs {
-                findings.other.push(format!("call {number} of {inputs} inputs has the results {runs:?}"));
+        for record in records {
+            match &record.end {
+                None if may_lack_ends && entry.is_open() => {}
+                None => findings.other.push(format!("call {number} has no end: {record:?}")),
+                Some(Ok(output)) if output.starts_with(&format!("{number}|")) => {}
+                Some(Err(kind)) if entry.is_open() && [ORPHANED, RECORD_FAILED].contains(&kind.as_str()) => {}
+                Some(_) if is_acknowledged(entry, record) => {}
+                Some(_) => findings.other.push(format!("call {number} ended otherwise than {entry:?}: {record:?}")),
             }
         }
-        _ if entry.is_open() && [0, inputs].contains(&records.len()) => {}
-        _ if records.is_empty() => {}
-        _ => findings.other.push(format!("call {number} of {inputs} inputs, {entry:?}: {records:?}")),
+        match &entry.outcome {
+            Some(Outcome::Acknowledged { runs, .. }) => {
+                let is_kept = |run: &RunEnd| {
+                    records.iter().any(|record| record.id == run.id && record.end.as_ref() == Some(&run.end))
+                };
+                let lost = runs.iter().filter(|run| !is_kept(run));
+                findings.lost.extend(lost.map(|run| format!("run {run:?} of call {number}: {records:?}")));
+                if runs.len() != inputs {
+                    findings.other.push(format!("call {number} of {inputs} inputs has the results {runs:?}"));
+                }
+            }
+            _ if entry.is_open() && [0, inputs].contains(&records.len()) => {}
+            _ if records.is_empty() => {}
+            _ => findings.other.push(format!("call {number} of {inputs} inputs, {entry:?}: {records:?}")),
+        }
     }
 }
 

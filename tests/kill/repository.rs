@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::action::What;
 use super::findings::Findings;
-use super::ledger::Entries;
-use crate::harness::{PATIENCE, Repository, Team};
+use super::ledger::Entry;
+use crate::harness::{PATIENCE, Repository, Server, Team};
 
 /// Prefixes of directories and packs that git has not finished.
 const TEMPORARY: [&str; 3] = ["tmp_", ".tmp-", ".new-"];
@@ -25,15 +25,21 @@ pub struct HostedRepository<'a> {
 }
 
 impl<'a> HostedRepository<'a> {
-    pub fn of(team: &'a Team) -> Self {
-        let path = team.server.data().join(format!("git/{}.git", team.organization));
+    /// The repository of a team at a server.
+    pub fn of(team: &'a Team, server: &Server) -> Self {
+        let path = server.data().join(format!("git/{}.git", team.organization));
         Self { git: &team.repository, path }
     }
 
-    /// Asserts that each acknowledged commit is the tip of its branch or an ancestor of it.
-    pub fn compare(&self, entries: &Entries, is_deep: bool, findings: &mut Findings) {
+    /// Asserts that each acknowledged commit of these branches is the tip of its branch or an ancestor of it.
+    pub fn compare<'e>(
+        &self,
+        own: &BTreeSet<&str>,
+        entries: impl Iterator<Item = (u64, &'e Entry)>,
+        findings: &mut Findings,
+    ) {
         let mut branches = BTreeMap::new();
-        for (number, entry) in entries.selected(is_deep) {
+        for (number, entry) in entries.filter(|(_, entry)| own.contains(entry.action.branch.as_str())) {
             let (What::Push { commit, .. }, branch) = (&entry.action.what, &entry.action.branch) else { continue };
             let commits = branches.entry(branch).or_insert_with(|| self.commits(branch));
             if entry.is_acknowledged() && !commits.contains(commit) {

@@ -17,17 +17,17 @@ fn killed_at_each_step(
     action: fn(&mut Client) -> What,
 ) -> Vec<String> {
     let interposer = Interposer::new();
-    let setting = Setting { name, seed: 0, clients: 1, options: interposer.options(), is_faulty: true };
+    let setting = Setting { name, seed: 0, clients: 1, servers: vec![interposer.options()], is_faulty: true };
     let mut run = Run::new(setting);
     let mut steps = Vec::new();
     for first in 1..STEPS_MAX {
         is_ready(&run);
-        let Run { clients, stage, server, .. } = &mut run;
+        let Run { clients, stage, servers, .. } = &mut run;
         if let Some(what) = prepare(&mut clients[0]) {
             clients[0].begin(stage, what).expect("an answer");
         }
         let what = action(&mut clients[0]);
-        interposer.arm(server, Fault { kinds: CREATE | SYNC | NAME, first, count: 1, error: None });
+        interposer.arm(&servers[0], Fault { kinds: CREATE | SYNC | NAME, first, count: 1, error: None });
         let outcome = clients[0].begin(stage, what);
         let step = interposer.disarm();
         run.kill_now();
@@ -47,7 +47,7 @@ fn killed_at_each_step(
 
 /// Waits until the work of the start is done, so that only the action makes steps.
 fn is_ready(run: &Run) {
-    eventually("readiness", || (run.server.request("GET", "/health/ready").send().status == 200).then_some(()));
+    eventually("readiness", || (run.servers[0].request("GET", "/health/ready").send().status == 200).then_some(()));
 }
 
 /// Asserts that steps in these files were tried.

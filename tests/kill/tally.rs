@@ -18,8 +18,8 @@ struct Counts {
 }
 
 pub struct Tally {
-    /// Kills of a busy, a quiet and a starting server.
-    pub kills: [u64; 3],
+    /// Kills by what was killed.
+    kills: BTreeMap<&'static str, u64>,
     pub orphans: usize,
     /// The longest restart, and the number of kills before it.
     longest_restart: (Duration, u64),
@@ -38,17 +38,14 @@ impl Counts {
 
 impl Tally {
     pub fn begin() -> Self {
-        Self { kills: [0; 3], orphans: 0, longest_restart: (Duration::ZERO, 0), began: Instant::now() }
+        Self { kills: BTreeMap::new(), orphans: 0, longest_restart: (Duration::ZERO, 0), began: Instant::now() }
     }
 
     pub fn print(&self, entries: &Entries, findings: &Findings) {
         let mut counts: BTreeMap<Kind, Counts> = BTreeMap::new();
         entries.all.values().for_each(|entry| counts.entry(entry.action.what.kind()).or_default().add(entry));
-        let [busy, quiet, starting] = self.kills;
-        println!(
-            "{} kills: {busy} of a busy server, {quiet} of a quiet one, {starting} of a starting one",
-            self.count()
-        );
+        let kills: Vec<_> = self.kills.iter().map(|(what, count)| format!("{count} of {what}")).collect();
+        println!("{} kills: {}", self.count(), kills.join(", "));
         println!("{:<24}{:>14}{:>10}{:>10}", "actions", "acknowledged", "refused", "cut off");
         for (kind, _) in MIX {
             let Counts { acknowledged, refused, cut_off } = counts.remove(&kind).unwrap_or_default();
@@ -65,8 +62,12 @@ impl Tally {
         self.longest_restart = self.longest_restart.max((time, self.count()));
     }
 
+    pub fn killed(&mut self, what: &'static str) {
+        *self.kills.entry(what).or_default() += 1;
+    }
+
     pub fn count(&self) -> u64 {
-        self.kills.iter().sum()
+        self.kills.values().sum()
     }
 }
 

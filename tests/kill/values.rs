@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::action::{Action, Outcome, What};
 use super::ledger::Entries;
 
-/// The last acknowledged value of a tool's variable, or a later one whose change was cut off. A later output shows which.
-pub fn possible_values(entries: &Entries, tool: &str) -> BTreeSet<String> {
+/// The last acknowledged value of a tool's variable, or a later one whose change was cut off. A later output shows which, unless
+/// it comes from another server, which may have had the value before.
+pub fn possible_values(entries: &Entries, tool: &str, has_other_servers: bool) -> BTreeSet<String> {
     let mut values = BTreeSet::new();
     let own = entries.all.values().rev().filter(|entry| entry.action.tool == tool);
     for entry in own {
@@ -19,7 +20,9 @@ pub fn possible_values(entries: &Entries, tool: &str) -> BTreeSet<String> {
                     return values;
                 }
             }
-            (Action { what: What::Invoke { .. }, .. }, Some(Outcome::Acknowledged { runs, .. })) => {
+            (Action { what: What::Invoke { .. }, .. }, Some(Outcome::Acknowledged { runs, .. }))
+                if !has_other_servers =>
+            {
                 let seen = runs.iter().find_map(|run| value_of(run.end.as_ref().ok()?));
                 if let Some(seen) = seen {
                     values.insert(seen.to_owned());

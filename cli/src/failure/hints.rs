@@ -62,6 +62,7 @@ pub(super) fn for_code(code: &str) -> Option<&'static str> {
         "data_directory_in_use" => Some("stop that server, or choose another directory with --data"),
         "database_newer" => Some("a newer release of lathe wrote this data directory; use that release or a later one"),
         "storage_failing" => Some("tell the operator: the storage of the server is full or failing"),
+        "database_unavailable" => Some("the server has lost its database; try again in a moment"),
         "query_too_slow" => Some("use a narrower filter, or fewer words"),
         "no_build_worker" | "not_ready" => Some("tell the operator; `lathe doctor` on the server's machine shows more"),
         _ => None,

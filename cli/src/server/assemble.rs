@@ -208,7 +208,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
         },
     )
     .await?;
-    close_orphans(&store).await?;
+    begin(&store).await?;
     let artifacts = settings.storage.open(&data, &keys).await?;
     let program = program()?;
     let runner_default = runner::Config::new(cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
@@ -261,8 +261,13 @@ fn find_git() -> anyhow::Result<GitProgram> {
         .map_err(|error| Failure::refused(error.to_string(), "`lathe doctor` shows the command that installs git"))
 }
 
-/// Closes the history records of runs that an earlier start of the server did not finish.
-async fn close_orphans(store: &Store) -> anyhow::Result<()> {
+/// Closes the history records of runs that an earlier start of the server did not finish. Servers that share a database tell
+/// each other first that they are there: after an outage of the database, those that live may not have done so yet, and
+/// [`node::keep`] waits for them.
+async fn begin(store: &Store) -> anyhow::Result<()> {
+    if store.is_shared() {
+        return Ok(store.heartbeat().await?);
+    }
     let closed = store.close_orphans().await?;
     if closed > 0 {
         tracing::warn!(closed, "some runs of an earlier start did not finish; their history records are closed");

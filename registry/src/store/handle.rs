@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use super::callable_cache::CallableCache;
 use super::data_keys::DataKeys;
 use super::database::{Database, Pool, Watch};
+use super::lost_commits::LostCommits;
 use super::page_tokens::PageTokens;
 use super::queued::Work;
 use super::retention::Retention;
@@ -45,6 +46,7 @@ pub(super) struct Inner {
     pub callables: Arc<CallableCache>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
+    pub lost_commits: LostCommits,
 }
 
 impl Store {

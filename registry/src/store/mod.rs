@@ -9,6 +9,7 @@ mod data_keys;
 mod database;
 mod deadline;
 mod handle;
+mod lost_commits;
 mod old_journal;
 mod page_tokens;
 mod postgres;
@@ -37,6 +38,7 @@ use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
 pub use handle::Store;
+use lost_commits::LostCommits;
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
@@ -123,6 +125,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         callables,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
+        lost_commits: LostCommits::default(),
     })
 }
 

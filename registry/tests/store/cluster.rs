@@ -49,8 +49,14 @@ impl Cluster {
 
     /// Kills the server and starts it again.
     pub fn crash(&mut self) {
-        self.signal("-QUIT");
+        self.restart("-QUIT", Duration::ZERO);
+    }
+
+    /// Ends the server by a signal, and starts it again after a time.
+    pub fn restart(&mut self, signal: &str, after: Duration) {
+        self.signal(signal);
         let _ = self.child.wait();
+        std::thread::sleep(after);
         self.child = serve(&self.programs, self.folder.path(), self.port);
         self.wait();
     }

@@ -41,7 +41,7 @@ impl RecordRetries {
     pub async fn record_end(&self, run: FinishedRun) -> Result<(), Error> {
         let reduced = reduced(&run);
         let id = run.id.clone();
-        let Err(error) = self.finish_with_retries(&RecordEvent::Finished(vec![run]), &id).await else { return Ok(()) };
+        let Err(error) = self.finish_with_retries(run).await else { return Ok(()) };
         tracing::error!(invocation = %id, %error, "the end of a run cannot be recorded; its record is closed without it");
         let reduced = RecordEvent::Finished(vec![reduced]);
         if let Err(error) = self.store.record(&reduced).await {
@@ -52,8 +52,10 @@ impl RecordRetries {
     }
 
     /// Writes the end of a record, with retries while the database is busy. A retry may find that an earlier try succeeded
-    /// after all.
-    async fn finish_with_retries(&self, end: &RecordEvent, id: &InvocationId) -> registry::Result<()> {
+    /// after all, or that another server closed the record because it saw no heartbeat of this one.
+    async fn finish_with_retries(&self, run: FinishedRun) -> registry::Result<()> {
+        let (id, organization, outcome) = (run.id.clone(), run.organization.clone(), run.end.outcome.clone());
+        let end = &RecordEvent::Finished(vec![run]);
         let deadline = Instant::now() + STALL_MAX;
         let mut is_retry = false;
         loop {
@@ -63,7 +65,13 @@ impl RecordRetries {
                     sleep(PAUSE).await;
                     is_retry = true;
                 }
-                Err(registry::Error::AlreadyFinished { .. }) if is_retry => return Ok(()),
+                Err(registry::Error::AlreadyFinished { .. }) if is_retry => {
+                    let record = self.store.get_invocation(&organization, &id).await?;
+                    let recorded = record.and_then(|record| record.end).map(|end| end.outcome);
+                    let detail = "another server closed the record".to_owned();
+                    let is_kept = recorded.as_ref() == Some(&outcome);
+                    return if is_kept { Ok(()) } else { Err(registry::Error::DatabaseUnavailable { detail }) };
+                }
                 written => return written.map(drop),
             }
         }

@@ -30,8 +30,21 @@ const BY_BUILD: &str = select_build!("b.build = $2");
 const BY_VERSION: &str = select_build!("b.version_id = $2");
 
 impl Store {
-    /// Records a failed build and releases its lease. [`Error::LeaseLost`] when another operation took over.
+    /// Records a failed build and releases its lease. [`Error::LeaseLost`] when another operation took over. Without a database,
+    /// it is done as soon as there is one.
     pub async fn record_failed_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
+        let recorded = self.fail_build(lease, failed.clone()).await;
+        if let Err(error) = &recorded {
+            let lease = lease.clone();
+            self.after_lost_commit(error, move |store| {
+                let (lease, failed) = (lease.clone(), failed.clone());
+                async move { store.fail_build(&lease, failed).await }
+            });
+        }
+        recorded
+    }
+
+    async fn fail_build(&self, lease: &Lease, failed: FailedBuild) -> Result<()> {
         let (lease, now) = (lease.clone(), self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {

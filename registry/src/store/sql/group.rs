@@ -151,11 +151,13 @@ async fn execute(connection: &mut Connection, statement: &'static str) -> Result
     Ok(())
 }
 
-/// Copies an error for another caller of the group. Nothing was written, and a retry may succeed.
+/// Copies an error for another caller of the group. A retry may succeed. Nothing was written, unless the connection was lost:
+/// then the database may have committed before.
 fn repeated(error: &Error) -> Error {
     let detail = error.to_string();
     match error {
         Error::DatabaseBusy { detail } => Error::DatabaseBusy { detail: detail.clone() },
+        Error::DatabaseUnavailable { detail } => Error::DatabaseUnavailable { detail: detail.clone() },
         Error::StorageFailing { detail } => Error::StorageFailing { detail: detail.clone() },
         other if other.kind() == ErrorKind::Corrupt => Error::Corrupt { what: "database", detail },
         _ => Error::StorageFailing { detail },

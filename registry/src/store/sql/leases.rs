@@ -36,6 +36,13 @@ const RELEASE: &str = "UPDATE tool_leases SET operation = NULL, build = NULL, ho
 const INTERRUPT: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
     WHERE organization = $1 AND tool = $2 AND operation IS NOT NULL";
 
+/// Takes back a lease that its caller did not get.
+const TAKE_BACK: &str = "UPDATE tool_leases SET fence = fence + 1, operation = NULL, build = NULL, holder = NULL
+    WHERE organization = $1 AND tool = $2 AND build = $3 AND operation IS NOT NULL";
+
+const TAKE_BACK_BUILD: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $3, message = $4
+    WHERE organization = $1 AND build = $2 AND state = 'running'";
+
 const FAIL_ABANDONED_BUILDS: &str = "UPDATE builds SET state = 'failed', stage = 'lease', finished_at = $3,
         message = $4
     WHERE organization = $1 AND tool = $2 AND state = 'running'";
@@ -58,8 +65,15 @@ impl Store {
             holder: principal.user.clone(),
             acquired_at: self.0.clock.now(),
         };
-        let acquisition = Acquisition { lease: asked, boot: self.0.boot.clone(), time_to_live };
-        self.write(move |connection| Box::pin(acquisition.acquire(connection))).await
+        let acquisition = Acquisition { lease: asked.clone(), boot: self.0.boot.clone(), time_to_live };
+        let acquired = self.write(move |connection| Box::pin(acquisition.acquire(connection))).await;
+        if let Err(error) = &acquired {
+            self.after_lost_commit(error, move |store| {
+                let asked = asked.clone();
+                async move { store.write(move |connection| Box::pin(take_back(connection, asked))).await }
+            });
+        }
+        acquired
     }
 
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
@@ -93,6 +107,15 @@ pub(super) async fn interrupt_expired(connection: &mut Connection, of: ToolRef<'
 async fn fail_abandoned_builds(connection: &mut Connection, of: ToolRef<'_>, now: Timestamp) -> Result<()> {
     let query = Query::new(FAIL_ABANDONED_BUILDS).bind(of.organization.as_str()).bind(of.tool.as_str());
     query.bind(now.as_milliseconds()).bind(ABANDONED.as_bytes()).execute(connection).await?;
+    Ok(())
+}
+
+/// Ends a lease and its build, which nobody holds, if the database has them.
+async fn take_back(connection: &mut Connection, asked: Lease) -> Result<()> {
+    let query = Query::new(TAKE_BACK).bind(asked.organization.as_str()).bind(asked.tool.as_str());
+    query.bind(asked.build.as_str()).execute(&mut *connection).await?;
+    let query = Query::new(TAKE_BACK_BUILD).bind(asked.organization.as_str()).bind(asked.build.as_str());
+    query.bind(asked.acquired_at.as_milliseconds()).bind(ABANDONED.as_bytes()).execute(connection).await?;
     Ok(())
 }
 

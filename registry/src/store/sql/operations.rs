@@ -41,6 +41,15 @@ const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, 
             ELSE idempotency_key END
     WHERE organization = $1 AND operation = $2 AND state = 'running'";
 
+/// Takes back an operation that its caller never began.
+const TAKE_BACK: &str = "DELETE FROM operations WHERE organization = $1 AND operation = $2 AND state = 'running'";
+
+/// A publication that created its version, although the server did not learn it.
+const END_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $3
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND EXISTS
+        (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
+            AND b.state = 'succeeded')";
+
 const LINK_BUILD: &str = "UPDATE operations SET build = $3 WHERE organization = $1 AND operation = $2";
 
 const RUNS: &str = select_invocations!(
@@ -89,7 +98,8 @@ impl Store {
             new,
             now,
         };
-        self.write(move |connection| {
+        let (organization, operation) = (principal.organization.clone(), row.id.clone());
+        let begun = self.write(move |connection| {
             Box::pin(async move {
                 Query::new(DELETE_EXPIRED)
                     .bind(now.as_milliseconds())
@@ -98,8 +108,15 @@ impl Store {
                     .await?;
                 row.begin(connection).await
             })
-        })
-        .await
+        });
+        let begun = begun.await;
+        if let Err(error) = &begun {
+            self.after_lost_commit(error, move |store| {
+                let take_back = of(TAKE_BACK, &organization, &operation);
+                async move { store.write(move |connection| Box::pin(execute(take_back, connection))).await }
+            });
+        }
+        begun
     }
 
     /// Records the end of an operation. Does nothing for a deleted operation.
@@ -112,6 +129,10 @@ impl Store {
         let (organization, operation, now) = (organization.clone(), operation.clone(), self.0.clock.now());
         self.write(move |connection| {
             Box::pin(async move {
+                if matches!(end, OperationEnd::Failed { .. }) {
+                    let published = of(END_PUBLISHED, &organization, &operation).bind(now.as_milliseconds());
+                    published.execute(&mut *connection).await?;
+                }
                 let (state, refused, frees_key) = match end {
                     OperationEnd::Succeeded => ("succeeded", None, false),
                     OperationEnd::Failed { refused, frees_key } => ("failed", Some(refused), frees_key),
@@ -224,6 +245,11 @@ impl From<NewRow> for TrackedOperation {
             finished_at: None,
         }
     }
+}
+
+async fn execute(query: Query, connection: &mut Connection) -> Result<()> {
+    query.execute(connection).await?;
+    Ok(())
 }
 
 /// Binds the organisation and the operation as `$1` and `$2`.
