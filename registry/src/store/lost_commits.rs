@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
-use super::handle::Store;
 use crate::error::{Error, Result};
 
 /// Time between two attempts.
@@ -27,25 +26,24 @@ impl Default for LostCommits {
     }
 }
 
-impl Store {
+impl LostCommits {
     /// Repeats a write in the background until the database answers it, when the error of an earlier write leaves open whether
     /// that one was stored.
-    pub(super) fn after_lost_commit<F>(&self, error: &Error, write: impl Fn(Self) -> F + Send + 'static)
+    pub fn after<F>(&self, error: &Error, write: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
         if !is_open(error) {
             return;
         }
-        let Ok(permit) = self.0.lost_commits.0.clone().try_acquire_owned() else {
+        let Ok(permit) = self.0.clone().try_acquire_owned() else {
             tracing::error!(%error, "too many writes wait for the database; this one is not taken back");
             return;
         };
-        let store = self.clone();
         tokio::spawn(async move {
             loop {
                 sleep(PAUSE).await;
-                match write(store.clone()).await {
+                match write().await {
                     Err(error) if is_open(&error) => tracing::debug!(%error, "a write cannot be taken back yet"),
                     _ => break,
                 }

@@ -36,8 +36,9 @@ impl Store {
         let recorded = self.fail_build(lease, failed.clone()).await;
         if let Err(error) = &recorded {
             let lease = lease.clone();
-            self.after_lost_commit(error, move |store| {
-                let (lease, failed) = (lease.clone(), failed.clone());
+            let store = self.clone();
+            self.0.lost_commits.after(error, move || {
+                let (store, lease, failed) = (store.clone(), lease.clone(), failed.clone());
                 async move { store.fail_build(&lease, failed).await }
             });
         }

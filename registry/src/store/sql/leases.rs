@@ -68,8 +68,9 @@ impl Store {
         let acquisition = Acquisition { lease: asked.clone(), boot: self.0.boot.clone(), time_to_live };
         let acquired = self.write(move |connection| Box::pin(acquisition.acquire(connection))).await;
         if let Err(error) = &acquired {
-            self.after_lost_commit(error, move |store| {
-                let asked = asked.clone();
+            let store = self.clone();
+            self.0.lost_commits.after(error, move || {
+                let (store, asked) = (store.clone(), asked.clone());
                 async move { store.write(move |connection| Box::pin(take_back(connection, asked))).await }
             });
         }

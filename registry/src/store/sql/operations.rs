@@ -111,8 +111,9 @@ impl Store {
         });
         let begun = begun.await;
         if let Err(error) = &begun {
-            self.after_lost_commit(error, move |store| {
-                let take_back = of(TAKE_BACK, &organization, &operation);
+            let store = self.clone();
+            self.0.lost_commits.after(error, move || {
+                let (store, take_back) = (store.clone(), of(TAKE_BACK, &organization, &operation));
                 async move { store.write(move |connection| Box::pin(execute(take_back, connection))).await }
             });
         }
