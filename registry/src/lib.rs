@@ -108,7 +108,10 @@ pub use record::{
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
-pub use store::{DatabaseLocation, RequestedCancellation, Store, StoreOptions};
+pub use store::{
+    ComparedTable, DatabaseLocation, Report, RequestedCancellation, Store, StoreOptions, TableCount, Transfer,
+    TransferProgress, TransferStep,
+};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};

@@ -29,6 +29,7 @@ mod search;
 mod secrets;
 mod tapes;
 mod tools;
+mod transfer;
 mod users;
 mod variables;
 mod versions;

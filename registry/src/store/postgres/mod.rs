@@ -11,4 +11,5 @@ mod row;
 mod search;
 mod settings;
 
+pub(super) use months::create_month_of;
 pub(super) use open::Postgres;
