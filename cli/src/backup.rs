@@ -6,5 +6,5 @@
 mod manifest;
 mod measured_file;
 
-pub use manifest::{Manifest, MasterKey, damaged};
+pub use manifest::{DatabaseCopy, Manifest, MasterKey, damaged};
 pub use measured_file::{FileEntry, copy, measure, sync_folders};

@@ -13,7 +13,7 @@ use registry::{Clock, DataDir, KeyRing, Store};
 use serde_json::{Value, json};
 
 use self::directory::BackupDirectory;
-use crate::backup::{Manifest, MasterKey};
+use crate::backup::{DatabaseCopy, Manifest, MasterKey};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments};
@@ -22,6 +22,10 @@ const DATABASE: &str = "lathe.db";
 
 /// Files with records that an earlier release had not entered into the database.
 const JOURNALS: [&str; 2] = ["journal-a", "journal-b"];
+
+/// The files of a backup must be as new as the rows that name them.
+const DUMP_NEEDED: &str = "\nthe backup lacks the database; keep with it a dump that was made before: \
+    run `pg_dump --format=custom --file=FILE URL` first, then `lathe backup`";
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -54,7 +58,9 @@ pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<
     let keys = KeyRing::load(&data)?;
     let repositories = RepositoryCopier::new(git()?, &data.git());
     let source = Source { data, store, repositories };
-    let manifest = Manifest::new(Clock::system().now().to_string(), MasterKey::of(&keys, arguments.with_keys));
+    let database = DatabaseCopy { is_included: !source.store.is_shared() };
+    let master_key = MasterKey::of(&keys, arguments.with_keys);
+    let manifest = Manifest::new(Clock::system().now().to_string(), master_key, database);
     let backup = BackupDirectory::create(&directory, &root, manifest)?;
     let manifest = source.back_up(backup).await?;
     source.store.close().await;
@@ -65,9 +71,11 @@ pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<
 impl Source {
     async fn back_up(&self, mut backup: BackupDirectory) -> anyhow::Result<Manifest> {
         let progress = Progress::start("backing up");
-        progress.show("the database");
-        self.store.snapshot(&backup.path(DATABASE)).await?;
-        backup.add(DATABASE)?;
+        if backup.manifest.database.is_included {
+            progress.show("the database");
+            self.store.snapshot(&backup.path(DATABASE)).await?;
+            backup.add(DATABASE)?;
+        }
         backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
         self.copy_artifacts(&mut backup, &progress).await?;
         self.copy_repositories(&mut backup, &progress).await?;
@@ -134,7 +142,8 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
 fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
     json!({
         "directory": arguments.directory, "release": manifest.release, "created_at": manifest.created_at,
-        "master_key_included": manifest.master_key.is_included, "files": manifest.files.len(), "counts": manifest.counts,
+        "master_key_included": manifest.master_key.is_included, "database_included": manifest.database.is_included,
+        "files": manifest.files.len(), "counts": manifest.counts,
     })
 }
 
@@ -147,11 +156,12 @@ fn text(manifest: &Manifest, data: &DataDir, directory: &Path) -> String {
         format!("the backup lacks the master key; keep a copy of {} elsewhere: a restore needs it", key.display())
     };
     format!(
-        "{}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}",
+        "{}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}{}",
         directory.display(),
         counts.organizations,
         counts.repositories,
         counts.artifacts,
-        counts.bytes.div_ceil(MEBIBYTE)
+        counts.bytes.div_ceil(MEBIBYTE),
+        if manifest.database.is_included { "" } else { DUMP_NEEDED }
     )
 }
