@@ -109,8 +109,8 @@ pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
 pub use store::{
-    ComparedTable, DatabaseLocation, Report, RequestedCancellation, Store, StoreOptions, TableCount, Transfer,
-    TransferProgress, TransferStep,
+    ComparedTable, DatabaseLocation, RequestedCancellation, Store, StoreOptions, TableCount, Transfer,
+    TransferObserver, TransferProgress, TransferStep,
 };
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};

@@ -45,7 +45,7 @@ use sql::master_key::require_master_key;
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;
-pub use transfer::{ComparedTable, Report, TableCount, Transfer, TransferProgress, TransferStep};
+pub use transfer::{ComparedTable, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep};
 use writer::{Writer, WriterSetup};
 
 impl Store {

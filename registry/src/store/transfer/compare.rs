@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use super::encoding::key_text;
 use super::layout::Layout;
 use super::range::Range;
-use super::report::{ComparedTable, Report, TransferProgress, TransferStep};
+use super::report::{ComparedTable, TransferObserver, TransferProgress, TransferStep};
 use super::source::Source;
 use super::target::Target;
 use crate::digest::Digest;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 pub(super) async fn compare(
     (source, target): (&mut Source, &mut Target),
     layout: &Layout,
-    report: Report<'_>,
+    report: TransferObserver<'_>,
 ) -> Result<ComparedTable> {
     let table = layout.table.name;
     let (mut after, mut rows, mut hash) = (Vec::new(), 0, Sha256::new());

@@ -2,7 +2,7 @@
 
 use super::encoding::require_storable;
 use super::layout::Layout;
-use super::report::{Report, TransferProgress, TransferStep};
+use super::report::{TransferObserver, TransferProgress, TransferStep};
 use super::source::Source;
 use super::target::Target;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub(super) async fn insert_missing(
     (source, target): (&mut Source, &mut Target),
     layout: &Layout,
-    report: Report<'_>,
+    report: TransferObserver<'_>,
 ) -> Result<()> {
     let table = layout.table.name;
     let (mut after, mut rows) = (Vec::new(), 0);

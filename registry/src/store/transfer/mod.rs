@@ -20,7 +20,7 @@ use crate::error::Result;
 use compare::compare;
 use insert::insert_missing;
 use layout::Layout;
-pub use report::{ComparedTable, Report, TableCount, TransferProgress, TransferStep};
+pub use report::{ComparedTable, TableCount, TransferObserver, TransferProgress, TransferStep};
 use source::Source;
 use target::Target;
 
@@ -53,7 +53,7 @@ impl Transfer {
     }
 
     /// Creates the tables in the target, and copies the rows that it lacks.
-    pub async fn copy(&mut self, report: Report<'_>) -> Result<()> {
+    pub async fn copy(&mut self, report: TransferObserver<'_>) -> Result<()> {
         self.target.begin(&mut self.source).await?;
         for layout in &self.layouts {
             insert_missing((&mut self.source, &mut self.target), layout, report).await?;
@@ -63,7 +63,7 @@ impl Transfer {
 
     /// Compares all rows. When they are the same, servers can use the target. [`crate::Error::CopyDiffers`] names the table and
     /// the first row that differs.
-    pub async fn compare(&mut self, report: Report<'_>) -> Result<Vec<ComparedTable>> {
+    pub async fn compare(&mut self, report: TransferObserver<'_>) -> Result<Vec<ComparedTable>> {
         let mut compared = Vec::new();
         for layout in &self.layouts {
             compared.push(compare((&mut self.source, &mut self.target), layout, report).await?);

@@ -20,7 +20,7 @@ pub struct TransferProgress {
 }
 
 /// Receives the progress of a copy.
-pub type Report<'r> = &'r (dyn Fn(TransferProgress) + Send + Sync);
+pub type TransferObserver<'r> = &'r (dyn Fn(TransferProgress) + Send + Sync);
 
 /// Number of rows in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,8 +29,11 @@ async fn an_interrupted_copy_is_continued() {
             }
         };
         let mut transfer = copy.open().await.unwrap();
-        let running = tokio::spawn(async move { transfer.copy(&report).await });
-        reached.notified().await;
+        let mut running = tokio::spawn(async move { transfer.copy(&report).await });
+        tokio::select! {
+            () = reached.notified() => {}
+            ended = &mut running => panic!("{table} was not reached: {ended:?}"),
+        }
         running.abort();
         assert!(running.await.is_err(), "{table}: it was not interrupted");
         refused(copy.server().await, "copy_incomplete", &["lathe migrate"]);
