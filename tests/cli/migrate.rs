@@ -5,7 +5,6 @@ mod cluster;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
