@@ -11,6 +11,7 @@ mod gc;
 mod git_credential;
 mod local;
 mod machine;
+mod migrate;
 mod mistakes;
 mod organizations;
 mod private;

@@ -10,8 +10,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::commands::{
     backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments,
     git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand, key::KeyCommand,
-    login::LoginArguments, org::OrgCommand, profile::ProfileCommand, replay::ReplayArguments,
-    restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    login::LoginArguments, migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand,
+    replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -85,6 +85,11 @@ pub enum Command {
     Backup(BackupArguments),
     /// Make a data directory from a backup
     Restore(RestoreArguments),
+    /// Copy the database of a data directory to Postgres, with its whole history
+    ///
+    /// Copies all rows in batches, compares them, and prints the digest of each table. Run an interrupted command again: it goes
+    /// on where it was. The data directory stays as it is.
+    Migrate(MigrateArguments),
     /// Print a completion script for a shell
     ///
     /// The script asks this program for completions, among them the names of the tools on the server. Load it whenever the

@@ -9,6 +9,6 @@ mod measured_file;
 mod place;
 
 pub use bucket::{download, require_empty, temporary_directory, upload};
-pub use manifest::{Manifest, MasterKey, damaged};
+pub use manifest::{DatabaseCopy, Manifest, MasterKey, damaged};
 pub use measured_file::{FileEntry, copy, measure, sync_folders};
 pub use place::BackupPlace;

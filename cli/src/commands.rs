@@ -15,6 +15,7 @@ pub mod internal;
 pub mod key;
 pub mod login;
 mod logout;
+pub mod migrate;
 mod not_found;
 pub mod org;
 pub mod profile;
@@ -70,7 +71,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn writes_private_files(command: &Command) -> bool {
     match command {
         Command::Serve(_) | Command::Worker(_) | Command::Demo(_) | Command::Org(_) => true,
-        Command::Doctor(_) | Command::Gc(_) | Command::Backup(_) | Command::Restore(_) => true,
+        Command::Doctor(_) | Command::Gc(_) | Command::Backup(_) | Command::Restore(_) | Command::Migrate(_) => true,
         Command::Tool(command) => matches!(command, tool::ToolCommand::Test(_)),
         _ => false,
     }
@@ -97,6 +98,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Gc(arguments) => gc::run(&arguments, screen).await,
         Command::Backup(arguments) => backup::run(&arguments, screen).await,
         Command::Restore(arguments) => restore::run(&arguments, screen).await,
+        Command::Migrate(arguments) => migrate::run(&arguments, screen).await,
         Command::Serve(_)
         | Command::Worker(_)
         | Command::Demo(_)

@@ -21,10 +21,13 @@ mod sweep;
 mod telemetry;
 mod worker;
 
-pub use assemble::{Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_existing_store, open_store, program};
+pub use assemble::{
+    Assembled, CACHE_KEY_LABEL, THIS_PROGRAM, assemble, open_existing_store, open_store, program,
+    require_data_directory,
+};
 pub use builds::{BuildArguments, bubblewrap};
 pub use serve::serve;
-pub use settings::{DataArguments, Location, ServeArguments, Settings};
+pub use settings::{DataArguments, Location, ServeArguments, Settings, database_url};
 pub use signals::Signals;
 pub use storage::{connect, open_artifacts, recorded_storage};
 pub use telemetry::log_for_demo;

@@ -16,6 +16,7 @@
 //! | `tokens_max` | valid tokens of one API key; a new token replaces the oldest | 10,000 |
 //! | `tape_retention` | time for which tapes and recorded answers are stored; zero stores neither | 7 days |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
+//! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
 
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub struct Config {
     pub tokens_max: u32,
     pub tape_retention: Duration,
     pub recorded_answers_max: u32,
+    pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
 }
 
@@ -56,6 +58,7 @@ impl Default for Config {
             tokens_max: 10_000,
             tape_retention: Duration::from_hours(7 * 24),
             recorded_answers_max: 1_000,
+            copied_rows_max: 2_000,
             database_bytes_max: None,
         }
     }
@@ -79,6 +82,7 @@ impl Config {
             tokens_max: 30,
             tape_retention: Duration::from_hours(1),
             recorded_answers_max: 40,
+            copied_rows_max: 50,
             database_bytes_max: None,
         }
     }

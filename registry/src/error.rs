@@ -121,6 +121,27 @@ pub enum Error {
     MasterKeyWrong,
     #[error("the database was written by a newer release (migration {found}, known {known})")]
     DatabaseNewer { found: u32, known: u32 },
+    #[error(
+        "the database was written by an earlier release (migration {found}, known {known}). Start a server of this release \
+         on the data directory once, and stop it"
+    )]
+    DatabaseOlder { found: u32, known: u32 },
+    #[error(
+        "the data directory has records of an earlier release that are not in its database. Start a server of this release \
+         on it once, and stop it"
+    )]
+    JournalNotEmpty,
+    #[error("the database has other data: {detail}. Name an empty database")]
+    TargetOccupied { detail: String },
+    #[error(
+        "table {table}: the copy differs from the data directory at {key}. Create the database anew and run the command again, \
+         with all servers stopped"
+    )]
+    CopyDiffers { table: &'static str, key: String },
+    #[error("`lathe migrate` has not finished copying to this database; run it again")]
+    CopyIncomplete,
+    #[error("table {table}: a text at {key} has the character U+0000, which Postgres cannot store")]
+    NullCharacter { table: &'static str, key: String },
     #[error("migration {number} differs from the migration of that number that was applied to this database")]
     MigrationChanged { number: u32 },
     #[error("SQLite {found} is linked; at least {required} is required")]
@@ -161,6 +182,9 @@ impl Error {
             | Self::KeyFileExposed { .. }
             | Self::KeyFileMissing { .. }
             | Self::MasterKeyWrong => ErrorKind::Internal,
+            Self::TargetOccupied { .. } | Self::JournalNotEmpty => ErrorKind::Conflict,
+            Self::CopyDiffers { .. } | Self::NullCharacter { .. } => ErrorKind::Corrupt,
+            Self::CopyIncomplete | Self::DatabaseOlder { .. } => ErrorKind::Internal,
             Self::StorageUnusable { .. }
             | Self::DatabaseNewer { .. }
             | Self::MigrationChanged { .. }
@@ -207,6 +231,12 @@ impl Error {
             Self::KeyFileMissing { .. } => "key_file_missing",
             Self::MasterKeyWrong => "master_key_wrong",
             Self::DatabaseNewer { .. } => "database_newer",
+            Self::DatabaseOlder { .. } => "database_older",
+            Self::JournalNotEmpty => "journal_not_empty",
+            Self::TargetOccupied { .. } => "target_occupied",
+            Self::CopyDiffers { .. } => "copy_differs",
+            Self::CopyIncomplete => "copy_incomplete",
+            Self::NullCharacter { .. } => "null_character",
             Self::MigrationChanged { .. } => "migration_changed",
             Self::SqliteTooOld { .. } => "sqlite_too_old",
             Self::NotDurable { .. } => "not_durable",

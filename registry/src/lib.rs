@@ -112,7 +112,10 @@ pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
-pub use store::{CountedRequest, DatabaseLocation, RequestedCancellation, Store, StoreOptions};
+pub use store::{
+    ComparedTable, CountedRequest, DatabaseLocation, RequestedCancellation, Store, StoreOptions, TableCount, Transfer,
+    TransferObserver, TransferProgress, TransferStep,
+};
 pub use tags::Tags;
 pub use tape::{KeptTape, NewTape, TapeBody, UnsealedTape};
 pub use tool::{NewTool, TagFilter, TagValue, Tool, ToolChanges, ToolFilter, ToolRef, ToolSort};

@@ -124,9 +124,9 @@ fn a_backup_that_is_not_whole_is_refused() {
     fs::rename(place.path("aside"), place.path("backup/lathe.db")).expect("renamed");
 
     let mut newer = manifest.clone();
-    newer["format"] = json!(2);
+    newer["format"] = json!(3);
     place.write_manifest(&newer);
-    place.refuses(&[], &["has format 2", "a later one"]);
+    place.refuses(&[], &["has format 3", "a later one"]);
     let mut outside = manifest.clone();
     outside["files"][0]["path"] = json!("../outside");
     place.write_manifest(&outside);

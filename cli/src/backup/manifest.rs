@@ -12,8 +12,13 @@ use super::measured_file::FileEntry;
 use crate::failure::Failure;
 use crate::private_file;
 
-/// The version of this format. A restore refuses a newer one.
-const FORMAT: u32 = 1;
+/// The version of the format of a backup with its database. A restore refuses a newer one.
+const WITH_DATABASE: u32 = 1;
+
+/// The version of the format of a backup without its database.
+const WITHOUT_DATABASE: u32 = 2;
+
+const FORMAT_MAX: u32 = WITHOUT_DATABASE;
 
 pub const MANIFEST: &str = "manifest.json";
 
@@ -28,8 +33,22 @@ pub struct Manifest {
     /// The time at which the backup began. Everything that was answered before is in it.
     pub created_at: String,
     pub master_key: MasterKey,
+    #[serde(default)]
+    pub database: DatabaseCopy,
     pub counts: Counts,
     pub files: Vec<FileEntry>,
+}
+
+/// Whether a backup has the database. The database of a server is kept with the tools of that server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseCopy {
+    pub is_included: bool,
+}
+
+impl Default for DatabaseCopy {
+    fn default() -> Self {
+        Self { is_included: true }
+    }
 }
 
 /// The master key of the backup's secrets.
@@ -56,9 +75,11 @@ struct AnyFormat {
 }
 
 impl Manifest {
-    pub fn new(created_at: String, master_key: MasterKey) -> Self {
+    pub fn new(created_at: String, master_key: MasterKey, database: DatabaseCopy) -> Self {
         let release = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format: FORMAT, release, created_at, master_key, counts: Counts::default(), files: Vec::new() }
+        let format = if database.is_included { WITH_DATABASE } else { WITHOUT_DATABASE };
+        let (counts, files) = (Counts::default(), Vec::new());
+        Self { format, release, created_at, master_key, database, counts, files }
     }
 
     /// Writes the manifest, which completes the backup.
@@ -77,7 +98,7 @@ impl Manifest {
         };
         let damaged = |error: serde_json::Error| damaged(&format!("{}: {error}", path.display()));
         let AnyFormat { format } = serde_json::from_str(&text).map_err(damaged)?;
-        if format > FORMAT {
+        if format > FORMAT_MAX {
             return Err(newer(format));
         }
         let manifest: Self = serde_json::from_str(&text).map_err(damaged)?;
@@ -123,7 +144,7 @@ fn incomplete(backup: &Path) -> anyhow::Error {
 }
 
 fn newer(format: u32) -> anyhow::Error {
-    let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT}");
+    let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT_MAX}");
     Failure::coded("backup_newer", message, "restore it with the release that wrote it, or a later one")
 }
 
@@ -146,8 +167,8 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused_whatever_else_it_has() {
         assert_eq!(
-            read(r#"{"format": 2, "later": []}"#),
-            "the backup has format 2, and this release reads formats up to 1"
+            read(r#"{"format": 3, "later": []}"#),
+            "the backup has format 3, and this release reads formats up to 2"
         );
         assert!(read("{}").contains("damaged") && read("").contains("damaged"));
     }
@@ -156,9 +177,10 @@ mod tests {
     fn a_path_that_leads_out_of_the_backup_is_refused() {
         for path in ["../outside", "/etc/passwd", "git/../../x", "", "."] {
             let digest = Digest::of(b"");
+            let master_key = MasterKey { is_included: false, fingerprint: digest };
             let manifest = Manifest {
                 files: vec![FileEntry { path: path.to_owned(), bytes: 0, digest }],
-                ..Manifest::new(String::new(), MasterKey { is_included: false, fingerprint: digest })
+                ..Manifest::new(String::new(), master_key, DatabaseCopy::default())
             };
             assert!(read(&serde_json::to_string(&manifest).expect("JSON")).contains("the manifest names"), "{path}");
         }

@@ -15,7 +15,7 @@ use registry::{Artifacts, Clock, DataDir, KeyRing, Store};
 use serde_json::{Value, json};
 
 use self::directory::BackupDirectory;
-use crate::backup::{self, BackupPlace, Manifest, MasterKey};
+use crate::backup::{self, BackupPlace, DatabaseCopy, Manifest, MasterKey};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Progress, Screen};
 use crate::server::{self, DataArguments, Location};
@@ -24,6 +24,10 @@ const DATABASE: &str = "lathe.db";
 
 /// Files with records that an earlier release had not entered into the database.
 const JOURNALS: [&str; 2] = ["journal-a", "journal-b"];
+
+/// The files of a backup must be as new as the rows that name them.
+const DUMP_NEEDED: &str = "\nthe backup lacks the database; keep with it a dump that was made before: \
+    run `pg_dump --format=custom --file=FILE URL` first, then `lathe backup`";
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -75,7 +79,9 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
     let repositories = RepositoryCopier::new(git()?, &data.git());
     let artifacts = server::open_artifacts(&data).await?;
     let source = Source { data, store, artifacts, repositories };
-    let manifest = Manifest::new(Clock::system().now().to_string(), MasterKey::of(&keys, arguments.with_keys));
+    let database = DatabaseCopy { is_included: !source.store.is_shared() };
+    let master_key = MasterKey::of(&keys, arguments.with_keys);
+    let manifest = Manifest::new(Clock::system().now().to_string(), master_key, database);
     let backup = BackupDirectory::create(directory, &location.directory, manifest)?;
     let manifest = source.back_up(backup).await?;
     source.store.close().await;
@@ -85,9 +91,11 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
 impl Source {
     async fn back_up(&self, mut backup: BackupDirectory) -> anyhow::Result<Manifest> {
         let progress = Progress::start("backing up");
-        progress.show("the database");
-        self.store.snapshot(&backup.path(DATABASE)).await?;
-        backup.add(DATABASE)?;
+        if backup.manifest.database.is_included {
+            progress.show("the database");
+            self.store.snapshot(&backup.path(DATABASE)).await?;
+            backup.add(DATABASE)?;
+        }
         backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
         self.copy_artifacts(&mut backup, &progress).await?;
         self.copy_repositories(&mut backup, &progress).await?;
@@ -160,7 +168,8 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
 fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
     json!({
         "directory": arguments.place.to_string(), "release": manifest.release, "created_at": manifest.created_at,
-        "master_key_included": manifest.master_key.is_included, "files": manifest.files.len(), "counts": manifest.counts,
+        "master_key_included": manifest.master_key.is_included, "database_included": manifest.database.is_included,
+        "files": manifest.files.len(), "counts": manifest.counts,
     })
 }
 
@@ -173,10 +182,11 @@ fn text(manifest: &Manifest, data: &Path, place: &BackupPlace) -> String {
         format!("the backup lacks the master key; keep a copy of {} elsewhere: a restore needs it", key.display())
     };
     format!(
-        "{place}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}",
+        "{place}\norganisations: {}, repositories: {}, artifacts: {}, {} MiB\n{key}{}",
         counts.organizations,
         counts.repositories,
         counts.artifacts,
-        counts.bytes.div_ceil(MEBIBYTE)
+        counts.bytes.div_ceil(MEBIBYTE),
+        if manifest.database.is_included { "" } else { DUMP_NEEDED }
     )
 }

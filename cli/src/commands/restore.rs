@@ -7,7 +7,7 @@ use anyhow::Context;
 use builder::source::complete_repository;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use registry::{DataDir, KeyRing};
+use registry::{Artifacts, DataDir, DatabaseLocation, KeyRing};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -39,13 +39,13 @@ struct Restore {
 }
 
 pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let target = arguments.data.directory()?;
+    let location = arguments.data.location()?;
     match &arguments.place {
-        BackupPlace::Directory(directory) => restore(directory, &target, (arguments, screen)).await,
+        BackupPlace::Directory(directory) => restore(directory, &location, (arguments, screen)).await,
         BackupPlace::Bucket(url) => {
-            refuse_used(&target)?;
+            refuse_used(&location.directory)?;
             let directory = backup::download(&server::connect(url)?).await?;
-            restore(directory.path(), &target, (arguments, screen)).await
+            restore(directory.path(), &location, (arguments, screen)).await
         }
     }
 }
@@ -53,24 +53,25 @@ pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result
 /// Restores the backup in a directory.
 async fn restore(
     directory: &Path,
-    target: &Path,
+    Location { directory: target, database }: &Location,
     (arguments, screen): (&RestoreArguments, Screen),
 ) -> anyhow::Result<Outcome> {
     let manifest = Manifest::read(directory)?;
+    require_database(&manifest, database)?;
     refuse_used(target)?;
     let restore = Restore::begin(directory, manifest, target)?;
     restore.copy_key(arguments.key.as_deref())?;
     restore.copy_files()?;
     restore.complete_repositories()?;
-    // Opens the database with the key, and applies the migrations of later releases.
-    server::open_existing_store(&Location::of_files(restore.made.path())).await?.close().await;
+    restore.check_database(database.clone(), screen).await?;
     let manifest = restore.put_in_place(target)?;
     let Manifest { created_at, counts, .. } = &manifest;
     let path = target.display();
     let document = json!({"data": path.to_string(), "created_at": created_at, "counts": counts});
     screen.answer(&document, || {
         format!(
-            "{path} has everything that was answered before {created_at}\nstart the server: lathe serve --data {path}"
+            "{path} has everything that was answered before {created_at}\nstart the server: lathe serve --data {path}{}",
+            if *database == DatabaseLocation::DataDirectory { "" } else { " --database URL" }
         )
     })
 }
@@ -133,6 +134,28 @@ impl Restore {
         Ok(())
     }
 
+    /// Opens the database with the key, and applies the migrations of later releases. Warns of artifacts that the database names
+    /// and the backup lacks.
+    async fn check_database(&self, database: DatabaseLocation, screen: Screen) -> anyhow::Result<()> {
+        let store = server::open_existing_store(&Location { directory: self.made.path().to_owned(), database }).await?;
+        if self.manifest.counts.organizations > 0 && store.list_organizations().await?.is_empty() {
+            let hint = "restore the dump that belongs to the backup first: pg_restore --dbname=URL FILE";
+            return Err(Failure::coded("database_needed", "the database has no organisations", hint));
+        }
+        let artifacts = Artifacts::open(&DataDir::open(self.made.path())?)?;
+        let mut lost = 0;
+        for digest in store.artifacts_in_use().await? {
+            lost += u64::from(!artifacts.contains(&digest).await?);
+        }
+        store.close().await;
+        if lost > 0 {
+            screen.note(format!(
+                "warning: {lost} artifacts of versions are not in the backup; publish these versions again"
+            ));
+        }
+        Ok(())
+    }
+
     /// Gives the directory its name. An empty directory of that name is replaced.
     fn put_in_place(self, target: &Path) -> anyhow::Result<Manifest> {
         let Self { manifest, made, .. } = self;
@@ -149,6 +172,22 @@ impl Restore {
         }
         File::open(target.parent().unwrap_or(target))?.sync_all()?;
         Ok(manifest)
+    }
+}
+
+/// Requires the database of a server for a backup without a database, and only for such a backup.
+fn require_database(manifest: &Manifest, database: &DatabaseLocation) -> anyhow::Result<()> {
+    let is_server = *database != DatabaseLocation::DataDirectory;
+    match (manifest.database.is_included, is_server) {
+        (true, false) | (false, true) => Ok(()),
+        (false, false) => {
+            let hint = "restore its dump with `pg_restore --dbname=URL FILE`, then name that database with --database";
+            Err(Failure::coded("database_needed", "the backup was made without the database", hint))
+        }
+        (true, true) => {
+            let hint = "restore without --database and LATHE_DATABASE, then copy the database with `lathe migrate`";
+            Err(Failure::refused("the backup has its database, which is restored to the data directory", hint))
+        }
     }
 }
 

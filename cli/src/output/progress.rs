@@ -1,7 +1,7 @@
 //! Progress of a command on a terminal.
 
 use std::fmt::Display;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A spinner on stderr with a message, until it is dropped. Nothing when stderr is not a terminal.
+/// A spinner on stderr with a message, until it is dropped. When stderr is not a terminal, only finished steps are shown.
 pub struct Progress {
     spinner: Option<ProgressBar>,
 }
@@ -22,6 +22,15 @@ impl Progress {
     pub fn show(&self, message: impl Display) {
         if let Some(spinner) = &self.spinner {
             spinner.set_message(message.to_string());
+        }
+    }
+
+    /// Shows that a step is finished: on a terminal until the next message, elsewhere as a line.
+    pub fn finish_step(&self, line: impl Display) {
+        match &self.spinner {
+            Some(spinner) => spinner.set_message(line.to_string()),
+            // A closed stderr is ignored.
+            None => drop(writeln!(anstream::stderr().lock(), "{line}")),
         }
     }
 }

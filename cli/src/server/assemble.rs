@@ -1,6 +1,6 @@
 //! Assembles a server, for `serve` and the demo.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -162,9 +162,16 @@ pub async fn open_store(location: &Location) -> anyhow::Result<Store> {
 
 /// Opens the store of an existing installation. Another directory stays as it is.
 pub async fn open_existing_store(location: &Location) -> anyhow::Result<Store> {
-    let directory = &location.directory;
-    if location.database != DatabaseLocation::DataDirectory || DataDir::is_at(directory) {
-        return open_store(location).await;
+    if location.database == DatabaseLocation::DataDirectory {
+        require_data_directory(&location.directory)?;
+    }
+    open_store(location).await
+}
+
+/// Refuses a directory without the database of an installation.
+pub fn require_data_directory(directory: &Path) -> anyhow::Result<()> {
+    if DataDir::is_at(directory) {
+        return Ok(());
     }
     let path = directory.display();
     let message = if directory.is_dir() {

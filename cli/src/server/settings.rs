@@ -112,7 +112,7 @@ impl Location {
 }
 
 /// Reads the URL of a database server.
-fn database_url(text: &str) -> anyhow::Result<DatabaseLocation> {
+pub fn database_url(text: &str) -> anyhow::Result<DatabaseLocation> {
     let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
     let expected = "expected a URL like postgres://user:password@host:5432/database";
     anyhow::ensure!(is_postgres, "{expected}; leave it out for SQLite in the data directory");

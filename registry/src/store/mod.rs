@@ -11,6 +11,7 @@ mod deadline;
 mod handle;
 mod lost_commits;
 mod old_journal;
+mod options;
 mod page_tokens;
 mod postgres;
 mod queued;
@@ -19,6 +20,7 @@ mod sql;
 mod sqlite;
 mod storage_health;
 mod token_cache;
+mod transfer;
 mod ttl_cache;
 mod writer;
 
@@ -26,19 +28,16 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::data_dir::{DataDir, DataDirLock};
+use crate::data_dir::DataDirLock;
 use crate::error::Result;
 use crate::ids::BootId;
-use crate::secrets::KeyRing;
-use crate::variables::SecretValue;
 use callable_cache::{CallableCache, callable_cache};
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
 pub use handle::Store;
 use lost_commits::LostCommits;
+pub use options::{DatabaseLocation, StoreOptions};
 use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
@@ -48,27 +47,8 @@ pub use sql::{CountedRequest, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
 use token_cache::TokenCache;
+pub use transfer::{ComparedTable, TableCount, Transfer, TransferObserver, TransferProgress, TransferStep};
 use writer::{Writer, WriterSetup};
-
-/// Where the rows are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum DatabaseLocation {
-    /// A file in the data directory.
-    #[default]
-    DataDirectory,
-    /// A database server.
-    Url(SecretValue),
-}
-
-/// The data directory of a store, its database, its master key, and its settings.
-#[derive(Debug)]
-pub struct StoreOptions<'a> {
-    pub data: &'a DataDir,
-    pub database: DatabaseLocation,
-    pub keys: &'a KeyRing,
-    pub clock: Clock,
-    pub config: Config,
-}
 
 impl Store {
     /// Opens the database of a data directory. Creates it, or applies missing migrations.

@@ -28,6 +28,14 @@ pub(super) fn check(folder: &Path) -> Result<()> {
     segments(folder).map(drop)
 }
 
+/// Refuses a journal with records that the database may lack.
+pub(super) fn require_empty(folder: &Path) -> Result<()> {
+    match segments(folder)?.iter().any(|segment| !segment.frames.is_empty()) {
+        true => Err(Error::JournalNotEmpty),
+        false => Ok(()),
+    }
+}
+
 impl Store {
     /// Inserts the records in the journal of a folder into the database, and deletes the journal.
     pub(super) async fn take_over_journal(&self, folder: &Path) -> Result<()> {

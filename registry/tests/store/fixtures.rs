@@ -51,6 +51,11 @@ impl World {
         Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
     }
 
+    /// The lock of the data directory.
+    pub fn lock(&self) -> &DataDirLock {
+        &self.lock
+    }
+
     /// The options of another store on the same data.
     pub fn options(&self) -> StoreOptions<'_> {
         let Self { data, database, keys, clock, .. } = self;
@@ -76,10 +81,15 @@ impl World {
     }
 
     pub async fn organization(&self, name: &str) -> Principal {
-        let organization = OrganizationId::parse(name).unwrap();
-        let user = UserId::parse("ann").unwrap();
-        let new = NewOrganization { organization: organization.clone(), user: user.clone() };
-        self.store.create_organization(new).await.unwrap();
+        let principal = self.principal(name);
+        let (organization, user) = (principal.organization.clone(), principal.user.clone());
+        self.store.create_organization(NewOrganization { organization, user }).await.unwrap();
+        principal
+    }
+
+    /// The first user of an organisation.
+    pub fn principal(&self, organization: &str) -> Principal {
+        let (organization, user) = (OrganizationId::parse(organization).unwrap(), UserId::parse("ann").unwrap());
         Principal { organization, user, grants: Grants::everything(), key: None, address: None }
     }
 

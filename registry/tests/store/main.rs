@@ -41,6 +41,7 @@ mod search_texts;
 mod secrets;
 mod tapes;
 mod tools;
+mod transfer;
 mod users;
 mod variables;
 mod versions;

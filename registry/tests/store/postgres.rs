@@ -10,8 +10,9 @@ use crate::database::is_server;
 use crate::fixtures::World;
 
 /// Tests of the file in the data directory.
-const OF_FILES: [&str; 6] = [
+const OF_FILES: [&str; 7] = [
     "old_journal::",
+    "transfer::",
     "health::",
     "data_dir::a_missing_key_file_is_not_replaced_beside_a_database",
     "group_commit::a_full_disk_is_reported_and_no_acknowledged_write_is_lost",

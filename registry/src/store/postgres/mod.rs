@@ -11,6 +11,7 @@ mod row;
 mod search;
 mod settings;
 
+pub(super) use months::create_month_of;
 pub(super) use open::Postgres;
 
 #[cfg(test)]

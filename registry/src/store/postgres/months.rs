@@ -17,13 +17,26 @@ const TABLES: [&str; 2] = ["inv_started", "inv_finished"];
 pub(super) async fn create_months(connection: &mut Connection, now: Timestamp) -> Result<()> {
     let mut month = month_of(now)?;
     for _ in 0..=AHEAD {
-        let next = month.saturating_add(jiff::Span::new().months(1));
-        for table in TABLES {
-            create(connection, table, month..next).await?;
-        }
-        month = next;
+        month = create_month(connection, month).await?;
     }
     Ok(())
+}
+
+/// Creates the missing partitions of the month of a run. Returns the text with which the ids of later months begin.
+pub(in crate::store) async fn create_month_of(connection: &mut Connection, run: &str) -> Result<String> {
+    let second = run.get(..8).and_then(|second| i64::from_str_radix(second, 16).ok());
+    let second = second.ok_or_else(|| Error::Corrupt { what: "invocation", detail: format!("the id {run}") })?;
+    let month = month_of(Timestamp::from_milliseconds(second.saturating_mul(1000)))?;
+    id_at(create_month(connection, month).await?)
+}
+
+/// Returns the next month.
+async fn create_month(connection: &mut Connection, month: Date) -> Result<Date> {
+    let next = month.saturating_add(jiff::Span::new().months(1));
+    for table in TABLES {
+        create(connection, table, month..next).await?;
+    }
+    Ok(next)
 }
 
 async fn create(connection: &mut Connection, table: &str, month: std::ops::Range<Date>) -> Result<()> {

@@ -4,7 +4,7 @@
 use subtle::ConstantTimeEq;
 
 use super::keys::data_key;
-use super::row::parsed;
+use super::row::{get, parsed};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
@@ -16,15 +16,64 @@ const STORE: &str = "INSERT INTO master_key (id, key_check) VALUES (1, $1) ON CO
 
 const AN_ORGANIZATION: &str = "SELECT organization FROM organizations ORDER BY organization LIMIT 1";
 
+const REPLACE: &str = "INSERT INTO master_key (id, key_check) VALUES (1, $1)
+    ON CONFLICT (id) DO UPDATE SET key_check = excluded.key_check";
+
+/// The label of the value in a complete database.
+const COMPLETE: &str = "master key check";
+
+/// The label of the value while rows of another database are copied.
+const COPYING: &str = "master key check of an incomplete copy";
+
+/// The value that a database has, compared with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum KeyCheck {
+    Absent,
+    Right,
+    /// The key is right, and the database lacks rows that are being copied.
+    Copying,
+    Wrong,
+}
+
 /// Fails with [`Error::MasterKeyWrong`] for another key than the one that the database was made with. The first key is the one.
+/// Fails with [`Error::CopyIncomplete`] while rows of another database are copied.
 pub(in crate::store) async fn require_master_key(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
-    let check = keys.derive("master key check");
-    if Query::new(STORED).fetch_optional(&mut *connection).await?.is_none() {
+    if key_check(connection, keys).await? == KeyCheck::Absent {
         require_data_key(connection, keys).await?;
-        Query::new(STORE).bind(check.as_slice()).execute(&mut *connection).await?;
+        Query::new(STORE).bind(keys.derive(COMPLETE).as_slice()).execute(&mut *connection).await?;
     }
-    let stored: Vec<u8> = Query::new(STORED).fetch_column("key_check", connection).await?;
-    if bool::from(stored.ct_eq(&check)) { Ok(()) } else { Err(Error::MasterKeyWrong) }
+    match key_check(connection, keys).await? {
+        KeyCheck::Right => Ok(()),
+        KeyCheck::Copying => Err(Error::CopyIncomplete),
+        KeyCheck::Absent | KeyCheck::Wrong => Err(Error::MasterKeyWrong),
+    }
+}
+
+/// Compares the stored value with a key.
+pub(in crate::store) async fn key_check(connection: &mut Connection, keys: &KeyRing) -> Result<KeyCheck> {
+    let Some(row) = Query::new(STORED).fetch_optional(connection).await? else { return Ok(KeyCheck::Absent) };
+    let stored: Vec<u8> = get(&row, "key_check")?;
+    let is = |label| bool::from(stored.ct_eq(&keys.derive(label)));
+    Ok(match (is(COMPLETE), is(COPYING)) {
+        (true, _) => KeyCheck::Right,
+        (_, true) => KeyCheck::Copying,
+        _ => KeyCheck::Wrong,
+    })
+}
+
+/// Lets no server use the database until [`mark_complete`].
+pub(in crate::store) async fn mark_copying(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
+    replace(connection, keys, COPYING).await
+}
+
+/// Lets servers with the key use the database.
+pub(in crate::store) async fn mark_complete(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
+    replace(connection, keys, COMPLETE).await
+}
+
+async fn replace(connection: &mut Connection, keys: &KeyRing, label: &str) -> Result<()> {
+    Query::new(REPLACE).bind(keys.derive(label).as_slice()).execute(connection).await?;
+    Ok(())
 }
 
 /// A database of an earlier release has no check, and the data keys of its organisations.

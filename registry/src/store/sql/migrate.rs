@@ -33,7 +33,7 @@ async fn apply_missing(connection: &mut Connection, migrations: &Migrations, clo
 }
 
 /// Returns the numbers and checksums of the applied migrations, in order.
-async fn applied(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
+pub(in crate::store) async fn applied(connection: &mut Connection) -> Result<Vec<(u32, String)>> {
     let query = Query::new("SELECT number, checksum FROM schema_migrations ORDER BY number");
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((get(row, "number")?, get(row, "checksum")?))).collect()

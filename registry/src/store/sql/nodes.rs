@@ -94,6 +94,11 @@ impl Store {
     }
 }
 
+/// Number of the servers that are there.
+pub(in crate::store) async fn count_nodes(connection: &mut Connection) -> Result<u64> {
+    Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", connection).await
+}
+
 async fn see(connection: &mut Connection, boot: &BootId) -> Result<()> {
     Query::new(SEE).bind(boot.as_str()).execute(connection).await?;
     Ok(())

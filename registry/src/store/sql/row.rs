@@ -56,7 +56,7 @@ pub(super) fn signed(number: u64) -> i64 {
 }
 
 /// Serialises a value to bind.
-pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
+pub(in crate::store) fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Database { source: Box::new(error) })
 }
 

@@ -34,6 +34,24 @@ pub(super) struct IndexRow<'a> {
     pub input: &'a str,
 }
 
+/// The row of a record whose position is known.
+pub(super) struct PositionedIndexRow<'a> {
+    pub organization: &'a OrganizationId,
+    pub outcome: &'a OutcomeWords,
+    /// The recorded input.
+    pub input: &'a str,
+    pub rowid: i64,
+}
+
+#[derive(Serialize)]
+struct PositionedColumns<'a> {
+    scope: String,
+    #[serde(flatten)]
+    outcome: &'a OutcomeWords,
+    inputs: String,
+    rowid: i64,
+}
+
 #[derive(Serialize)]
 struct Columns<'a> {
     invocation: &'a str,
@@ -47,6 +65,13 @@ impl IndexRow<'_> {
     pub fn encoded(&self) -> Result<String> {
         let Self { invocation, organization, outcome, input } = *self;
         to_json(&Columns { invocation, scope: scope(organization), outcome, inputs: words_of_input(input) })
+    }
+}
+
+impl PositionedIndexRow<'_> {
+    pub fn encoded(&self) -> Result<String> {
+        let Self { organization, outcome, input, rowid } = *self;
+        to_json(&PositionedColumns { scope: scope(organization), outcome, inputs: words_of_input(input), rowid })
     }
 }
 

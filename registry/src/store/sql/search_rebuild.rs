@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::list::List;
 use super::row::{exact_text, get, parsed, signed};
-use super::search_columns::{INDEX, IndexRow, OutcomeWords};
+use super::search_columns::{INDEX, IndexRow, OutcomeWords, PositionedIndexRow};
 use crate::account::OrganizationId;
 use crate::error::Result;
 use crate::record::Outcome;
@@ -16,6 +16,17 @@ const NOT_INDEXED: &str =
         f.exception_stack_trace, s.input
     FROM inv_finished f JOIN inv_started s ON s.invocation = f.invocation
     WHERE f.sequence > $1 ORDER BY f.sequence LIMIT $2";
+
+/// The records that have a row in the index, with the columns that [`index_rows`] reads, and `bytes`, their size.
+pub(in crate::store) const INDEXED_RECORDS: &str = "(SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output,
+        f.exception_message, f.exception_type, f.exception_stack_trace, s.input,
+        octet_length(s.input) + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+            + coalesce(octet_length(f.exception_message), 0)
+            + coalesce(octet_length(f.exception_stack_trace), 0) AS bytes
+    FROM inv_finished f CROSS JOIN inv_started s WHERE s.invocation = f.invocation) records";
+
+pub(in crate::store) const INDEXED_COLUMNS: &str =
+    "rowid, organization, succeeded, output, exception_message, exception_type, exception_stack_trace, input";
 
 /// Records in one transaction while an index is filled: some megabytes.
 const BATCH_RECORDS: u64 = 1_000;
@@ -56,6 +67,17 @@ async fn index_batch(connection: &mut Connection) -> Result<u64> {
     batch.push("COMMIT");
     batch.run(connection).await?;
     Ok(rows.len() as u64)
+}
+
+/// Makes rows of the index from [`INDEXED_RECORDS`], each a JSON object with the columns of the index.
+pub(in crate::store) fn index_rows(records: &[Row]) -> Result<Vec<String>> {
+    let row = |record: &Row| {
+        let organization = parsed(record, "organization")?;
+        let outcome = OutcomeWords::of(&outcome(record)?);
+        let (input, rowid) = (get(record, "input")?, get(record, "rowid")?);
+        PositionedIndexRow { organization: &organization, outcome: &outcome, input, rowid }.encoded()
+    };
+    records.iter().map(row).collect()
 }
 
 /// Returns the outcome as it is searched: the stack trace is one text.

@@ -1,0 +1,27 @@
+//! What a store is opened with.
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::secrets::KeyRing;
+use crate::variables::SecretValue;
+
+/// Where the rows are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DatabaseLocation {
+    /// A file in the data directory.
+    #[default]
+    DataDirectory,
+    /// A database server.
+    Url(SecretValue),
+}
+
+/// The data directory of a store, its database, its master key, and its settings.
+#[derive(Debug)]
+pub struct StoreOptions<'a> {
+    pub data: &'a DataDir,
+    pub database: DatabaseLocation,
+    pub keys: &'a KeyRing,
+    pub clock: Clock,
+    pub config: Config,
+}

@@ -1,0 +1,144 @@
+//! A data directory with rows in every table.
+
+use std::time::Duration;
+
+use registry::{
+    Attestation, BegunOperation, BumpKind, Grants, HttpUse, InvocationMetadata, InvocationSource, Ledger, NewOperation,
+    NewUser, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, TapeBody, ToolId,
+    UnsealedTape, UserId, Version,
+};
+
+use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
+
+pub const RUNS: u32 = 300;
+
+/// The run after which two months pass.
+const LAST_OF_FIRST_MONTH: u32 = 120;
+
+/// Fills a new data directory. Its last run goes on.
+pub async fn filled() -> World {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let other = world.organization("other").await;
+    people(&world, &acme).await;
+    let tool = tools(&world, &acme).await;
+    for number in 0..RUNS {
+        run(&world, if number % 10 == 3 { &other } else { &acme }, number).await;
+        if number == LAST_OF_FIRST_MONTH {
+            world.clock.advance(Duration::from_hours(70 * 24));
+        }
+    }
+    world.failed(&acme, "ShipmentError", "order \0 lost", &["main.py line 3", "shipped = False"]).await;
+    world.store.record(&unlinked(&acme, "conversation 4", None)).await.unwrap();
+    operation(&world, &acme, &tool).await;
+    answers(&world, &acme, &tool).await;
+    world.started(&acme).await;
+    world
+}
+
+async fn people(world: &World, acme: &Principal) {
+    let tester = RoleName::parse("tester").unwrap();
+    world.store.create_role(&acme.organization, tester.clone(), Grants::default()).await.unwrap();
+    for name in ["ben", "cem", "Zoë@example"].iter().filter_map(|name| UserId::parse(name).ok()) {
+        world.store.create_user(&acme.organization, NewUser { id: name, role: tester.clone() }).await.unwrap();
+    }
+    for _ in 0..3 {
+        world.token_of(&acme.organization, "ann").await;
+    }
+}
+
+async fn tools(world: &World, acme: &Principal) -> ToolId {
+    let mut last = None;
+    for number in 0..60 {
+        last = Some(world.tool(acme, &format!("tool_{number}")).await);
+    }
+    let tool = last.unwrap();
+    world.variable(acme, &tool, "TOKEN", true).await;
+    let key = world.store.signing_key(&acme.organization).await.unwrap().public_key().unwrap();
+    let lease = world.lease(acme, &tool).await;
+    let attestation = Attestation {
+        version: Version::FIRST,
+        signed_by: key,
+        provenance: "{\"payload\":\"…\"}".into(),
+        sbom: "{}".into(),
+    };
+    let new = registry::NewVersion { attestation: Some(attestation), ..new_version(BumpKind::Minor) };
+    world.store.publish_version(&lease, new).await.unwrap();
+    for bump in [BumpKind::Patch, BumpKind::Major] {
+        world.publish(acme, &tool, bump).await;
+    }
+    let lease = world.lease(acme, &tool).await;
+    world.fail_build(&lease).await;
+    let changes = registry::ToolChanges {
+        tags: Some(crate::fixtures::tags(&[("team", Some("sales")), ("beta", None)])),
+        ..registry::ToolChanges::default()
+    };
+    world.store.modify_tool(acme, &tool, changes).await.unwrap();
+    tool
+}
+
+/// Records a run with a tape and effects.
+async fn run(world: &World, principal: &Principal, number: u32) {
+    world.clock.advance(Duration::from_secs(1));
+    let record = RunStart { source: source(number), ..started(&world.clock, principal) };
+    world.store.record(&starts(vec![record.clone()])).await.unwrap();
+    let body = vec![u8::try_from(number % 7).unwrap(); 100_000];
+    let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };
+    let tape = UnsealedTape::new(b"what a run saw".to_vec(), vec![body]);
+    let mut end = finished(&record, succeeded(&format!("order {number} of 会議 was shipped\0today")));
+    end.tape = Some(world.store.seal_tape(&principal.organization, &record.id, tape).await.unwrap());
+    end.end.ledger = Some(ledger(number));
+    end.end.status_events = vec![serde_json::json!({"message": "half\0way", "progress": 0.5})];
+    end.end.duration_ms = u64::from(number * 7 % 40);
+    world.store.record(&ends(vec![end])).await.unwrap();
+}
+
+fn source(number: u32) -> InvocationSource {
+    InvocationSource::RegularConversation {
+        user_id: "ann".to_owned(),
+        conversation_id: Some(format!("conversation {}", number % 20)),
+        interaction_id: Some(format!("interaction {number}")),
+        invocation_metadata: InvocationMetadata::EngageUser {
+            current_state_machine_and_version: ("greeting \\u0000".to_owned(), 3),
+            tool_call_round_index: 0,
+        },
+    }
+}
+
+fn ledger(number: u32) -> Ledger {
+    let mut ledger = Ledger::default();
+    ledger.granted.secrets = vec!["TOKEN".to_owned()];
+    let host = format!("host{}.example.org", number % 9);
+    ledger.used.http = vec![HttpUse {
+        host,
+        status: Some(200),
+        sent_bytes: 80,
+        answered_by: Some("network".to_owned()),
+        ..HttpUse::default()
+    }];
+    ledger.hand_over();
+    ledger
+}
+
+/// An operation that goes on, with runs that have ended.
+async fn operation(world: &World, principal: &Principal, tool: &ToolId) -> OperationId {
+    let new = NewOperation { kind: OperationKind::Invoke, tool: tool.clone(), once: None };
+    let BegunOperation::New(operation) = world.store.begin_operation(principal, new).await.unwrap() else {
+        panic!("it is new");
+    };
+    let runs: Vec<_> = (0..3).map(|_| started(&world.clock, principal)).collect();
+    let event = RecordEvent::Started { operation: Some(operation.id.clone()), runs: runs.clone() };
+    world.store.record(&event).await.unwrap();
+    let all = runs.iter().map(|run| finished(run, succeeded("done"))).collect();
+    world.store.record(&ends(all)).await.unwrap();
+    operation.id
+}
+
+async fn answers(world: &World, principal: &Principal, tool: &ToolId) {
+    let run = world.started(principal).await;
+    let answer = |request| RecordedAnswer { request: [request; 32], bytes: b"an answer".into(), at: world.clock.now() };
+    let sealed = world.store.seal_answers(&principal.organization, tool, (0..5).map(answer).collect()).await.unwrap();
+    let mut end = finished(&run, succeeded("done"));
+    end.answers = Some(sealed);
+    world.store.record(&ends(vec![end])).await.unwrap();
+}
