@@ -7,8 +7,6 @@
 mod action;
 mod answers;
 mod client;
-#[path = "../registry/tests/store/cluster.rs"]
-mod cluster;
 mod damage;
 mod database;
 mod evidence;

@@ -1,16 +1,12 @@
 //! `lathe migrate`, and backups of an installation with Postgres.
 
-#[path = "../../registry/tests/store/cluster.rs"]
-mod cluster;
-
 use std::path::Path;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use self::cluster::Cluster;
-use crate::harness::{Bump, Lathe, Options, Said, Server, Team, Tool};
+use crate::harness::{Bump, Cluster, Lathe, Options, Said, Server, Team, Tool};
 
 fn utf8(path: &Path) -> &str {
     path.to_str().expect("UTF-8")

@@ -8,12 +8,12 @@ use std::time::Duration;
 use fastrand::Rng;
 use tokio::time::Instant;
 
-use super::cluster::Cluster;
 use super::database::{Database, Location};
 use super::proxy::Proxy;
 use super::run::{Killer, Run, Setting};
 use super::stage::TAKEOVER_MAX;
 use super::strike::{STRIKES, Strike};
+use crate::harness::Cluster;
 use crate::harness::{Options, Server, eventually};
 
 const NODES: usize = 2;

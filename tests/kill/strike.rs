@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::cluster::Cluster;
 use super::nodes::{notices, recover};
 use super::proxy::Proxy;
 use super::run::Killer;
+use crate::harness::Cluster;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strike {
