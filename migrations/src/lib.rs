@@ -61,6 +61,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 18, "0018_caller"),
         migration!("sqlite", 19, "0019_words"),
         migration!("sqlite", 20, "0020_nodes"),
+        migration!("sqlite", 21, "0021_repositories"),
     ],
 };
 
@@ -70,7 +71,11 @@ pub const POSTGRES: Migrations = Migrations {
     table: "CREATE TABLE IF NOT EXISTS schema_migrations (
         number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
     )",
-    list: &[migration!("postgres", 19, "0019_tables"), migration!("postgres", 20, "0020_nodes")],
+    list: &[
+        migration!("postgres", 19, "0019_tables"),
+        migration!("postgres", 20, "0020_nodes"),
+        migration!("postgres", 21, "0021_repositories"),
+    ],
 };
 
 #[cfg(test)]

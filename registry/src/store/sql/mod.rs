@@ -44,6 +44,7 @@ mod organizations;
 mod positions;
 mod publish;
 mod records;
+mod repositories;
 mod roles;
 mod row;
 mod run_end;
