@@ -15,6 +15,9 @@
 mod attested;
 mod bucket;
 mod children;
+#[expect(dead_code, reason = "the tests of the registry crash the server")]
+#[path = "../registry/tests/store/cluster.rs"]
+mod cluster;
 pub mod contract;
 mod database;
 mod document;
@@ -33,6 +36,7 @@ mod repository;
 mod run;
 mod seed;
 mod server;
+mod servers;
 mod site;
 pub mod team;
 mod terminal;
@@ -61,6 +65,7 @@ pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;
 pub use server::{Options, Server, local_cache};
+pub use servers::{Hold, Nodes};
 pub use site::Site;
 pub use team::{Team, sign_in_as};
 pub use terminal::Terminal;

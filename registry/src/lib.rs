@@ -110,9 +110,7 @@ pub use raw_json::RawJson;
 pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
 };
-pub use repository_contents::{
-    ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack,
-};
+pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
 pub use shared_repositories::{PackFile, SharedRepositories};

@@ -153,6 +153,13 @@ impl Server {
         seed::bundler().expect("a bundler in the cache")
     }
 
+    /// The arguments that name the database, if it is not in the data directory.
+    pub fn database_arguments(&self) -> Vec<&str> {
+        let arguments = &self.options.arguments;
+        let named = arguments.iter().position(|argument| argument == "--database");
+        named.map_or_else(Vec::new, |at| arguments[at..at + 2].iter().map(String::as_str).collect())
+    }
+
     pub fn data(&self) -> &Path {
         &self.data
     }

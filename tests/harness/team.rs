@@ -35,7 +35,8 @@ impl Team {
         let organization = format!("team{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let data = server.data().to_str().expect("UTF-8");
         let lathe = Lathe { home, directory: home };
-        let key = lathe.json(&["org", "create", &organization, "--user", "ada", "--data", data]);
+        let arguments = ["org", "create", &organization, "--user", "ada", "--data", data];
+        let key = lathe.json(&[&arguments[..], &server.database_arguments()].concat());
         let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
         assert_eq!(text("organization"), organization);
         Self::with_key(server, organization, &key, directory)
@@ -47,6 +48,12 @@ impl Team {
         let key = self.post("/api_key", &json!({"user_id": user})).expect(201);
         let directory = TempDir::new().expect("a directory");
         Self::with_key(&self.server, self.organization.clone(), &key, directory)
+    }
+
+    /// The same user at another server of the database, with a repository of their own.
+    pub fn at(&self, server: &Arc<Server>) -> Self {
+        let key = json!({"user_id": self.user, "api_key_id": self.api_key_id, "api_key": self.api_key});
+        Self::with_key(server, self.organization.clone(), &key, TempDir::new().expect("a directory"))
     }
 
     fn with_key(server: &Arc<Server>, organization: String, key: &Value, directory: TempDir) -> Self {
