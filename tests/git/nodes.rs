@@ -1,5 +1,7 @@
 //! Repositories that several servers share.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,17 +30,19 @@ fn cloned(team: &Team, name: &str) -> Repository {
     Repository::clone_from(team.home(), name, &team.git_url(), &["--branch", &team.branch()])
 }
 
-/// Copies of the repository in a data directory are complete.
-fn check_copies(server: &Arc<Server>) {
-    for copy in std::fs::read_dir(server.data().join("git-copies")).expect("copies").flatten() {
-        if copy.path().extension().is_some_and(|extension| extension == "git") {
-            let checked = std::process::Command::new("git")
-                .args(["-c", "safe.directory=*", "fsck", "--full", "--strict"])
-                .env("GIT_DIR", copy.path())
-                .output()
-                .expect("git");
-            assert!(checked.status.success(), "{checked:?}");
-        }
+/// The copies of repositories in a data directory.
+fn copies(server: &Server) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(server.data().join("git-copies")).expect("copies").flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "git")).collect()
+}
+
+/// Asserts that the copies in the data directories are complete.
+fn check_copies(servers: &[&Arc<Server>]) {
+    for copy in servers.iter().flat_map(|server| copies(server)) {
+        let fsck = ["-c", "safe.directory=*", "fsck", "--full", "--strict"];
+        let checked = Command::new("git").args(fsck).env("GIT_DIR", copy).output().expect("git");
+        assert!(checked.status.success(), "{checked:?}");
     }
 }
 
@@ -81,7 +85,7 @@ fn a_push_to_one_server_is_cloned_tested_and_published_at_another() {
     assert_eq!(tested(&at_c), "second");
     let versions = at_c.get(&format!("/tool/{id}/version"));
     assert_eq!(versions["tool_versions"].as_array().expect("versions").len(), 2);
-    [&a, &b, &c].map(check_copies);
+    check_copies(&[&a, &b, &c]);
 }
 
 #[test]
@@ -108,7 +112,7 @@ fn one_of_two_pushes_to_a_branch_wins() {
         assert!(refused.contains("rejected") && is_ordinary, "{refused}");
         assert_eq!((tip(&at_a), tip(&at_b)), (Some(won.clone()), Some(won)));
     }
-    [&a, &b].map(check_copies);
+    check_copies(&[&a, &b]);
 }
 
 trait Join<T> {
@@ -156,7 +160,7 @@ fn a_server_that_is_killed_during_a_push_leaves_no_part_of_it() {
         let again = at_b.at(&restarted);
         at_a.repository.ok(&["push", "-q", &again.git_url(), &format!("HEAD:{}", at_a.branch())]);
         assert_eq!(tip(&at_b), Some(after));
-        [&restarted, &b].map(check_copies);
+        check_copies(&[&restarted, &b]);
     }
 }
 
@@ -187,7 +191,7 @@ fn a_server_that_was_stopped_beyond_its_lease_loses_its_push() {
     });
     assert_ne!(won, lost);
     assert_eq!((tip(&at_a), tip(&at_b)), (Some(won.clone()), Some(won)));
-    [&a, &b].map(check_copies);
+    check_copies(&[&a, &b]);
 }
 
 #[test]
@@ -203,10 +207,59 @@ fn a_damaged_or_missing_pack_is_an_error_and_loses_nothing() {
     let at_b = at_a.at(&b);
     let said = at_b.repository.git(&["ls-remote", &at_b.git_url()]);
     assert!(said.code != Some(0) && said.stderr.contains("500"), "{said:?}");
-    assert!(b.log_about("git-upload-pack").contains("does not match its digest"), "{}", b.log_about("digest"));
+    assert!(b.log_about("corrupt").contains("does not match its digest"), "{}", b.log_about("request failed"));
     // The server with a copy still serves it.
     assert!(tip(&at_a).is_some());
     // Undamaged again.
     nodes.bucket.damage(&packs[0]);
     assert_eq!(tip(&at_b), tip(&at_a));
+}
+
+#[test]
+fn repositories_from_before_are_shared_at_the_start() {
+    let Some(nodes) = Nodes::new() else { return };
+    // The organisation exists in the database, and its repository in the data directory.
+    let first = nodes.start();
+    let team = Team::on(&first);
+    let alone = nodes.start();
+    alone.signal(Signal::SIGTERM);
+    assert!(alone.ended().success());
+    let own = alone.data().join("git").join(format!("{}.git", team.organization));
+    let init = ["init", "-q", "--bare", "-b", "main"];
+    assert!(Command::new("git").args(init).arg(&own).status().expect("git").success());
+    let commit = team.repository.commit();
+    let own = own.to_str().expect("UTF-8");
+    team.repository.ok(&["push", "-q", own, "HEAD:main", &format!("HEAD:{}", team.branch())]);
+    let adopting = alone.restarted(|_| {});
+    assert_eq!((tip(&team.at(&adopting)), tip(&team)), (Some(commit.clone()), Some(commit)));
+    check_copies(&[&first, &adopting]);
+}
+
+#[test]
+fn one_pack_replaces_those_of_many_pushes() {
+    let Some(nodes) = Nodes::new() else { return };
+    let (a, b) = (nodes.start(), nodes.start());
+    let at_a = Team::on(&a);
+    at_a.tool("base").pushed();
+    let at_b = at_a.at(&b);
+    assert_eq!(tip(&at_b), tip(&at_a));
+    let packs = |server: &Server| {
+        let files = std::fs::read_dir(copies(server)[0].join("objects/pack")).expect("packs").flatten();
+        files.filter(|file| file.path().extension().is_some_and(|extension| extension == "pack")).count()
+    };
+    for number in 0..52 {
+        at_a.repository.write("number.txt", number.to_string().as_bytes());
+        at_a.push();
+    }
+    assert_eq!(packs(&a), 54, "the scaffold, the first push and 52 more");
+    // A server collects at its start.
+    a.signal(Signal::SIGTERM);
+    assert!(a.ended().success());
+    let restarted = a.restarted(|_| {});
+    eventually("the collection", || (packs(&restarted) == 1).then_some(()));
+    assert_eq!(tip(&at_b), tip(&at_a.at(&restarted)));
+    assert_eq!(packs(&b), 1);
+    assert!(nodes.bucket.keys_with("/git/").len() >= 55, "replaced packs stay for a while");
+    at_b.repository.ok(&["fetch", "-q", &at_b.git_url(), &at_b.branch()]);
+    check_copies(&[&restarted, &b]);
 }

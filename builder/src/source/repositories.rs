@@ -66,10 +66,14 @@ impl Repositories {
         Ok(Self { root, clock, states: Arc::default(), sharing: None })
     }
 
-    /// Opens the copies of repositories that several servers share. Shares those of this data directory whose organisations have
-    /// no shared one yet.
-    pub async fn shared(config: GitConfig, clock: Clock, sharing: RepositorySharing) -> Result<Self, SourceError> {
-        let RepositorySharing { records, git, copies } = sharing;
+    /// Opens the repositories of one server, or the copies of those that several servers share. Shares repositories of this data
+    /// directory whose organisations have no shared one yet.
+    pub async fn open(
+        config: GitConfig,
+        clock: Clock,
+        sharing: Option<RepositorySharing>,
+    ) -> Result<Self, SourceError> {
+        let Some(RepositorySharing { records, git, copies }) = sharing else { return Self::new(&config, clock) };
         let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
         let root = of_copies.root.clone();
         let directories = SharingDirectories { root: root.clone(), own: config.root };

@@ -218,13 +218,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
-    let repositories = match SharedRepositories::of(&store, &artifacts) {
-        None => Repositories::new(&git_config, clock.clone())?,
-        Some(records) => {
-            let sharing = RepositorySharing { records, git: git.clone(), copies: data.git_copies() };
-            Repositories::shared(git_config, clock.clone(), sharing).await?
-        }
-    };
+    let records = SharedRepositories::of(&store, &artifacts);
+    let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
+    let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;
     let services = BuilderServices {
         store: store.clone(),
         artifacts: artifacts.clone(),

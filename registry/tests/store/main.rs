@@ -30,6 +30,7 @@ mod orders;
 mod pages;
 mod postgres;
 mod properties;
+mod repositories;
 mod roles;
 mod search;
 mod secrets;
