@@ -17,7 +17,7 @@ use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::durable::at;
 use crate::error::{Error, Result};
-use crate::objects::Objects;
+use crate::objects::{ObjectEntry, Objects};
 use crate::repository_contents::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 use crate::store::Store;
 
@@ -131,16 +131,22 @@ impl SharedRepositories {
         }
     }
 
-    /// Deletes the packs of pushes that failed, and those that were replaced, after a day. Returns their number.
-    pub async fn delete_unused(&self, organization: &OrganizationId) -> Result<u64> {
+    /// Deletes the packs of pushes that failed, and those that were replaced, after a day. Returns their number. `contents` are the
+    /// present ones under the lease.
+    ///
+    /// A pack of an earlier lease that is not part of the contents never will be, since that lease has lost its fence. So no clock
+    /// decides about it.
+    pub async fn delete_unused(&self, lease: &RepositoryLease, contents: &RepositoryContents) -> Result<u64> {
+        let organization = &lease.organization;
         let before = self.replaced_after();
-        // Listed before the contents are read: a pack of a change that is recorded meanwhile is used, or younger than a day.
+        let is_earlier = |key: &str| fence_of(key).is_some_and(|fence| fence < lease.fence);
         let listed = self.objects.list(&folder(organization)).await?;
-        let contents = self.read(organization).await?.map(|found| found.contents).unwrap_or_default();
         let replaced = contents.replaced.iter().filter(|replaced| replaced.at >= before).map(|replaced| &replaced.pack);
         let used: HashSet<String> = contents.packs.iter().chain(replaced).map(|pack| key(organization, pack)).collect();
         let mut deleted = 0;
-        for object in listed.into_iter().filter(|object| object.modified < before && !used.contains(&object.key)) {
+        let is_unused =
+            |object: &ObjectEntry| object.modified < before && is_earlier(&object.key) && !used.contains(&object.key);
+        for object in listed.into_iter().filter(is_unused) {
             self.objects.delete(&object.key).await?;
             deleted += 1;
         }
@@ -165,6 +171,12 @@ fn folder(organization: &OrganizationId) -> String {
 
 fn key(organization: &OrganizationId, pack: &StoredPack) -> String {
     format!("{}/{}-{}", folder(organization), pack.fence, pack.digest.to_hex())
+}
+
+/// The fence in a key.
+fn fence_of(key: &str) -> Option<i64> {
+    let (_, name) = key.rsplit_once('/')?;
+    name.split_once('-')?.0.parse().ok()
 }
 
 /// The digest and the size of a file.

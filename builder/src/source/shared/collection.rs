@@ -27,15 +27,13 @@ impl Sharing {
         }
         let Some(lease) = HeldLease::take(&self.records, repository).await? else { return Ok(()) };
         let change = self.begin(repository, lease).await?;
+        let deleted = self.records.delete_unused(change.lease.lease(), &change.present.contents).await?;
+        if deleted > 0 {
+            tracing::info!(organization = %repository.organization(), deleted, "unused packs of a repository are deleted");
+        }
         let packs = change.present.contents.packs.len();
         if packs > PACKS_MAX || (packs > 0 && repository.tracked().state.is_rewritten()) {
             change.collect(Priority::Low).await?;
-        } else {
-            drop(change);
-        }
-        let deleted = self.records.delete_unused(repository.organization()).await?;
-        if deleted > 0 {
-            tracing::info!(organization = %repository.organization(), deleted, "unused packs of a repository are deleted");
         }
         Ok(())
     }
