@@ -263,3 +263,26 @@ fn one_pack_replaces_those_of_many_pushes() {
     at_b.repository.ok(&["fetch", "-q", &at_b.git_url(), &at_b.branch()]);
     check_copies(&[&restarted, &b]);
 }
+
+#[test]
+fn a_push_waits_for_another_one_for_a_bounded_time() {
+    let Some(nodes) = Nodes::new() else { return };
+    let (b, (a, gate)) = (nodes.start(), nodes.start_held());
+    let at_b = Team::on(&b);
+    at_b.tool("base").pushed();
+    let at_a = at_b.at(&a);
+    at_a.repository.ok(&["fetch", "-q", &at_a.git_url(), &at_a.branch()]);
+    at_a.repository.ok(&["reset", "-q", "--hard", "FETCH_HEAD"]);
+    gate.hold(Hold::Before);
+    let won = std::thread::scope(|scope| {
+        let pushing = scope.spawn(|| try_push(&at_a));
+        gate.wait();
+        let refused = try_push(&at_b).expect_err("the lease is renewed");
+        assert!(refused.contains("503"), "{refused}");
+        gate.release();
+        pushing.join().expect("a push").expect("the push that was first")
+    });
+    assert_eq!((tip(&at_a), tip(&at_b)), (Some(won.clone()), Some(won)));
+    let refused = try_push(&at_b).expect_err("the branch has moved");
+    assert!(refused.contains("fetch first"), "{refused}");
+}
