@@ -273,6 +273,8 @@ fn a_push_waits_for_another_one_for_a_bounded_time() {
     let at_a = at_b.at(&a);
     at_a.repository.ok(&["fetch", "-q", &at_a.git_url(), &at_a.branch()]);
     at_a.repository.ok(&["reset", "-q", "--hard", "FETCH_HEAD"]);
+    // Commits of one second with equal contents are equal.
+    at_a.repository.write("where.txt", b"at A");
     gate.hold(Hold::Before);
     let won = std::thread::scope(|scope| {
         let pushing = scope.spawn(|| try_push(&at_a));
