@@ -38,6 +38,13 @@ impl Nodes {
         (Server::private(&self.options(variables)), gate)
     }
 
+    /// Starts a server with further arguments.
+    pub fn start_with(&self, arguments: &[&str]) -> Arc<Server> {
+        let mut options = self.options(self.bucket.variables());
+        options.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        Server::private(&options)
+    }
+
     fn options(&self, environment: Vec<(String, String)>) -> Options {
         let (database, storage) = (self.cluster.url("postgres"), self.bucket.url());
         let arguments = ["--database", &database, "--storage", &storage].map(str::to_owned).to_vec();

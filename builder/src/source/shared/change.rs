@@ -1,5 +1,6 @@
 //! A change of a shared repository, under its lease.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,12 +94,12 @@ impl Change {
     /// Stores the objects that the refs reach and no pack has, then records refs and pack.
     async fn record(self, refs: Refs) -> Result<(), SourceError> {
         let old = &self.present.contents.refs;
-        let is_new = |commit: &&str| !old.values().any(|old| old == commit);
+        let known: HashSet<&str> = old.values().map(String::as_str).collect();
+        let is_new = |commit: &&str| !known.contains(commit);
         let moved = refs.iter().filter(|(name, commit)| old.get(*name) != Some(commit));
         let commits = moved.map(|(_, commit)| commit.as_str()).filter(is_new).collect();
-        let without = old.values().map(String::as_str).collect();
         let packer = Packer::of(&self.sharing.commands, self.repository.path());
-        let pack = packer.pack(Reach { commits, without }, Priority::Normal).await?;
+        let pack = packer.pack(Reach { commits, without: known.iter().copied().collect() }, Priority::Normal).await?;
         let mut contents = RepositoryContents { refs, ..self.present.contents.clone() };
         // A branch that was deleted and pushed again has a pack already.
         let is_stored = |pack: &NewPack| self.present.contents.packs.iter().any(|stored| stored.name == pack.name);

@@ -65,6 +65,8 @@ impl GitServer {
 
     /// Answers one request. Dropping the future, or the returned body, stops git and all its processes.
     ///
+    /// The caller has got the repository from [`Repositories::find_current`], or created it.
+    ///
     /// A push that the hook refuses is a success here: git's protocol carries the reason.
     pub async fn serve(
         &self,
