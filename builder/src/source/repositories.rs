@@ -76,7 +76,9 @@ impl Repositories {
         let Some(RepositorySharing { records, git, copies }) = sharing else { return Self::new(&config, clock) };
         let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
         let root = of_copies.root.clone();
-        let directories = SharingDirectories { root: root.clone(), own: config.root };
+        // git is started in another directory. A directory that does not exist has no repositories.
+        let own = config.root.canonicalize().unwrap_or(config.root);
+        let directories = SharingDirectories { root: root.clone(), own };
         let sharing = Sharing::new(records, GitCommands::new(git, &root), directories);
         let repositories = Self { sharing: Some(sharing.clone()), ..of_copies };
         for organization in sharing.records().organizations().await? {
