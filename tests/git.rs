@@ -2,6 +2,7 @@
 
 mod bodies;
 mod bounds;
+mod nodes;
 mod quota;
 
 use serde_json::json;

@@ -72,7 +72,7 @@ pub enum Error {
     #[error(transparent)]
     Builder(builder::Error),
     #[error(transparent)]
-    Source(#[from] builder::source::SourceError),
+    Source(builder::source::SourceError),
     /// The error of a build whose log is stored.
     #[error("{error}")]
     InBuild { build: BuildId, error: Box<Self> },

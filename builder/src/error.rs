@@ -161,6 +161,9 @@ impl Error {
 
 impl From<SourceError> for Error {
     fn from(error: SourceError) -> Self {
-        Self::Source(error)
+        match error {
+            SourceError::Shared(error) => Self::Store(error),
+            error => Self::Source(error),
+        }
     }
 }

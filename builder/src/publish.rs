@@ -170,7 +170,7 @@ impl PublishContext<'_> {
     /// Pins the commit, then publishes the version. The pin stays when publication fails, since another tool may have
     /// published the same commit.
     async fn save(&self, version: NewVersion, repository: Repository, commit: CommitId) -> Result<ToolVersion, Error> {
-        blocking(move || repository.pin(&commit, &commit.to_string())).await??;
+        self.builder.pin(&repository, commit).await?;
         Ok(self.builder.store.publish_version(self.lease, version).await?)
     }
 }

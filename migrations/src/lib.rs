@@ -62,6 +62,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 19, "0019_words"),
         migration!("sqlite", 20, "0020_nodes"),
         migration!("sqlite", 21, "0021_rate_limits"),
+        migration!("sqlite", 22, "0022_repositories"),
     ],
 };
 
@@ -75,6 +76,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 19, "0019_tables"),
         migration!("postgres", 20, "0020_nodes"),
         migration!("postgres", 21, "0021_rate_limits"),
+        migration!("postgres", 22, "0022_repositories"),
     ],
 };
 

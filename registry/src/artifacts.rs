@@ -62,6 +62,14 @@ impl Artifacts {
         Ok(Self(Location::Bucket(ArtifactBucket { objects, cache, clock })))
     }
 
+    /// The bucket that has the artifacts, unless they are in the data directory.
+    pub const fn bucket(&self) -> Option<&Objects> {
+        match &self.0 {
+            Location::Directory(_) => None,
+            Location::Bucket(bucket) => Some(&bucket.objects),
+        }
+    }
+
     /// Stores the bytes durably. Bytes that are stored already are compared, and their time is renewed.
     pub async fn put(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Digest> {
         let bytes = Bytes::from_owner(bytes);

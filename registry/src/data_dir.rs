@@ -95,6 +95,11 @@ impl DataDir {
         self.root.join("git")
     }
 
+    /// Copies of repositories that several servers share, which can be deleted.
+    pub fn git_copies(&self) -> PathBuf {
+        self.root.join("git-copies")
+    }
+
     /// Compiled code, which can be deleted.
     pub fn cache(&self) -> PathBuf {
         self.root.join("cache")

@@ -47,8 +47,10 @@ mod private;
 mod random;
 mod raw_json;
 mod record;
+mod repository_contents;
 mod role;
 mod secrets;
+mod shared_repositories;
 mod source_names;
 mod storage_url;
 mod store;
@@ -108,8 +110,10 @@ pub use raw_json::RawJson;
 pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
 };
+pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
+pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
 pub use store::{

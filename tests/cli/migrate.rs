@@ -34,8 +34,8 @@ fn program(name: &str, arguments: &[&str]) {
 }
 
 fn on_database(url: &str) -> impl FnOnce(&mut Options) {
-    let arguments = ["--database".to_owned(), url.to_owned()];
-    move |options| options.arguments.extend(arguments)
+    let url = url.to_owned();
+    move |options| options.database = Some(url)
 }
 
 fn migrate(team: &Team, [data, url]: [&str; 2], more: &[&str]) -> Said {

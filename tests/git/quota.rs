@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::harness::{Bump, Options, Repository, Server, Team, eventually};
+use crate::harness::{Bump, Options, Repository, Server, SharedPlace, Team, eventually};
 
 const MEBIBYTE: usize = 1024 * 1024;
 const QUOTA_MEBIBYTES: u64 = 16;
@@ -66,6 +66,32 @@ fn forced_pushes_stay_within_the_quota() {
         assert!(bytes <= QUOTA_MEBIBYTES * MEBIBYTE as u64, "round {round}: {bytes}");
     }
     let clone = Repository::clone_from(team.home(), "clone", &team.git_url(), &["--branch", &team.branch()]);
+    clone.ok(&["fsck", "--full", "--strict"]);
+}
+
+#[test]
+fn forced_pushes_to_two_servers_stay_within_the_quota() {
+    let Some(nodes) = SharedPlace::new() else { return };
+    let start = || nodes.start_with(&["--repository-megabytes", &QUOTA_MEBIBYTES.to_string()]);
+    let (a, b) = (start(), start());
+    let at_a = Team::on(&a);
+    let at_b = at_a.at(&b);
+    let tool = at_a.tool("stays").body("return 'kept'").pushed();
+    tool.publish(Bump::Major).expect(201);
+    for round in 0..8 {
+        let team = if round % 2 == 0 { &at_a } else { &at_b };
+        let commit = rewrite(team, &noise(5));
+        push(team, &team.organization).ok();
+        for team in [&at_a, &at_b] {
+            assert!(tips(team).contains(&commit), "round {round}");
+            let bytes = bytes_below(&team.server.data().join(format!("git-copies/{}.git/objects", team.organization)));
+            assert!(bytes <= QUOTA_MEBIBYTES * MEBIBYTE as u64, "round {round}: {bytes}");
+        }
+    }
+    let at_c = at_a.at(&start());
+    let found = at_c.post(&format!("/tool/{}/version/1.0.0/verify", tool.id()), &json!({})).expect(200);
+    assert_eq!(found["identical"], true, "{found}");
+    let clone = Repository::clone_from(at_c.home(), "clone", &at_c.git_url(), &["--branch", &at_c.branch()]);
     clone.ok(&["fsck", "--full", "--strict"]);
 }
 

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cluster::Cluster;
-use super::{Bucket, Options, Request, Server, Team};
+use super::{Options, Request, Server, SharedPlace, Team};
 
 pub struct Nodes {
     /// The servers end before the database.
     pub servers: Vec<Arc<Server>>,
-    pub database: Cluster,
-    _bucket: Bucket,
+    pub place: SharedPlace,
 }
 
 impl Nodes {
@@ -21,13 +19,9 @@ impl Nodes {
 
     #[track_caller]
     pub fn start_with(count: usize, options: &Options) -> Option<Self> {
-        let (database, bucket) = (Cluster::start()?, Bucket::create()?);
-        let mut options = options.clone();
-        options.arguments.extend(["--storage".to_owned(), bucket.url()]);
-        options.database = Some(database.url("postgres"));
-        options.environment.extend(bucket.variables());
-        let servers = (0..count).map(|_| Server::private(&options)).collect();
-        Some(Self { servers, database, _bucket: bucket })
+        let place = SharedPlace::new()?;
+        let servers = (0..count).map(|_| place.start_as(options)).collect();
+        Some(Self { servers, place })
     }
 
     /// A team with its repository at the first server.

@@ -51,6 +51,12 @@ impl Team {
         Self::with_key(&self.server, self.organization.clone(), &key, directory)
     }
 
+    /// The same user at another server of the database, with a repository of their own.
+    pub fn at(&self, server: &Arc<Server>) -> Self {
+        let key = json!({"user_id": self.user, "api_key_id": self.api_key_id, "api_key": self.api_key});
+        Self::with_key(server, self.organization.clone(), &key, TempDir::new().expect("a directory"))
+    }
+
     fn with_key(server: &Arc<Server>, organization: String, key: &Value, directory: TempDir) -> Self {
         let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
         let (user, api_key_id, api_key) = (text("user_id"), text("api_key_id"), text("api_key"));

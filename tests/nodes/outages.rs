@@ -17,7 +17,7 @@ fn a_database_that_crashes_loses_and_doubles_nothing() {
     for crash in 0..3 {
         for call in 0..20 {
             if call == 10 {
-                nodes.database.crash();
+                nodes.place.cluster.crash();
             }
             let number = format!("{crash}-{call}");
             let body = json!({"inputs": [input(&json!({"number": number}))]});

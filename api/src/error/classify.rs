@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use builder::source::SourceErrorKind;
+use builder::source::{SourceError, SourceErrorKind};
 
 use super::{Error, Kind};
 use crate::extract::Problem;
@@ -127,12 +127,21 @@ impl From<runner::Error> for Error {
     }
 }
 
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Shared(error) => error.into(),
+            error => Self::Source(error),
+        }
+    }
+}
+
 impl From<builder::Error> for Error {
     fn from(error: builder::Error) -> Self {
         match error {
             builder::Error::Store(error) => error.into(),
             builder::Error::Runner(error) => error.into(),
-            builder::Error::Source(error) => Self::Source(error),
+            builder::Error::Source(error) => error.into(),
             builder::Error::Recorded { build, error } => Self::InBuild { build, error: Box::new((*error).into()) },
             error => Self::Builder(error),
         }

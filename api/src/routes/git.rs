@@ -81,10 +81,8 @@ pub(crate) async fn handle(
     let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
     check_content_type(path, &parts.headers)?;
     let organization = principal.organization.clone();
-    if repositories.find(&organization).is_none() {
-        let create = move || create_repository(&repositories, &organization);
-        let create = async move { tokio::task::spawn_blocking(create).await };
-        let created = tasks.spawn(create)?.await.and_then(|created| created);
+    if repositories.find_current(&organization).await?.is_none() {
+        let created = tasks.spawn(async move { create_repository(&repositories, &organization).await })?.await;
         created
             .map_err(|error| Error::Internal { detail: format!("creating a repository ended early: {error}") })??;
     }
@@ -108,10 +106,10 @@ fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// Creates the organisation's repository at its first use.
-fn create_repository(repositories: &Repositories, organization: &OrganizationId) -> Result<(), Error> {
+async fn create_repository(repositories: &Repositories, organization: &OrganizationId) -> Result<(), Error> {
     let files = scaffold::main_branch().map_err(|error| Error::Internal { detail: error.to_string() })?;
-    let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
-    repositories.ensure(organization, &files)?;
+    let files = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
+    repositories.create(organization, files).await?;
     Ok(())
 }
 

@@ -124,13 +124,18 @@ impl Builder {
     ///
     /// # Errors
     /// When the repository cannot be created.
-    pub fn repository(&self, organization: &OrganizationId) -> Result<Repository, Error> {
-        if let Some(found) = self.repositories.find(organization) {
+    pub async fn repository(&self, organization: &OrganizationId) -> Result<Repository, Error> {
+        if let Some(found) = self.repositories.find_current(organization).await? {
             return Ok(found);
         }
         let files = scaffold::main_branch().map_err(Error::internal)?;
-        let files: Vec<_> = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
-        Ok(self.repositories.ensure(organization, &files)?)
+        let files = files.into_iter().map(|file| (file.path, file.bytes.into_owned())).collect();
+        Ok(self.repositories.create(organization, files).await?)
+    }
+
+    /// Keeps a commit, whatever happens to its branch.
+    pub(super) async fn pin(&self, repository: &Repository, commit: CommitId) -> Result<(), Error> {
+        Ok(self.repositories.pin(repository, commit).await?)
     }
 
     /// The branch's tip in the organisation's repository. The commit stays readable as long as it is held.
@@ -139,9 +144,8 @@ impl Builder {
         principal: &Principal,
         branch: BranchName,
     ) -> Result<(Repository, HeldCommit), Error> {
-        let (builder, organization) = (self.clone(), principal.organization.clone());
+        let repository = self.repository(&principal.organization).await?;
         blocking(move || {
-            let repository = builder.repository(&organization)?;
             let commit = repository.hold_branch_tip(&branch)?;
             Ok((repository, commit))
         })

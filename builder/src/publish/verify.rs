@@ -5,7 +5,6 @@ use tracing::Instrument;
 
 use super::builder::{Builder, Commit};
 use crate::attestation;
-use crate::blocking::blocking;
 use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
@@ -44,8 +43,7 @@ impl Builder {
         let admitted = self.admit(principal)?;
         let commit = CommitId::parse(&version.commit).map_err(Error::internal)?;
         let build = async {
-            let (builder, organization) = (self.clone(), principal.organization.clone());
-            let repository = blocking(move || builder.repository(&organization)).await??;
+            let repository = self.repository(&principal.organization).await?;
             let of = Commit::new(&repository, commit, &version.project_path);
             self.build(Commit { caches: Caches::Empty, ..of }, &admitted, &progress).await
         };

@@ -22,13 +22,10 @@ use tokio::time::timeout;
 use super::error::SourceError;
 use super::git_command::{GitCommands, Priority};
 use super::leftovers::{remove_quarantines, remove_stopped_packs};
-use super::repository_files::OWN_REFS;
+use super::repository_files::HELD_REFS;
 use super::repository_state::TrackedRepository;
 use super::usage::{Usage, usage};
 
-/// The prefix, below [`OWN_REFS`], of refs for commits that builds hold. Pins are named after commits, so that no pin has
-/// this prefix.
-const HELD_REFS: &str = "held/";
 /// Time of one collection: a copy of the default quota on a slow disk.
 const COLLECTION_TIME_MAX: Duration = Duration::from_secs(600);
 /// Time that a push waits for other pushes to end, so that a collection can start.
@@ -187,7 +184,7 @@ fn prepare(repository: &TrackedRepository) -> Result<(), SourceError> {
 pub(super) fn drop_held_refs(repository: &Path) -> Result<(), SourceError> {
     let drop_all = || -> Result<(), git2::Error> {
         let git = git2::Repository::open_bare(repository)?;
-        for reference in git.references_glob(&format!("{OWN_REFS}{HELD_REFS}*"))? {
+        for reference in git.references_glob(&format!("{HELD_REFS}*"))? {
             reference?.delete()?;
         }
         Ok(())
@@ -196,7 +193,7 @@ pub(super) fn drop_held_refs(repository: &Path) -> Result<(), SourceError> {
 }
 
 fn held_reference(commit: Oid) -> String {
-    format!("{OWN_REFS}{HELD_REFS}{commit}")
+    format!("{HELD_REFS}{commit}")
 }
 
 fn open(path: &Path) -> Result<git2::Repository, SourceError> {

@@ -84,6 +84,18 @@ pub enum SourceError {
     /// A repository could not be copied.
     #[error("git could not copy the repository: {detail}")]
     Copy { detail: String },
+    /// git could not write or read a pack of a shared repository.
+    #[error("git failed with a pack: {detail}")]
+    Pack { detail: String },
+    /// A change has waited too long for other changes of a shared repository.
+    #[error("other changes of this repository are under way; try again shortly")]
+    Changing,
+    /// Another server took the lease during a change.
+    #[error("this server was too slow, and another one has changed the repository; try again")]
+    ChangeLost,
+    /// The database or the bucket of a shared repository failed.
+    #[error(transparent)]
+    Shared(registry::Error),
     /// libgit2 failed.
     #[error("{action}: {}", .source.message())]
     Git { action: &'static str, source: git2::Error },
@@ -122,14 +134,19 @@ impl SourceError {
             Self::UnknownEncoding => Kind::UnknownForm,
             Self::Busy { .. }
             | Self::Collecting
+            | Self::Changing
+            | Self::ChangeLost
             | Self::GitMissing
             | Self::GitTooOld { .. }
             | Self::HookMissing { .. } => Kind::Unavailable,
+            Self::Shared(error) if error.kind() == registry::ErrorKind::Unavailable => Kind::Unavailable,
             Self::PinTaken { .. }
+            | Self::Shared(_)
             | Self::InvalidPin { .. }
             | Self::BackendReply { .. }
             | Self::Repack { .. }
             | Self::Copy { .. }
+            | Self::Pack { .. }
             | Self::Git { .. }
             | Self::Io { .. } => Kind::Internal,
         }
@@ -149,13 +166,14 @@ impl SourceError {
             Self::BodyCutOff => "git_body_cut_off",
             Self::BodyNotGzip { .. } => "git_body_not_gzip",
             Self::UnknownEncoding => "git_body_encoding",
-            Self::Busy { .. } | Self::Collecting => "git_busy",
+            Self::Busy { .. } | Self::Collecting | Self::Changing | Self::ChangeLost => "git_busy",
             Self::GitMissing => "git_missing",
             Self::GitTooOld { .. } => "git_too_old",
             Self::HookMissing { .. } => "git_hook_missing",
             Self::PinTaken { .. } | Self::InvalidPin { .. } => "git_pin_refused",
             Self::BackendReply { .. } => "git_backend_reply",
-            Self::Repack { .. } | Self::Copy { .. } | Self::Git { .. } => "git_failed",
+            Self::Repack { .. } | Self::Copy { .. } | Self::Pack { .. } | Self::Git { .. } => "git_failed",
+            Self::Shared(error) => error.code(),
             Self::Io { .. } => "git_io",
         }
     }
@@ -174,6 +192,15 @@ impl SourceError {
 
     pub(super) fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, source }
+    }
+}
+
+impl From<registry::Error> for SourceError {
+    fn from(error: registry::Error) -> Self {
+        match error {
+            registry::Error::LeaseLost => Self::ChangeLost,
+            error => Self::Shared(error),
+        }
     }
 }
 

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use registry::{Clock, OrganizationId};
+use registry::{Clock, OrganizationId, SharedRepositories};
 use sha2::{Digest, Sha256};
+use tokio::task::{JoinError, spawn_blocking};
 
+use super::git_command::GitCommands;
 use super::leftovers::{UNFINISHED_PREFIX, remove_unfinished};
 use super::repository_files::{hook_path, sync_below, write_hook, write_repository};
 use super::repository_state::{RepositoryState, TrackedRepository};
-use super::{Repository, SourceError};
+use super::shared::{FirstCommit, Sharing, SharingDirectories};
+use super::{CommitId, GitProgram, Repository, SourceError};
 
 /// Hexadecimal characters of the hash in a directory's name: 128 bits, so that nobody finds a collision.
 const HASH_CHARACTERS: usize = 32;
@@ -29,6 +32,14 @@ pub struct GitConfig {
     pub hook_program: PathBuf,
 }
 
+/// The parts with which several servers share repositories.
+pub struct RepositorySharing {
+    pub records: SharedRepositories,
+    pub git: GitProgram,
+    /// The directory of the copies, made if absent. [`GitConfig::root`] has repositories from before they were shared.
+    pub copies: PathBuf,
+}
+
 /// The repositories of all organisations. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Repositories {
@@ -36,6 +47,8 @@ pub struct Repositories {
     clock: Clock,
     /// The states of the repositories that were used since the start, by directory.
     states: Arc<Mutex<HashMap<PathBuf, Arc<RepositoryState>>>>,
+    /// `None` for the repositories of one server.
+    sharing: Option<Sharing>,
 }
 
 impl Repositories {
@@ -50,7 +63,64 @@ impl Repositories {
         let root = config.root.canonicalize().map_err(SourceError::io("find the directory of the repositories"))?;
         remove_unfinished(&root);
         write_hook(&root, &config.hook_program)?;
-        Ok(Self { root, clock, states: Arc::default() })
+        Ok(Self { root, clock, states: Arc::default(), sharing: None })
+    }
+
+    /// Opens the repositories of one server, or the copies of those that several servers share. Shares repositories of this data
+    /// directory whose organisations have no shared one yet.
+    pub async fn open(
+        config: GitConfig,
+        clock: Clock,
+        sharing: Option<RepositorySharing>,
+    ) -> Result<Self, SourceError> {
+        let Some(RepositorySharing { records, git, copies }) = sharing else { return Self::new(&config, clock) };
+        let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
+        let root = of_copies.root.clone();
+        // git is started in another directory. A directory that does not exist has no repositories.
+        let own = config.root.canonicalize().unwrap_or(config.root);
+        let directories = SharingDirectories { root: root.clone(), own };
+        let sharing = Sharing::new(records, GitCommands::new(git, &root), directories);
+        let repositories = Self { sharing: Some(sharing.clone()), ..of_copies };
+        for organization in sharing.records().organizations().await? {
+            if sharing.adopt(&repositories.repository(&organization)).await? {
+                tracing::info!(%organization, "the repository of the data directory is shared now");
+            }
+        }
+        Ok(repositories)
+    }
+
+    /// The organisation's repository with the refs of this moment, if it exists.
+    pub async fn find_current(&self, organization: &OrganizationId) -> Result<Option<Repository>, SourceError> {
+        let Some(sharing) = &self.sharing else { return Ok(self.find(organization)) };
+        let repository = self.repository(organization);
+        Ok(sharing.refresh(&repository).await?.then_some(repository))
+    }
+
+    /// The organisation's repository. Makes one if it is missing, with one commit of `files` on `main`.
+    pub async fn create(
+        &self,
+        organization: &OrganizationId,
+        files: Vec<(String, Vec<u8>)>,
+    ) -> Result<Repository, SourceError> {
+        if let Some(sharing) = &self.sharing {
+            let repository = self.repository(organization);
+            sharing.create(&repository, FirstCommit { files, time: self.clock.now() }).await?;
+            return Ok(repository);
+        }
+        let (of, organization) = (self.clone(), organization.clone());
+        let lost = |error: JoinError| SourceError::Io { action: "create a repository", source: error.into() };
+        spawn_blocking(move || of.ensure(&organization, &files)).await.map_err(lost)?
+    }
+
+    /// Keeps a commit durably under `refs/lathe/<commit>`, whatever happens to its branch. Pinning a commit again has no effect.
+    pub async fn pin(&self, repository: &Repository, commit: CommitId) -> Result<(), SourceError> {
+        let name = commit.to_string();
+        if let Some(sharing) = &self.sharing {
+            return sharing.pin(repository, (&commit, &name)).await;
+        }
+        let of = repository.clone();
+        let lost = |error: JoinError| SourceError::Io { action: "pin a commit", source: error.into() };
+        spawn_blocking(move || of.pin(&commit, &name)).await.map_err(lost)?
     }
 
     /// The organisation's repository. Makes one if it is missing, with one commit of `files` on `main`.
@@ -77,7 +147,17 @@ impl Repositories {
     /// The organisation's repository, if it exists.
     pub fn find(&self, organization: &OrganizationId) -> Option<Repository> {
         let path = self.path_of(organization);
-        path.is_dir().then(|| Repository::new(organization.clone(), self.track(path)))
+        path.is_dir().then(|| self.repository(organization))
+    }
+
+    /// The parts for shared repositories; `None` for the repositories of one server.
+    pub(super) fn sharing(&self) -> Option<&Sharing> {
+        self.sharing.as_ref()
+    }
+
+    /// The organisation's repository, whether it exists or not.
+    pub(super) fn repository(&self, organization: &OrganizationId) -> Repository {
+        Repository::new(organization.clone(), self.track(self.path_of(organization)))
     }
 
     /// The directories of all repositories.

@@ -82,7 +82,7 @@ impl Repository {
         commit.summary_bytes().map(|subject| String::from_utf8_lossy(subject).into_owned())
     }
 
-    /// Keeps a commit durably under `refs/lathe/<name>`, whatever happens to its branch. Pinning the same commit again has no
+    /// Keeps a commit of a repository of one server durably under `refs/lathe/<name>`, whatever happens to its branch. Pinning the same commit again has no
     /// effect.
     ///
     /// # Errors
@@ -90,9 +90,7 @@ impl Repository {
     pub fn pin(&self, commit: &CommitId, name: &str) -> Result<(), SourceError> {
         let pin = Pin { name, reference: pin_reference(name)?, commit: *commit };
         let git = self.open()?;
-        if git.find_commit(commit.oid()).is_err() {
-            return Err(SourceError::UnknownCommit { commit: *commit });
-        }
+        require(&git, commit)?;
         if let Err(error) = pin.write(&git, std::thread::sleep) {
             self.accept_existing_pin(error, &pin)?;
             if !self.path().join(&pin.reference).exists() {
@@ -101,6 +99,11 @@ impl Repository {
         }
         // Another publication may have written the same ref a moment ago, and not yet synced it.
         self.sync(&pin.reference)
+    }
+
+    /// Checks that the repository holds a commit.
+    pub(super) fn require_commit(&self, commit: &CommitId) -> Result<(), SourceError> {
+        require(&self.open()?, commit)
     }
 
     /// Whether `older` is `newer` itself or one of its ancestors.
@@ -152,6 +155,10 @@ impl Repository {
     }
 }
 
+fn require(git: &git2::Repository, commit: &CommitId) -> Result<(), SourceError> {
+    git.find_commit(commit.oid()).map(drop).map_err(|_| SourceError::UnknownCommit { commit: *commit })
+}
+
 /// A ref that keeps a commit.
 struct Pin<'a> {
     name: &'a str,
@@ -175,7 +182,7 @@ impl Pin<'_> {
     }
 }
 
-fn pin_reference(name: &str) -> Result<String, SourceError> {
+pub(super) fn pin_reference(name: &str) -> Result<String, SourceError> {
     let reference = format!("{OWN_REFS}{name}");
     if git2::Reference::is_valid_name(&reference) {
         Ok(reference)

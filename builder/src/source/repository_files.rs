@@ -20,6 +20,10 @@ use super::pre_receive::MAIN_REF;
 /// The prefix of refs that only the service reads and writes. Clients do not see them.
 pub(super) const OWN_REFS: &str = "refs/lathe/";
 
+/// The prefix of refs for commits that builds hold during a garbage collection. Pins are named after commits, so that no pin
+/// has this prefix.
+pub(super) const HELD_REFS: &str = "refs/lathe/held/";
+
 /// The directory of the hook, beside the repositories, whose names end with `.git`.
 pub(super) const HOOKS_DIRECTORY: &str = "hooks";
 

@@ -15,6 +15,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use git2::Oid;
 use parking_lot::{Mutex, MutexGuard};
@@ -36,8 +37,20 @@ const PUSHED_PACKS_MAX: usize = 500;
 pub(super) struct RepositoryState {
     /// Shared by pushes, exclusive for a collection and for removing what stopped pushes left.
     pub pushes: Arc<RwLock<()>>,
+    pub copy: CopyState,
     held: Mutex<HashMap<Oid, usize>>,
     garbage: Mutex<Garbage>,
+}
+
+/// The state of a copy of a shared repository ([`super::shared`]).
+#[derive(Debug, Default)]
+pub(super) struct CopyState {
+    /// The generation of the refs and packs; 0 if this process has not compared them yet.
+    pub generation: AtomicI64,
+    /// Held while the copy is brought up to date.
+    pub updates: tokio::sync::Mutex<()>,
+    /// Held while this server changes the repository, or waits for its lease.
+    pub changes: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The directory of a repository and its state in this process.
@@ -100,6 +113,11 @@ impl RepositoryState {
         let Garbage { left, is_rewritten } = *self.garbage();
         // This process does not know the collections of an earlier one. A repository of one pack needs none.
         is_rewritten || usage.packs > PACKS_MAX || (left.is_none() && usage.packs > 1)
+    }
+
+    /// Whether a branch was deleted or rewritten since the last collection of this process.
+    pub(super) fn is_rewritten(&self) -> bool {
+        self.garbage().is_rewritten
     }
 
     pub(super) fn branches_were_rewritten(&self) {

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use api::{App, Parts, Readiness, Server};
-use builder::source::{GitConfig, GitProgram, GitServer, Repositories};
+use builder::source::{GitConfig, GitProgram, GitServer, Repositories, RepositorySharing};
 use builder::{Builder, BuilderServices, WorkerEndpoint};
-use registry::{Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, Store, StoreOptions};
+use registry::{
+    Artifacts, Clock, DataDir, DataDirLock, DatabaseLocation, KeyRing, SharedRepositories, Store, StoreOptions,
+};
 use runner::{Invoker, Runners, schema_worker};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -223,7 +225,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let storage = runner::Storage { store: store.clone(), artifacts: artifacts.clone() };
     let invoker = Invoker::start(&runner_config, storage, clock.clone())?;
     let git_config = GitConfig { root: data.git(), hook_program: PathBuf::from(&program) };
-    let repositories = Repositories::new(&git_config, clock.clone())?;
+    let records = SharedRepositories::of(&store, &artifacts);
+    let sharing = records.map(|records| RepositorySharing { records, git: git.clone(), copies: data.git_copies() });
+    let repositories = Repositories::open(git_config, clock.clone(), sharing).await?;
     let services = BuilderServices {
         store: store.clone(),
         artifacts: artifacts.clone(),

@@ -50,18 +50,23 @@ impl Objects {
         }
     }
 
+    /// Returns the size of an object, if the key has one.
+    pub async fn size(&self, key: &str) -> Result<Option<u64>> {
+        match self.store.head(&self.path(key)).await {
+            Ok(found) => Ok(Some(found.size)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.failing(Action::Read, &error)),
+        }
+    }
+
     /// Writes an object to a new file that only its owner can read, and flushes it. Returns whether the key has an object.
     pub async fn download(&self, key: &str, to: &Path) -> Result<bool> {
         let path = self.path(key);
-        let found = match self.store.head(&path).await {
-            Ok(found) => found,
-            Err(error) if is_absent(&error) => return Ok(false),
-            Err(error) => return Err(self.failing(Action::Read, &error)),
-        };
+        let Some(size) = self.size(key).await? else { return Ok(false) };
         let mut file = at(to, OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).await)?;
         let mut start = 0;
-        while start < found.size {
-            let end = found.size.min(start + RANGE_BYTES);
+        while start < size {
+            let end = size.min(start + RANGE_BYTES);
             let bytes = self.store.get_range(&path, start..end).await;
             let bytes = bytes.map_err(|error| self.failing(Action::Read, &error))?;
             at(to, file.write_all(&bytes).await)?;

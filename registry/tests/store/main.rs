@@ -33,6 +33,7 @@ mod pages;
 mod postgres;
 mod properties;
 mod race;
+mod repositories;
 mod roles;
 mod schemas;
 mod search;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use git2::{Oid, Repository};
 use registry::OrganizationId;
 use runner::{Admission, Admitted, QueueFull};
-use tokio::sync::OwnedRwLockReadGuard;
+use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -21,9 +21,11 @@ const PERMIT_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The resources of a request, held until no process of its git is left.
 pub(super) struct HeldResources {
-    pub permit: OperationPermit,
-    /// `None` unless the request may push objects.
+    pub permit: Arc<OperationPermit>,
+    /// `None` unless the request may push objects to a repository of one server.
     pub push: Option<Push>,
+    /// Receives whether git ended by itself and without an error.
+    pub ended: Option<oneshot::Sender<bool>>,
 }
 
 /// A permit for one git operation of the process and of the organisation.

@@ -13,6 +13,9 @@ pub(crate) mod inflate;
 mod process;
 mod request;
 mod response;
+mod shared_push;
+
+use std::sync::Arc;
 
 use nix::unistd::{AccessFlags, access};
 use runner::Admission;
@@ -25,9 +28,11 @@ use super::git_program::GitProgram;
 use super::leftovers::{remove_locks, remove_quarantines, remove_stopped_packs};
 use super::limits::GitLimits;
 use super::repositories::Repositories;
+use super::shared::Sharing;
 use access::{HeldResources, OperationPermit, Push};
 use process::{Backend, Call};
 use request::{PUSH_BODY_BYTES_MAX, Service};
+use shared_push::SharedPush;
 
 pub use request::GitRequest;
 pub use response::{GitBody, GitResponse};
@@ -60,6 +65,8 @@ impl GitServer {
 
     /// Answers one request. Dropping the future, or the returned body, stops git and all its processes.
     ///
+    /// The caller has got the repository from [`Repositories::find_current`], or created it.
+    ///
     /// A push that the hook refuses is a success here: git's protocol carries the reason.
     pub async fn serve(
         &self,
@@ -71,6 +78,13 @@ impl GitServer {
         let form = request.body_form(service)?;
         self.check(&request, service)?;
         let permit = OperationPermit::wait(&self.operations, &request.organization).await?;
+        let permit = Arc::new(permit);
+        let bytes_max = self.collector.bytes_max();
+        if let (Some(sharing), Service::Push) = (self.repositories.sharing(), service) {
+            let call = Call { request: &request, service, form, repository_bytes_max: bytes_max };
+            let push = SharedPush { sharing, repository, commands: &self.commands, permit };
+            return push.run(call, body).await;
+        }
         let push = match service {
             Service::Push => {
                 self.collector.collect_before_push(repository.tracked(), PUSH_BODY_BYTES_MAX).await;
@@ -78,19 +92,37 @@ impl GitServer {
             }
             _ => None,
         };
-        let call = Call { request: &request, service, form, repository_bytes_max: self.collector.bytes_max() };
-        let command = call.command(&self.commands, &repository);
-        Backend::start(command, repository, HeldResources { permit, push })?.answer(body, form).await
+        let call = Call { request: &request, service, form, repository_bytes_max: bytes_max };
+        let command = call.command(&self.commands, repository.path());
+        Backend::start(command, repository, HeldResources { permit, push, ended: None })?.answer(body, form).await
     }
 
     /// Collects garbage in every repository that is worth it and has no push under way.
     pub async fn collect_garbage(&self) {
+        if let Some(sharing) = self.repositories.sharing() {
+            return self.collect_shared(sharing).await;
+        }
         match self.repositories.paths() {
             Ok(paths) => {
                 let repositories = paths.into_iter().map(|path| self.repositories.track(path)).collect();
                 self.collector.sweep(repositories).await;
             }
             Err(error) => tracing::error!(%error, "the repositories cannot be listed, so that no garbage is collected"),
+        }
+    }
+
+    async fn collect_shared(&self, sharing: &Sharing) {
+        let organizations = match sharing.records().organizations().await {
+            Ok(organizations) => organizations,
+            Err(error) => {
+                tracing::error!(%error, "the organisations cannot be listed, so that no garbage is collected");
+                return;
+            }
+        };
+        for organization in organizations {
+            if let Err(error) = sharing.collect(&self.repositories.repository(&organization)).await {
+                tracing::error!(%organization, %error, "garbage could not be collected");
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! end, or stops git when the client has disconnected or the time is up. All processes of git are in one process group,
 //! which is stopped as a whole.
 
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,11 +72,11 @@ impl Call<'_> {
     ///
     /// git never learns of an encoding, since it receives the inflated body. It learns the length only of a body that is
     /// sent plain.
-    pub(super) fn command(&self, commands: &GitCommands, repository: &Repository) -> Command {
+    pub(super) fn command(&self, commands: &GitCommands, repository: &Path) -> Command {
         let Self { request, service, form, .. } = self;
-        let mut command = commands.command(repository.path(), Priority::Normal);
+        let mut command = commands.command(repository, Priority::Normal);
         command.arg("http-backend").stdin(Stdio::piped());
-        command.env("PATH_TRANSLATED", repository.path().join(service.path()));
+        command.env("PATH_TRANSLATED", repository.join(service.path()));
         command.env("GIT_HTTP_EXPORT_ALL", "1").env("REMOTE_ADDR", "-");
         command.env("REMOTE_USER", &request.remote_user).env("REQUEST_METHOD", &request.method);
         command.env("QUERY_STRING", &request.query);
@@ -173,7 +174,12 @@ impl Supervised {
         drop(self.held.permit);
         let organization = self.repository.organization();
         let stopped = self.stopped.load(Ordering::SeqCst);
-        if !stopped && status.is_some_and(|status| status.success()) {
+        let is_complete = !stopped && status.is_some_and(|status| status.success());
+        if let Some(ended) = self.held.ended.take() {
+            // The caller may be gone.
+            ended.send(is_complete).unwrap_or_default();
+        }
+        if is_complete {
             tracing::debug!(%organization, errors, "git ended");
         } else {
             tracing::warn!(%organization, ?status, stopped, errors, "git ended with an error or was stopped");

@@ -1,6 +1,6 @@
 //! The response of `git http-backend`: CGI headers, then a streamed body.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,10 +28,18 @@ pub struct GitResponse {
 /// The streamed body. Dropping it before its end stops git.
 #[derive(Debug)]
 pub struct GitBody {
-    output: BufReader<ChildStdout>,
+    output: Output,
     /// Dropped with the body; the supervising task then stops git.
     client: Option<oneshot::Sender<()>>,
     stopped: Arc<AtomicBool>,
+}
+
+/// The source of a body.
+#[derive(Debug)]
+enum Output {
+    Git(BufReader<ChildStdout>),
+    /// An answer that was read to its end.
+    Complete(Cursor<Vec<u8>>),
 }
 
 /// The status and the headers of a response.
@@ -42,7 +50,21 @@ pub(super) struct Head {
 
 impl GitBody {
     pub(super) fn new(output: BufReader<ChildStdout>, client: oneshot::Sender<()>, stopped: Arc<AtomicBool>) -> Self {
-        Self { output, client: Some(client), stopped }
+        Self { output: Output::Git(output), client: Some(client), stopped }
+    }
+
+    /// Reads the answer to its end, and keeps at most `bytes_max` bytes.
+    pub(super) async fn complete(mut self, bytes_max: u64) -> Result<Self, SourceError> {
+        let mut bytes = Vec::new();
+        let mut limited = tokio::io::AsyncReadExt::take(&mut self, bytes_max + 1);
+        tokio::io::AsyncReadExt::read_to_end(&mut limited, &mut bytes)
+            .await
+            .map_err(SourceError::io("read git's answer"))?;
+        if bytes.len() as u64 > bytes_max {
+            return Err(SourceError::BackendReply { detail: "its answer to a push is too long" });
+        }
+        self.output = Output::Complete(Cursor::new(bytes));
+        Ok(self)
     }
 
     /// Ends the body. If git was stopped, that is an error, so that the client does not take a part for the whole.
@@ -65,7 +87,10 @@ impl AsyncRead for GitBody {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.output).poll_read(context, buffer);
+        let polled = match &mut self.output {
+            Output::Git(output) => Pin::new(output).poll_read(context, buffer),
+            Output::Complete(bytes) => return Pin::new(bytes).poll_read(context, buffer),
+        };
         match polled {
             Poll::Ready(Ok(())) if buffer.filled().len() == before && buffer.remaining() > 0 => {
                 Poll::Ready(self.finish())

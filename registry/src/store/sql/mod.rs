@@ -47,6 +47,7 @@ mod positions;
 mod publish;
 mod rate_limits;
 mod records;
+mod repositories;
 mod roles;
 mod run_end;
 mod search_columns;

@@ -1,0 +1,54 @@
+//! The contents of a git repository that several servers share: its refs, and the packs with its objects.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::OrganizationId;
+use crate::clock::Timestamp;
+use crate::digest::Digest;
+
+/// The refs and packs of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryContents {
+    /// The hexadecimal ids of the commits, by the full names of the refs.
+    pub refs: BTreeMap<String, String>,
+    /// Packs that have, together, every object that a ref reaches, the oldest first.
+    pub packs: Vec<StoredPack>,
+    /// Packs that a garbage collection replaced. They stay in the bucket for a while.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<ReplacedPack>,
+}
+
+/// A pack in the bucket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredPack {
+    /// The 40 hexadecimal characters in git's name of the pack.
+    pub name: String,
+    pub digest: Digest,
+    pub bytes: u64,
+    /// The fence of the lease under which the pack was stored.
+    pub fence: i64,
+}
+
+/// A pack that is no longer part of the repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplacedPack {
+    pub pack: StoredPack,
+    pub at: Timestamp,
+}
+
+/// The contents of a repository with their generation, which every change increments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryGeneration {
+    pub number: i64,
+    pub contents: RepositoryContents,
+}
+
+/// The exclusive right to change a repository. It expires, by the database's clock, unless it is renewed. The next holder gets a
+/// higher fence, and changes with a lower fence are refused from then on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryLease {
+    pub organization: OrganizationId,
+    pub fence: i64,
+}
