@@ -158,8 +158,8 @@ impl Client {
     /// Sends the last answered call with a key again. Returns what is wrong with the response.
     pub fn repeat_answered(&mut self) -> Option<String> {
         let (number, action, runs) = self.answered.take()?;
-        let others = self.servers.iter().filter(|server| !Arc::ptr_eq(server, &self.team.server));
-        self.team.server = others.last().unwrap_or(&self.team.server).clone();
+        let mut others = self.servers.iter().filter(|server| !Arc::ptr_eq(server, &self.team.server));
+        self.team.server = others.next_back().unwrap_or(&self.team.server).clone();
         let answer = self.request(number, &action.what).send();
         let is_replayed = answer.headers.contains_key("idempotency-replayed");
         let is_same = matches!(outcome(&answer), Outcome::Acknowledged { runs: again, .. } if again == runs);

@@ -1,6 +1,6 @@
 //! What is changed at one server holds at the others.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use serde_json::{Value, json};
 

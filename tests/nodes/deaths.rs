@@ -1,6 +1,6 @@
 //! Servers that die, and a master key of another installation.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
