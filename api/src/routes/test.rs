@@ -38,7 +38,7 @@ pub(crate) fn operation() -> OperationDoc {
             runs have the source `branch-test`.",
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
-        .errors(400, &["variable_twice"])
+        .errors(400, &["variable_twice", "invalid_value"])
         .builds_and_runs_a_branch()
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn operation() -> OperationDoc {
             history without its ids; nothing else changes. Records that left it before are not counted again.",
         )
         .returns::<Response>(200, "The number of records that left it.", json!({"rolled_back": 2}))
+        .errors(400, &["invalid_value"])
 }
 
 pub(crate) async fn handle(

@@ -50,6 +50,7 @@ pub(crate) fn operation() -> OperationDoc {
             "Lists the tools, newest first unless `sort_by` gives another order. The list includes deprecated tools.",
         )
         .returns::<Response>(200, "One page of the list.", example())
+        .errors(400, &["invalid_value"])
         .errors(503, &["query_too_slow"])
 }
 

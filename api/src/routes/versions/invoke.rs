@@ -46,7 +46,7 @@ fn described(operation: OperationDoc) -> OperationDoc {
             record is written before the run starts, and again before the response.",
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
-        .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected"])
+        .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected", "invalid_value"])
         .errors(404, &["version_deprecated"])
         .errors(409, &["invocation_already_finished"])
         .errors(429, &["too_many_runs"])
