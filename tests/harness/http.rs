@@ -104,6 +104,16 @@ impl<'a> Request<'a> {
         Ok(answer)
     }
 
+    /// Sends the request to a proxy. `None` when no server answered it.
+    pub fn try_send_by_proxy(self) -> Option<Answer> {
+        let (sent, answer) = self.exchange().ok()?;
+        if matches!(answer.status, 502 | 504) {
+            return None;
+        }
+        check(&sent, &answer);
+        Some(answer)
+    }
+
     fn exchange(self) -> Result<(Sent, Answer), reqwest::Error> {
         let request = self.request.build()?;
         let sent = Sent::of(&request);

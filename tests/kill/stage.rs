@@ -125,6 +125,8 @@ impl Stage {
         let lately = began.checked_sub(TAKEOVER_MAX).unwrap_or(began);
         let has_died = self.trouble.lock().death.is_some_and(|at| at > lately);
         match status {
+            // The first use of a connection that died meanwhile.
+            503 if code == "database_unavailable" => self.was_away(lately),
             503 => self.was_away(began),
             409 if code == INTERRUPTED => true,
             409 => OPEN_WORK.contains(&code.as_str()) && (has_died || self.was_away(lately)),

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Nodes, Options, Request, Team, eventually, free_port, input, needs};
+use crate::harness::{Answer, Nodes, Options, Request, Team, eventually, free_port, input, needs};
 
 const CONFIGURATION: &str = include_str!("../../deploy/nginx.conf");
 const CLIENTS: usize = 4;
@@ -60,42 +60,62 @@ fn program() -> Option<PathBuf> {
     ["/usr/sbin/nginx", "/usr/bin/nginx"].map(PathBuf::from).into_iter().find(|path| path.exists())
 }
 
-/// Calls the tool through the proxy until `stop`. Returns the answers that were not 200.
-fn call(proxy: &Proxy, team: &Team, path: &str, (stop, calls): (&AtomicBool, &AtomicUsize)) -> Vec<String> {
+/// Calls the tool through the proxy until `stop`, each time with an idempotency key. A call that no server answered is
+/// repeated, as clients do: nginx does not know whether a server has begun it. Returns the answers that were not 200.
+fn call(proxy: &Proxy, team: &Team, path: &str, load: &Load) -> Vec<String> {
     let mut refused = Vec::new();
-    while !stop.load(Ordering::Relaxed) {
-        let request = Request::to(&proxy.url, "POST", path).bearer(&team.token);
-        match request.json(&json!({"inputs": [input(&json!({}))]})).try_send() {
-            Ok(answer) if answer.status == 200 => {}
-            Ok(answer) => refused.push(format!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body))),
-            Err(error) => refused.push(error.to_string()),
+    while !load.stop.load(Ordering::Relaxed) {
+        let key = format!("call-{}", load.calls.fetch_add(1, Ordering::Relaxed));
+        let ask = || {
+            let request = Request::to(&proxy.url, "POST", path).bearer(&team.token).header("idempotency-key", &key);
+            request.json(&json!({"inputs": [input(&json!({}))]})).try_send_by_proxy()
+        };
+        let answer = eventually("an answer", || {
+            let answer = ask().filter(|answer| !is_ending(answer));
+            load.repeated.fetch_add(usize::from(answer.is_none()), Ordering::Relaxed);
+            answer
+        });
+        if answer.status != 200 {
+            refused.push(format!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body)));
         }
-        calls.fetch_add(1, Ordering::Relaxed);
     }
     refused
 }
 
+/// Whether the server that answered is about to end, and did not begin the call.
+fn is_ending(answer: &Answer) -> bool {
+    answer.status == 503 && answer.code() == "shutting_down"
+}
+
+/// What the clients share.
+#[derive(Default)]
+struct Load {
+    stop: AtomicBool,
+    calls: AtomicUsize,
+    repeated: AtomicUsize,
+}
+
 #[test]
-fn a_rolling_restart_under_load_drops_no_request() {
+fn a_rolling_restart_under_load_loses_no_call() {
     let options = Options { arguments: vec!["--connections-per-address".into(), "1000".into()], ..Options::default() };
     let Some(mut nodes) = Nodes::start_with(3, &options) else { return };
     let team = nodes.team();
     let tool = team.tool("greet").body("return 'hello'").published();
     let path = format!("/v1/{}/tool/{}/version/%3E%3D0/invoke", team.organization, tool.id());
     let Some(proxy) = Proxy::before(&nodes) else { return };
-    let (stop, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let load = Load::default();
     let refused: Vec<String> = std::thread::scope(|scope| {
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|_| scope.spawn(|| call(&proxy, &team, &path, (&stop, &calls)))).collect();
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| call(&proxy, &team, &path, &load))).collect();
         for node in 0..3 {
-            let before = calls.load(Ordering::Relaxed);
-            eventually("calls", || (calls.load(Ordering::Relaxed) > before + 20).then_some(()));
+            let before = load.calls.load(Ordering::Relaxed);
+            eventually("calls", || (load.calls.load(Ordering::Relaxed) > before + 20).then_some(()));
             restart(&mut nodes, node);
         }
-        stop.store(true, Ordering::Relaxed);
+        load.stop.store(true, Ordering::Relaxed);
         clients.into_iter().flat_map(|client| client.join().expect("a client")).collect()
     });
-    println!("{} calls, {} dropped", calls.load(Ordering::Relaxed), refused.len());
+    let number = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+    println!("{} calls, {} of them repeated, {} refused", number(&load.calls), number(&load.repeated), refused.len());
     assert!(refused.is_empty(), "{refused:#?}");
 }
 

@@ -2,8 +2,13 @@
 
 use super::{File, code, none, product};
 
-/// Folders that know a database, and the file that chooses between them.
-const KNOWING: [&str; 3] = ["registry/src/store/sqlite/", "registry/src/store/postgres/", "registry/src/store/mod.rs"];
+/// Folders that know a database, the one that copies from one to the other, and the file that chooses between them.
+const KNOWING: [&str; 4] = [
+    "registry/src/store/sqlite/",
+    "registry/src/store/postgres/",
+    "registry/src/store/transfer/",
+    "registry/src/store/mod.rs",
+];
 
 /// Names of databases, of their library, and words that one of them understands.
 const WORDS: [&str; 22] = [

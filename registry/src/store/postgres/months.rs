@@ -46,9 +46,15 @@ async fn create(connection: &mut Connection, table: &str, month: std::ops::Range
         return Ok(());
     }
     let (first, end) = (id_at(month.start)?, id_at(month.end)?);
-    let text = format!("CREATE TABLE {name} PARTITION OF {table} FOR VALUES FROM ('{first}') TO ('{end}')").into();
-    connection.run_all(vec![Query { text, values: Vec::new() }]).await?;
-    tracing::debug!(partition = name, "created a partition of the history");
+    let text =
+        format!("CREATE TABLE IF NOT EXISTS {name} PARTITION OF {table} FOR VALUES FROM ('{first}') TO ('{end}')");
+    // Another server may be creating it.
+    let create = Query { text: text.into(), values: Vec::new() };
+    let created = connection.run_all(vec![Query::new("{begin alone}"), create, Query::new("COMMIT")]).await;
+    if let Err(failure) = created {
+        tracing::error!(partition = name, error = %failure.error, "a partition of the history cannot be created");
+        connection.run_all(vec![Query::new("ROLLBACK")]).await?;
+    }
     Ok(())
 }
 

@@ -47,7 +47,7 @@ mod tests {
 
     use super::TABLES;
 
-    /// Servers, cancellations of runs that go on, the check of the master key, which is written at the end, and the migrations.
+    /// Servers, counts of requests, repositories that servers share, cancellations of runs that go on, the check of the master key, which is written at the end, and the migrations.
     const LEFT_OUT: [&str; 6] =
         ["nodes", "cancellations", "master_key", "rate_limits", "repositories", "schema_migrations"];
 
@@ -56,7 +56,7 @@ mod tests {
         let texts = migrations.list.iter().map(|migration| migration.up);
         let statements = texts.flat_map(|text| text.split("CREATE ").skip(1));
         let tables = statements.filter_map(|text| {
-            let text = text.strip_prefix("VIRTUAL ").unwrap_or(text).strip_prefix("TABLE ")?;
+            let text = text.trim_start_matches("VIRTUAL ").trim_start_matches("UNLOGGED ").strip_prefix("TABLE ")?;
             let (name, definition) = text.split_once(' ')?;
             Some((name, definition.split_once(';')?.0))
         });
@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn tables_come_after_those_they_refer_to() {
         let mut references = 0;
-        for (name, definition) in created(&POSTGRES).into_iter().chain(created(&SQLITE)) {
+        let all = created(&POSTGRES).into_iter().chain(created(&SQLITE));
+        for (name, definition) in all.filter(|(name, _)| !LEFT_OUT.contains(name)) {
             for referred in definition.split("REFERENCES ").skip(1) {
                 let referred = referred.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap();
                 assert!(position(referred).unwrap() < position(name).unwrap(), "{name} refers to {referred}");
