@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Lathe, Nodes, Options, Site, eventually, input};
 
-/// The first server has a run and a publication when it is killed, and never comes back.
+/// The first server has a run when it is killed, and never comes back.
 #[test]
 fn what_a_killed_server_leaves_is_closed_by_another_once() {
     let Some(nodes) = Nodes::start_with(3, &Options::reaching_loopback()) else { return };

@@ -40,7 +40,7 @@ pub(super) struct Inner {
     pub retention: Retention,
     pub boot: BootId,
     pub tokens: Arc<TokenCache>,
-    /// Wakes those who wait for changes by other servers.
+    /// Wakes the task that waits for changes by other servers.
     pub changes: Arc<Notify>,
     pub _watch: Option<Watch>,
     pub callables: Arc<CallableCache>,
@@ -73,7 +73,7 @@ impl Store {
         self.0.database.is_shared()
     }
 
-    /// Waits until another server may have changed something.
+    /// Waits until another server may have changed something. For one task.
     pub async fn changed(&self) {
         self.0.changes.notified().await;
     }

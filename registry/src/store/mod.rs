@@ -119,7 +119,8 @@ fn on_change(
     Box::new(move || {
         callables.clear();
         tokens.checked.clear();
-        changes.notify_waiters();
+        // Kept for the one who waits, if they are busy now.
+        changes.notify_one();
     })
 }
 

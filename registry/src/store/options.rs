@@ -1,4 +1,4 @@
-//! What a store is opened with.
+//! The options of a store.
 
 use crate::clock::Clock;
 use crate::config::Config;

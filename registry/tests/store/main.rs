@@ -24,6 +24,7 @@ mod leases;
 mod lists;
 #[path = "../../../tests/harness/need.rs"]
 mod need;
+mod nodes;
 mod nul;
 mod objects;
 mod old_journal;

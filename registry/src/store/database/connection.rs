@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Failure, Query, Row};
 use crate::store::deadline::Deadline;
 
-/// What a method of a database returns: a future that is not generic, so that databases are chosen at run time.
+/// The future that a method of a database returns. It is boxed, so that the database can be chosen at run time.
 pub(in crate::store) type Running<'c, T, E = crate::error::Error> =
     Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>;
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// What callers tell apart.
+/// The kinds of failures that callers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum FailureKind {
     /// A unique constraint was violated.

@@ -37,7 +37,7 @@ impl Connections for Reading {
     }
 }
 
-/// What becomes of a connection in the end.
+/// Ways to end the use of a connection.
 trait End {
     /// Closes a connection of its own, or gives one back to its pool.
     fn end(self) -> impl Future<Output = Result<(), sqlx::Error>> + Send;

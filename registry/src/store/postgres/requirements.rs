@@ -1,4 +1,4 @@
-//! What a database must have.
+//! The requirements that a database must meet: version, encoding and durable commits.
 
 use crate::error::{Error, Result};
 use crate::store::database::{Connection, Query, get};

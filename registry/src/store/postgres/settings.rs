@@ -24,7 +24,7 @@ const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
 /// Time of a statement that counts a request.
 const COUNT_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// How often the server checks whether the client of a running statement is there.
+/// Interval at which the server checks whether the client of a running statement is still connected.
 const CLIENT_CHECKED_EVERY: Duration = Duration::from_secs(1);
 
 /// Prepared statements cached per connection: more than there are distinct statements that are run often.

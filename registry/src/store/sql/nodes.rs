@@ -39,7 +39,7 @@ const ORPHANS: &str = "SELECT s.invocation, s.organization, s.started_at FROM in
 const COUNT: &str = "SELECT count(*) AS nodes FROM nodes WHERE seen_at >= {now} - $1";
 
 impl Store {
-    /// How often a server calls [`Store::heartbeat`].
+    /// Interval at which a server calls [`Store::heartbeat`].
     pub const HEARTBEAT: Duration = Duration::from_secs(2);
 
     /// Time after which a server that calls [`Store::heartbeat`] without a failure has seen all others that are there.
@@ -61,11 +61,6 @@ impl Store {
             })
         })
         .await
-    }
-
-    /// Number of the servers that are there.
-    pub async fn count_nodes(&self) -> Result<u64> {
-        Query::new(COUNT).bind(GONE_AFTER_MS).fetch_column("nodes", self.readers()).await
     }
 
     /// Ends the operations, leases, builds and runs of servers that are gone. Returns the number of runs.

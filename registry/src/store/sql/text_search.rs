@@ -1,4 +1,4 @@
-//! What is searched for in the full-text index.
+//! A search in the full-text index: the columns, and the phrases that they must contain.
 
 use std::collections::BTreeSet;
 

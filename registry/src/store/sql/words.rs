@@ -159,7 +159,7 @@ mod tests {
     fn words_and_fields_are_bounded() {
         assert_eq!(words(&"x".repeat(1_000)).len(), WORD_BYTES_MAX);
         assert_eq!(words(&format!("{} y", "é".repeat(1_000))), format!("{} y", "e".repeat(WORD_BYTES_MAX)));
-        // One character that stands for eighteen.
+        // The character becomes eighteen others.
         assert!(words(&"\u{fdfa} ".repeat(FIELD_BYTES_MAX)).len() <= FIELD_BYTES_MAX + WORD_BYTES_MAX);
     }
 
