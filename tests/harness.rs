@@ -62,7 +62,7 @@ pub use latch::Latch;
 pub use lathe::{Lathe, Said, clean_environment};
 pub use nodes::Nodes;
 pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
-pub use package_index::{PackageIndex, is_registry_check, lock_line, package_wheel, wheel};
+pub use package_index::{HeldPackage, PackageIndex, is_registry_check, lock_line, package_wheel, wheel};
 pub use process::Process;
 pub use repository::Repository;
 pub use run::Run;

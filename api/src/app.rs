@@ -63,6 +63,10 @@ impl App {
         &self.0.parts.config
     }
 
+    pub(crate) fn builder(&self) -> &Builder {
+        &self.0.parts.builder
+    }
+
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.0.tasks
     }

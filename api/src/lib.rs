@@ -33,4 +33,5 @@ pub use metrics::describe_metrics;
 pub use rate::{RateLimits, UnknownOperation};
 pub use readiness::Readiness;
 pub use router::{Route, RouteRefused, openapi_document, router, routes};
+pub use routes::versions::take_over::take_over_publications;
 pub use server::{BodyLimits, ConnectionLimits, Server, ServerError};

@@ -15,7 +15,7 @@ pub(crate) use events::{Event, Events};
 pub(crate) use final_response::FinalResponse;
 pub(crate) use operation::{OperationInstance, OperationReader, with_operation_responses};
 pub(crate) use reply::{Reply, WorkContext};
-pub(crate) use tracked::OperationRequest;
+pub(crate) use tracked::{OperationRequest, RunningOperation};
 
 #[cfg(test)]
 pub(crate) use events::streamed;

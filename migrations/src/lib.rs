@@ -63,6 +63,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 20, "0020_nodes"),
         migration!("sqlite", 21, "0021_rate_limits"),
         migration!("sqlite", 22, "0022_repositories"),
+        migration!("sqlite", 23, "0023_build_queue"),
     ],
 };
 
@@ -77,6 +78,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 20, "0020_nodes"),
         migration!("postgres", 21, "0021_rate_limits"),
         migration!("postgres", 22, "0022_repositories"),
+        migration!("postgres", 23, "0023_build_queue"),
     ],
 };
 

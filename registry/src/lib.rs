@@ -99,8 +99,8 @@ pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, ToolName};
 pub use objects::{ObjectEntry, Objects};
 pub use operation::{
-    BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, Refused,
-    TrackedOperation,
+    BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, QueuedPublication,
+    Refused, TrackedOperation,
 };
 pub use organization::Organization;
 pub use page::{Direction, Page, Slice};

@@ -1,6 +1,6 @@
 //! Asynchronous operations. Clients can poll them after their connection is gone, and retry them with an idempotency key.
 
-use crate::account::UserId;
+use crate::account::{OrganizationId, UserId};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::ids::{OperationId, ToolId};
@@ -52,6 +52,20 @@ pub struct NewOperation {
     /// The tool that the request names, whether it exists or not.
     pub tool: ToolId,
     pub once: Option<Once>,
+    /// The body of a publication's request. Another server carries the publication out with it when this one is gone.
+    pub request: Option<String>,
+}
+
+/// A publication whose server is gone, and which this server has taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedPublication {
+    pub id: OperationId,
+    pub organization: OrganizationId,
+    pub user: UserId,
+    pub tool: ToolId,
+    /// The body of its request.
+    pub request: String,
+    pub has_key: bool,
 }
 
 /// The idempotency key of a request.

@@ -58,6 +58,24 @@ impl PackageIndex {
     }
 }
 
+/// An index with one package, whose responses are held.
+pub struct HeldPackage {
+    pub index: PackageIndex,
+    /// The line of a lock file for the package.
+    pub lock_line: String,
+}
+
+impl HeldPackage {
+    /// Other contents in each run of the tests, so that no cache has the package.
+    pub fn new(name: &str) -> Self {
+        let (version, source) = ("1.0", format!("RUN = {}\n", std::process::id()));
+        let wheel = package_wheel(name, version, &[(&format!("{name}.py"), &source)]);
+        let file = format!("{name}-{version}-py3-none-any.whl");
+        let index = PackageIndex::serve_held(&[(name, &file, &wheel)]);
+        Self { index, lock_line: lock_line(name, version, &wheel) }
+    }
+}
+
 /// Whether a connection is that of the check of registries at the start of a server or a worker.
 pub fn is_registry_check(stream: &TcpStream) -> bool {
     let wanted = format!("GET /simple/{CHECKED_PACKAGE}/ ");

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Lathe, Nodes, Options, Site, eventually, input};
+use crate::harness::{Bump, HeldPackage, Lathe, Nodes, Options, Site, eventually, input};
 
 /// The first server has a run when it is killed, and never comes back.
 #[test]
@@ -30,6 +30,30 @@ fn what_a_killed_server_leaves_is_closed_by_another_once() {
     let ended = records("finished");
     assert_eq!(ended.len(), 1, "{ended:?}");
     assert_eq!(ended[0]["invocation_status"]["exception_type"], "orphaned", "{ended:?}");
+}
+
+/// The publication has no other effect than its version, so another server begins it again.
+#[test]
+fn a_publication_of_a_killed_server_goes_on_at_another() {
+    let package = HeldPackage::new("outlived");
+    let options = Options { python_index: Some(package.index.url.clone()), ..Options::default() };
+    let Some(nodes) = Nodes::start_with(3, &options) else { return };
+    let team = nodes.team();
+    let tool = team.tool("slow").with_file("requirements.lock", &package.lock_line).pushed();
+    let accepted = tool.publish_request(Bump::Minor).header("prefer", "respond-async").send().expect(202);
+    let operation = format!("/operation/{}", accepted["id"].as_str().expect("an id"));
+    package.index.held.is_reached_by(1);
+    nodes.servers[0].kill();
+    let killed = Instant::now();
+    package.index.held.open();
+    let ended = eventually("the end of the publication", || {
+        let operation = nodes.request(1, &team, ("GET", &operation)).send().expect(200);
+        (operation["status"] != "running").then_some(operation)
+    });
+    println!("the publication of a killed server ended after {:?}", killed.elapsed());
+    assert_eq!((&ended["http_status"], &ended["result"]), (&json!(201), &json!({"new_version": "1.0.0"})), "{ended}");
+    let versions = nodes.request(2, &team, ("GET", &format!("/tool/{}/version", tool.id()))).send().expect(200);
+    assert_eq!(versions["tool_versions"].as_array().map(Vec::len), Some(1));
 }
 
 /// A server that was paused for so long that another one closed its runs goes on, and its run is not recorded twice.

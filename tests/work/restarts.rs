@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{begun, call, ended, sent};
-use crate::harness::{Options, PackageIndex, Server, Site, Team, eventually, input, lock_line};
+use crate::harness::{HeldPackage, Options, Server, Site, Team, eventually, input};
 
 #[test]
 fn a_call_that_was_cut_off_is_not_run_again() {
@@ -73,11 +73,11 @@ fn a_version_is_found_again_after_a_restart() {
 }
 
 #[test]
-fn a_publication_that_was_cut_off_may_be_sent_again() {
-    let index = PackageIndex::serve_held(&[]);
-    let server = Server::private(&Options { python_index: Some(index.url.clone()), ..Options::default() });
+fn a_publication_that_was_cut_off_goes_on_after_the_restart() {
+    let package = HeldPackage::new("restarted");
+    let server = Server::private(&Options { python_index: Some(package.index.url.clone()), ..Options::default() });
     let team = Team::on(&server);
-    let tool = team.tool("slow").with_file("requirements.lock", &lock_line("slow", "1.0", b"never fetched")).pushed();
+    let tool = team.tool("slow").with_file("requirements.lock", &package.lock_line).pushed();
     let path = format!("/tool/{}/version", tool.id());
     let body = json!({"project_path": tool.path(), "bump_type": "minor"});
     let request = |team: &Team| team.request("POST", &path).header("idempotency-key", "k").json(&body).send();
@@ -89,12 +89,11 @@ fn a_publication_that_was_cut_off_may_be_sent_again() {
     server.kill();
     drop((stream, tool));
     let team = team.moved_to(server.restarted(|_| {}));
-    let operation = team.get(&format!("/operation/{operation}"));
-    assert_eq!(
-        (&operation["status"], &operation["error"]["code"]),
-        (&json!("failed"), &json!("operation_interrupted"))
-    );
-    team.tool("slow").without_file("requirements.lock").body("return 'quick'").pushed();
+    let location = format!("/v1/{}/operation/{operation}", team.organization);
+    assert_eq!(team.get(&format!("/operation/{operation}"))["status"], "running");
+    package.index.held.open();
+    let operation = ended(&team, &location);
+    assert_eq!((&operation["status"], &operation["result"]), (&json!("succeeded"), &json!({"new_version": "1.0.0"})));
     assert_eq!(request(&team).expect(201), json!({"new_version": "1.0.0"}));
-    assert_eq!(request(&team).expect(201), json!({"new_version": "1.0.0"}));
+    assert_eq!(team.get(&path)["tool_versions"].as_array().map(Vec::len), Some(1));
 }

@@ -61,7 +61,8 @@ pub(super) async fn read_json(request: Request) -> Result<Value, Error> {
     strict::parse(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()))
 }
 
-pub(super) fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
+/// Reads a body of any content, also one that was stored.
+pub(crate) fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
     let problems = Problems::default();
     let parsed = Object(T::read).decode(&Node::root(value, &problems));
     problems.finish(parsed)

@@ -7,4 +7,5 @@ pub(crate) mod detail;
 pub(crate) mod invoke;
 pub(crate) mod list;
 pub(crate) mod publish;
+pub(crate) mod take_over;
 pub(crate) mod verify;

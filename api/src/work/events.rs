@@ -51,7 +51,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self { sender: None, dropped: Arc::default(), request: RequestIdentity::default() }
     }
 

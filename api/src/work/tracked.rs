@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use registry::{
     BegunOperation, NewOperation, Once, OperationEnd, OperationId, OperationKind, OrganizationId, Principal, Store,
     ToolId, TrackedOperation,
@@ -39,6 +40,18 @@ pub(crate) struct OperationRequest {
     pub(crate) kind: OperationKind,
     pub(crate) tool: ToolId,
     pub(crate) once: Option<Once>,
+    /// The body of a publication's request ([`NewOperation::request`]).
+    pub(crate) request: Option<String>,
+}
+
+/// An operation that has begun.
+pub(crate) struct RunningOperation {
+    pub(crate) store: Store,
+    /// The request that a fault is logged under.
+    pub(crate) request: RequestId,
+    pub(crate) organization: OrganizationId,
+    pub(crate) id: OperationId,
+    pub(crate) kind: OperationKind,
 }
 
 /// The state of the task that carries out an operation.
@@ -130,20 +143,30 @@ impl OperationTask {
         W: FnOnce(WorkContext) -> F,
         F: Future<Output = Result<FinalResponse, Error>> + Send + 'static,
     {
-        let Self { store, request, events, operation: OperationRequest { principal, kind, tool, once }, .. } = self;
-        let begun = store.begin_operation(&principal, NewOperation { kind, tool, once }).await;
+        let Self { store, request, events, operation, .. } = self;
+        let OperationRequest { principal, kind, tool, once, request: body } = operation;
+        let begun = store.begin_operation(&principal, NewOperation { kind, tool, once, request: body }).await;
         let fresh = match &begun {
             Ok(BegunOperation::New(operation)) => Some(operation.id.clone()),
             _ => None,
         };
         // Sending fails when the client disconnected. The work is done all the same.
         let _ = self.begun.send(begun);
-        let operation = fresh?;
-        let context = WorkContext { events: events.clone(), operation: Some(operation.clone()) };
-        let answer = to_its_end(work(context).boxed(), &request).await;
-        record_end(store, (principal.organization, operation), end_of(kind, &answer)).await;
+        let running = RunningOperation { store, request, organization: principal.organization, id: fresh?, kind };
+        let context = WorkContext { events: events.clone(), operation: Some(running.id.clone()) };
+        let answer = running.carry_out(work(context).boxed()).await;
         events.end(&answer).await;
         Some(answer)
+    }
+}
+
+impl RunningOperation {
+    /// Does the work, and records its end.
+    pub(crate) async fn carry_out(self, work: BoxFuture<'static, Result<FinalResponse, Error>>) -> FinalResponse {
+        let Self { store, request, organization, id, kind } = self;
+        let answer = to_its_end(work, &request).await;
+        record_end(store, (organization, id), end_of(kind, &answer)).await;
+        answer
     }
 }
 

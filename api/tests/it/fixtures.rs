@@ -96,7 +96,7 @@ impl TestApp {
     }
 
     pub async fn operation_on(&self, kind: OperationKind, tool: &str) -> String {
-        let new = NewOperation { kind, tool: ToolId::parse(tool).unwrap(), once: None };
+        let new = NewOperation { kind, tool: ToolId::parse(tool).unwrap(), once: None, request: None };
         let begun = self.store.begin_operation(&self.principal, new).await.unwrap();
         let BegunOperation::New(operation) = begun else { panic!("{begun:?}") };
         operation.id.to_string()

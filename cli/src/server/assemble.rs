@@ -67,6 +67,7 @@ impl Assembled {
         let collecting = tokio::spawn(collect_hourly(self.git));
         let keeping =
             self.store.is_shared().then(|| tokio::spawn(node::keep(self.store.clone(), self.invoker.clone())));
+        let taking_over = tokio::spawn(api::take_over_publications(self.app.clone()));
         let served = self.server.serve(self.app, shutdown).await;
         preparing.abort();
         checking.abort();
@@ -74,6 +75,7 @@ impl Assembled {
         watching.abort();
         sweeping.abort();
         collecting.abort();
+        taking_over.abort();
         leave(&self.store, keeping).await;
         self.store.close().await;
         // Metrics are served until the end, so that operators see the shutdown.

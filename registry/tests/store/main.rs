@@ -8,6 +8,7 @@ mod artifacts;
 mod attestations;
 #[path = "../../../tests/harness/bucket.rs"]
 mod bucket;
+mod build_queue;
 mod callables;
 mod cluster;
 mod conditions;

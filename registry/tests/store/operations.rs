@@ -15,7 +15,7 @@ const REQUEST: &[u8] = b"POST /x\n{}";
 fn asked(kind: OperationKind, key: &str, request: &[u8]) -> NewOperation {
     let once = Once { key: IdempotencyKey::parse(key).unwrap(), request: Digest::of(request) };
     let tool = ToolId::parse(&"a".repeat(24)).unwrap();
-    NewOperation { kind, tool, once: (key != "none").then_some(once) }
+    NewOperation { kind, tool, once: (key != "none").then_some(once), request: None }
 }
 
 async fn begin(world: &World, principal: &Principal, kind: OperationKind, key: &str) -> BegunOperation {

@@ -68,7 +68,9 @@ async fn a_new_user_with_an_old_id_gets_none_of_the_idempotency_keys() {
     let begin = || {
         let once = Once { key: IdempotencyKey::parse("k").unwrap(), request: Digest::of(b"x") };
         let tool = ToolId::parse(&"a".repeat(24)).unwrap();
-        world.store.begin_operation(&bob, NewOperation { kind: OperationKind::Invoke, tool, once: Some(once) })
+        world
+            .store
+            .begin_operation(&bob, NewOperation { kind: OperationKind::Invoke, tool, once: Some(once), request: None })
     };
     assert!(matches!(begin().await.unwrap(), BegunOperation::New(_)));
     assert!(matches!(begin().await.unwrap(), BegunOperation::Repeated(_)));

@@ -96,8 +96,13 @@ impl Invocation {
         let Idempotent { request: Request { inputs, result_persistence, source }, once } = request;
         let conversation = source.as_ref().and_then(conversation);
         let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
-        let operation =
-            OperationRequest { principal: principal.clone(), kind: OperationKind::Invoke, tool: tool.clone(), once };
+        let operation = OperationRequest {
+            principal: principal.clone(),
+            kind: OperationKind::Invoke,
+            tool: tool.clone(),
+            once,
+            request: None,
+        };
         let subject = Subject::Version { tool, constraint };
         let call =
             Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, PublishRequest};
-use registry::{OperationKind, Store, ToolId};
+use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use serde_json::{Value, json};
 
 use crate::auth::{Caller, Requirement};
@@ -45,23 +45,50 @@ pub(crate) async fn handle(
     reply: Reply,
     Idempotent { request, once }: Idempotent<PublishToolVersion>,
 ) -> Result<response::Response, Error> {
-    if request.gate.is_some() {
-        for permission in GATE_PERMISSIONS {
-            Requirement { principal: &principal, permission }.for_tool(&store, &tool).await?;
+    let publication = Publication { principal, tool, request, is_deliberate: once.is_some() };
+    publication.permit_gate(&store).await?;
+    let operation = publication.operation(once)?;
+    reply.respond_as_operation(operation, |context| publication.carry_out(builder, context)).await
+}
+
+/// A publication that a request asks for.
+pub(super) struct Publication {
+    pub(super) principal: Principal,
+    pub(super) tool: ToolId,
+    pub(super) request: PublishToolVersion,
+    pub(super) is_deliberate: bool,
+}
+
+impl Publication {
+    /// Requires the further permissions of a gate.
+    pub(super) async fn permit_gate(&self, store: &Store) -> Result<(), Error> {
+        let further: &[Permission] = if self.request.gate.is_some() { &GATE_PERMISSIONS } else { &[] };
+        for &permission in further {
+            self.permit(store, permission).await?;
         }
+        Ok(())
     }
-    let is_deliberate = once.is_some();
-    let operation =
-        OperationRequest { principal: principal.clone(), kind: OperationKind::Publish, tool: tool.clone(), once };
-    let publish = move |context: WorkContext| async move {
+
+    pub(super) async fn permit(&self, store: &Store, permission: Permission) -> Result<(), Error> {
+        Requirement { principal: &self.principal, permission }.for_tool(store, &self.tool).await
+    }
+
+    fn operation(&self, once: Option<Once>) -> Result<OperationRequest, Error> {
+        let request = serde_json::to_string(&self.request);
+        let request = request.map_err(|error| Error::Internal { detail: format!("a request is not JSON: {error}") })?;
+        let (principal, tool) = (self.principal.clone(), self.tool.clone());
+        Ok(OperationRequest { principal, kind: OperationKind::Publish, tool, once, request: Some(request) })
+    }
+
+    pub(super) async fn carry_out(self, builder: Builder, context: WorkContext) -> Result<FinalResponse, Error> {
+        let Self { principal, tool, request, is_deliberate } = self;
         let PublishToolVersion { project_path, bump_type, gate, commit_branch } = request;
         let (bump, operation) = (bump_type.kind(), context.operation);
         let request = PublishRequest { tool, project_path, bump, gate, commit_branch, operation, is_deliberate };
         let build = |progress| builder.publish(&principal, request, progress);
         let version = report(&context.events, build).await?;
         FinalResponse::created(&PublishedVersion { new_version: version.to_string() })
-    };
-    reply.respond_as_operation(operation, publish).await
+    }
 }
 
 impl FromBody for PublishToolVersion {
@@ -89,5 +116,25 @@ impl FromBody for PublishToolVersion {
         let gate = fields.optional("gate", replay_gate());
         let (project_path, bump_type) = (project_path?, bump_type?);
         Some(Self { project_path, bump_type, gate, commit_branch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::parsed;
+
+    #[test]
+    fn a_request_is_stored_as_it_is_read() {
+        for body in [
+            json!({"project_path": "tools/shout", "bump_type": "auto"}),
+            json!({
+                "project_path": "tools/shout", "bump_type": "minor", "commit_branch": "releases/acme",
+                "gate": {"replay": 5, "different_percent_max": 1, "slower_percent_max": 20},
+            }),
+        ] {
+            let request: PublishToolVersion = parsed(&body).unwrap();
+            assert_eq!(serde_json::to_value(&request).unwrap(), body);
+        }
     }
 }

@@ -27,6 +27,7 @@ mod answers;
 mod api_keys;
 mod attestations;
 mod batch;
+mod build_queue;
 mod builds;
 mod callables;
 mod cancellations;

@@ -1,5 +1,6 @@
 //! Operations: begun at most once per idempotency key, ended once, deleted when they expire.
 
+use super::build_queue::{ATTEMPTS_MAX, oldest};
 use super::records::{read as read_invocation, select_invocations};
 use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
@@ -26,8 +27,8 @@ const DELETE_EXPIRED_KEY: &str = "DELETE FROM operations
 
 const BEGIN: &str = "INSERT INTO operations
         (organization, operation, user_id, kind, tool, idempotency_key, fingerprint, state, boot, started_at,
-        expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10)
+        expires_at, request)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11)
     ON CONFLICT (organization, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
 
 const BY_KEY: &str = "SELECT * FROM operations WHERE organization = $1 AND user_id = $2 AND idempotency_key = $3";
@@ -39,18 +40,20 @@ const END: &str = "UPDATE operations SET state = $3, status = $4, refusal = $5, 
             WHEN $7 = 1 OR ($3 = 'failed' AND build IS NULL AND NOT EXISTS
                 (SELECT 1 FROM operation_runs r WHERE r.organization = $1 AND r.operation = $2)) THEN NULL
             ELSE idempotency_key END
-    WHERE organization = $1 AND operation = $2 AND state = 'running'";
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $8";
 
 /// Takes back an operation that its caller never began.
-const TAKE_BACK: &str = "DELETE FROM operations WHERE organization = $1 AND operation = $2 AND state = 'running'";
+const TAKE_BACK: &str = "DELETE FROM operations
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $3";
 
 /// A publication that created its version, although the server did not learn it.
 const END_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished_at = $3
-    WHERE organization = $1 AND operation = $2 AND state = 'running' AND EXISTS
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $4 AND EXISTS
         (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
             AND b.state = 'succeeded')";
 
-const LINK_BUILD: &str = "UPDATE operations SET build = $3 WHERE organization = $1 AND operation = $2";
+const LINK_BUILD: &str = "UPDATE operations SET build = $3
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $4";
 
 const RUNS: &str = select_invocations!(
     "JOIN operation_runs r ON r.invocation = s.invocation
@@ -76,13 +79,14 @@ const CLOSE_RECORDED: &str = "UPDATE operations SET state = 'succeeded', finishe
         AND NOT EXISTS (SELECT 1 FROM operation_runs r JOIN inv_open i ON i.invocation = r.invocation
             WHERE r.organization = operations.organization AND r.operation = operations.operation)";
 
-/// All other operations. An operation without runs had no effect, and neither had a publication without a version, so their
-/// keys may be used again.
+/// All other operations, apart from the publications that another server takes over. An operation without runs had no effect,
+/// and neither had a publication without a version, so their keys may be used again.
 const CLOSE_INTERRUPTED: &str = "UPDATE operations SET state = 'interrupted', finished_at = $1,
         idempotency_key = CASE WHEN EXISTS (SELECT 1 FROM operation_runs r
             WHERE r.organization = operations.organization AND r.operation = operations.operation)
             THEN idempotency_key ELSE NULL END
-    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)";
+    WHERE state = 'running' AND boot NOT IN (SELECT boot FROM nodes)
+        AND (request IS NULL OR attempts >= $2 OR started_at <= $3)";
 
 impl Store {
     /// Begins an operation, unless its idempotency key belongs to an earlier one.
@@ -113,14 +117,15 @@ impl Store {
         if let Err(error) = &begun {
             let store = self.clone();
             self.0.lost_commits.after(error, move || {
-                let (store, take_back) = (store.clone(), of(TAKE_BACK, &organization, &operation));
-                async move { store.write(move |connection| Box::pin(execute(take_back, connection))).await }
+                let take_back = of(TAKE_BACK, &organization, &operation).bind(store.boot().to_string());
+                let store = store.clone();
+                async move { store.write(move |connection| Box::pin(execute(take_back, connection))).await.map(drop) }
             });
         }
         begun
     }
 
-    /// Records the end of an operation. Does nothing for a deleted operation.
+    /// Records the end of an operation. Does nothing for an operation that is deleted, or that another server took over.
     pub async fn end_operation(
         &self,
         organization: &OrganizationId,
@@ -128,11 +133,12 @@ impl Store {
         end: OperationEnd,
     ) -> Result<()> {
         let (organization, operation, now) = (organization.clone(), operation.clone(), self.0.clock.now());
+        let boot = self.0.boot.clone();
         self.write(move |connection| {
             Box::pin(async move {
                 if matches!(end, OperationEnd::Failed { .. }) {
                     let published = of(END_PUBLISHED, &organization, &operation).bind(now.as_milliseconds());
-                    published.execute(&mut *connection).await?;
+                    published.bind(boot.as_str()).execute(&mut *connection).await?;
                 }
                 let (state, refused, frees_key) = match end {
                     OperationEnd::Succeeded => ("succeeded", None, false),
@@ -141,29 +147,25 @@ impl Store {
                 let status = refused.as_ref().map(|refused| i64::from(refused.status));
                 let query = Query::new(END).bind(organization.as_str()).bind(operation.as_str()).bind(state);
                 let query = query.bind(status).bind(refused.map(|refused| refused.body.into_bytes()));
-                query.bind(now.as_milliseconds()).bind(frees_key).execute(connection).await?;
+                let query = query.bind(now.as_milliseconds()).bind(frees_key).bind(boot.as_str());
+                query.execute(connection).await?;
                 Ok(())
             })
         })
         .await
     }
 
-    /// Records the build of an operation, before the build can have effects.
+    /// Records the build of an operation, before the build can have effects. [`Error::LeaseLost`] when another server took the
+    /// operation over.
     pub async fn link_build(
         &self,
         organization: &OrganizationId,
         operation: &OperationId,
         build: &BuildId,
     ) -> Result<()> {
-        let (organization, operation, build) = (organization.clone(), operation.clone(), build.clone());
-        self.write(move |connection| {
-            Box::pin(async move {
-                let query = Query::new(LINK_BUILD).bind(organization.as_str()).bind(operation.as_str());
-                query.bind(build.as_str()).execute(connection).await?;
-                Ok(())
-            })
-        })
-        .await
+        let link = of(LINK_BUILD, organization, operation).bind(build.to_string()).bind(self.0.boot.to_string());
+        let linked = self.write(move |connection| Box::pin(execute(link, connection))).await?;
+        if linked == 0 { Err(Error::LeaseLost) } else { Ok(()) }
     }
 
     pub async fn get_operation(
@@ -198,9 +200,11 @@ impl Store {
 
 /// Ends the operations of servers that are gone. Must come before their open runs are ended, which decide the state.
 pub(super) async fn close(connection: &mut Connection, now: Timestamp) -> Result<()> {
-    for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED, CLOSE_INTERRUPTED] {
+    for statement in [CLOSE_PUBLISHED, CLOSE_RECORDED] {
         Query::new(statement).bind(now.as_milliseconds()).execute(&mut *connection).await?;
     }
+    let interrupted = Query::new(CLOSE_INTERRUPTED).bind(now.as_milliseconds()).bind(ATTEMPTS_MAX);
+    interrupted.bind(oldest(now)).execute(connection).await?;
     Ok(())
 }
 
@@ -225,6 +229,7 @@ impl NewRow {
         let query = query.bind(self.new.kind.as_str()).bind(self.new.tool.as_str()).bind(key);
         let query = query.bind(self.fingerprint.as_deref()).bind(self.boot.as_str());
         let query = query.bind(self.now.as_milliseconds()).bind(self.expires_at.as_milliseconds());
+        let query = query.bind(self.new.request.as_deref().map(str::as_bytes));
         if query.execute(&mut *connection).await? > 0 {
             return Ok(BegunOperation::New(self.into()));
         }
@@ -248,9 +253,8 @@ impl From<NewRow> for TrackedOperation {
     }
 }
 
-async fn execute(query: Query, connection: &mut Connection) -> Result<()> {
-    query.execute(connection).await?;
-    Ok(())
+async fn execute(query: Query, connection: &mut Connection) -> Result<u64> {
+    Ok(query.execute(connection).await?)
 }
 
 /// Binds the organisation and the operation as `$1` and `$2`.

@@ -122,7 +122,7 @@ fn ledger(number: u32) -> Ledger {
 
 /// An operation that goes on, with runs that have ended.
 async fn operation(world: &World, principal: &Principal, tool: &ToolId) -> OperationId {
-    let new = NewOperation { kind: OperationKind::Invoke, tool: tool.clone(), once: None };
+    let new = NewOperation { kind: OperationKind::Invoke, tool: tool.clone(), once: None, request: None };
     let BegunOperation::New(operation) = world.store.begin_operation(principal, new).await.unwrap() else {
         panic!("it is new");
     };

@@ -1,0 +1,68 @@
+//! Publications whose server is gone: this server begins them again, one at a time.
+
+use futures_util::FutureExt;
+use registry::{OperationKind, Permission, Principal, QueuedPublication, Store};
+use tokio::time::sleep;
+
+use super::publish::Publication;
+use crate::app::App;
+use crate::error::Error;
+use crate::extract::parsed;
+use crate::work::{Events, FinalResponse, RunningOperation, WorkContext};
+
+/// Carries out publications whose server is gone. A server without others does so after its start, when the earlier server of
+/// its data directory is gone.
+pub async fn take_over_publications(app: App) {
+    let store = app.store();
+    while !app.tasks().is_stopping() {
+        match store.take_over_publication().await {
+            Ok(Some(publication)) => carry_out(&app, publication).await,
+            Ok(None) if !store.is_shared() => return,
+            Ok(None) => sleep(Store::HEARTBEAT).await,
+            Err(error) => {
+                tracing::warn!(%error, "cannot look for publications whose server is gone");
+                sleep(Store::HEARTBEAT).await;
+            }
+        }
+    }
+}
+
+/// Carries a publication out in a task of its own, which the shutdown waits for.
+async fn carry_out(app: &App, publication: QueuedPublication) {
+    tracing::info!(operation = %publication.id, tool = %publication.tool, "a publication goes on here: its server is gone");
+    let running = RunningOperation {
+        store: app.store().clone(),
+        request: app.request_ids().next(),
+        organization: publication.organization.clone(),
+        id: publication.id.clone(),
+        kind: OperationKind::Publish,
+    };
+    let work = publish(app.clone(), publication).boxed();
+    // A server that stops leaves the publication to the others.
+    if let Ok(done) = app.tasks().spawn(running.carry_out(work)) {
+        drop(done.await);
+    }
+}
+
+/// Publishes with the present rights of the user.
+async fn publish(app: App, queued: QueuedPublication) -> Result<FinalResponse, Error> {
+    let publication = publication(app.store(), &queued).await?;
+    publication.permit(app.store(), Permission::ModifyTool).await?;
+    publication.permit_gate(app.store()).await?;
+    let context = WorkContext { events: Events::none(), operation: Some(queued.id) };
+    publication.carry_out(app.builder().clone(), context).await
+}
+
+async fn publication(store: &Store, queued: &QueuedPublication) -> Result<Publication, Error> {
+    let damaged =
+        |error: serde_json::Error| Error::Internal { detail: format!("a stored request is damaged: {error}") };
+    let body = serde_json::from_str(&queued.request).map_err(damaged)?;
+    let principal = principal(store, queued).await?;
+    Ok(Publication { principal, tool: queued.tool.clone(), request: parsed(&body)?, is_deliberate: queued.has_key })
+}
+
+/// The user who sent the request, unless they have been removed.
+async fn principal(store: &Store, queued: &QueuedPublication) -> Result<Principal, Error> {
+    let found = store.principal(&queued.organization, &queued.user).await?;
+    found.ok_or(Error::Forbidden { permission: Permission::ModifyTool })
+}

@@ -1,0 +1,2 @@
+ALTER TABLE operations DROP COLUMN attempts;
+ALTER TABLE operations DROP COLUMN request;
