@@ -22,7 +22,7 @@ use crate::built::Built;
 use crate::error::Error;
 use crate::metrics;
 use crate::progress::Progress;
-use crate::source::{CommitId, Repository};
+use crate::source::{CommitId, HeldCommit, Repository};
 use crate::steps::manifest::Manifest;
 use crate::text::cut;
 use branch_test::candidate;
@@ -117,14 +117,11 @@ impl Builder {
 impl PublishContext<'_> {
     async fn run(&self, request: PublishRequest, admitted: &Admitted) -> Result<Version, Error> {
         let Self { builder, principal, lease, progress } = *self;
-        if let Some(operation) = &request.operation {
-            builder.store.link_build(&lease.organization, operation, &lease.build).await?;
-        }
         let branch = match request.commit_branch.clone() {
             Some(branch) => branch,
             None => team_branch(principal)?,
         };
-        let (repository, held) = builder.tip(principal, branch.clone()).await?;
+        let (repository, held) = self.source(&request, branch.clone()).await?;
         let commit = held.commit();
         self.refuse_older(&repository, commit).await?;
         self.refuse_repetition(&request, &branch, commit).await?;
@@ -165,6 +162,20 @@ impl PublishContext<'_> {
         // From here on, the pin keeps the commit in the repository.
         drop(held);
         Ok(published.version)
+    }
+
+    /// The commit to publish, after it was recorded for the server that may have to go on with the operation.
+    async fn source(&self, request: &PublishRequest, branch: BranchName) -> Result<(Repository, HeldCommit), Error> {
+        let Self { builder, principal, lease, .. } = *self;
+        let found = match request.commit {
+            Some(commit) => builder.commit(principal, commit).await,
+            None => builder.tip(principal, branch).await,
+        };
+        if let Some(operation) = &request.operation {
+            let commit = found.as_ref().ok().map(|(_, held)| held.commit().to_string());
+            builder.store.link_build(lease, operation, commit).await?;
+        }
+        found
     }
 
     /// Pins the commit, then publishes the version. The pin stays when publication fails, since another tool may have

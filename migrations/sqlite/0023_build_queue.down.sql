@@ -1,2 +1,3 @@
 ALTER TABLE operations DROP COLUMN attempts;
+ALTER TABLE operations DROP COLUMN commit_id;
 ALTER TABLE operations DROP COLUMN request;

@@ -65,6 +65,8 @@ pub struct QueuedPublication {
     pub tool: ToolId,
     /// The body of its request.
     pub request: String,
+    /// The commit that its server found at the tip of the branch, if it came so far.
+    pub commit: Option<String>,
     pub has_key: bool,
 }
 

@@ -3,13 +3,19 @@
 mod columns;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tokio::runtime::Runtime;
+use tokio::time::Instant;
 
+use super::stage::TAKEOVER_MAX;
 use crate::harness::PATIENCE;
 use columns::Columns;
+
+/// Time between two looks at work that goes on.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// `{number}` stands for the number of the action in the input.
 const RECORDS: &str = "SELECT s.rowid AS position, s.invocation, f.succeeded, f.output, f.exception_type,
@@ -142,8 +148,20 @@ impl Database {
         self.rows(VERSIONS).iter().map(|row| version(&**row)).collect()
     }
 
+    /// Waits for work that servers have taken over, and names what does not end.
+    pub fn unfinished_work(&mut self) -> Vec<String> {
+        let deadline = Instant::now() + TAKEOVER_MAX;
+        loop {
+            let open = self.open_work();
+            if open.is_empty() || Instant::now() >= deadline {
+                return open;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Names the work that is going on.
-    pub fn open_work(&mut self) -> Vec<String> {
+    fn open_work(&mut self) -> Vec<String> {
         let queries = OPEN.into_iter().chain([("records without an end", UNENDED)]);
         queries.filter_map(|(what, query)| self.finding(what, query)).collect()
     }

@@ -177,11 +177,6 @@ impl Nodes {
         let closed = closed_after(&self.location, &self.boots, Instant::now());
         self.takeover = (self.takeover.0.max(closed), self.takeover.1 + 1);
         self.run.settle_all(true);
-        let mut database = Database::open(&self.location);
-        let deadline = Instant::now() + TAKEOVER_MAX;
-        while !database.open_work().is_empty() && Instant::now() < deadline {
-            std::thread::sleep(PAUSE);
-        }
         self.run.records.may_lack_ends = false;
         self.run.look(true);
         self.print();

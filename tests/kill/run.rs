@@ -169,7 +169,7 @@ impl Run {
         let Self { entries, findings, records, .. } = self;
         let mut database = Database::open(&self.location);
         if !records.may_lack_ends {
-            let open = database.open_work();
+            let open = database.unfinished_work();
             findings.other.extend(open.into_iter().map(|what| format!("{what} after the start")));
         }
         // Servers that share a database commit in another order than they number.

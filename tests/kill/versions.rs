@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::action::{Outcome, What};
+use super::action::{Action, Outcome, What};
 use super::database::VersionRow;
 use super::findings::Findings;
 use super::ledger::{Entries, Entry};
@@ -94,17 +94,16 @@ impl Versions<'_> {
     }
 }
 
-/// Versions that no client was told about. A publication that was cut off may have made one each.
+/// Versions that no client was told about. A publication that was cut off may have made one each. Its own commit is the one that the
+/// branch had when it came so far, and a later one when another server began it.
 fn unexplained<'a>(entries: &Entries, unasked: impl Iterator<Item = &'a VersionRow>) -> Vec<String> {
     let mut open: Vec<_> = entries.all.values().filter(|entry| entry.is_open()).map(|entry| &entry.action).collect();
     let mut found = Vec::new();
     for row in unasked {
-        let explains = |commit: &String, tool: &String| *commit == row.commit && *tool == row.tool;
-        let by = open.iter().position(|action| match &action.what {
-            What::Publish { commit } => explains(commit, &action.tool),
-            _ => false,
-        });
-        match by {
+        let publishes = |action: &&Action| matches!(action.what, What::Publish { .. }) && action.tool == row.tool;
+        let is_exact = |action: &&Action| matches!(&action.what, What::Publish { commit } if *commit == row.commit);
+        let exact = open.iter().position(|action| publishes(action) && is_exact(action));
+        match exact.or_else(|| open.iter().position(publishes)) {
             Some(index) => drop(open.swap_remove(index)),
             None => found.push(format!("a version that no client was told about: {row:?}")),
         }

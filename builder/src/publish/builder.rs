@@ -151,6 +151,20 @@ impl Builder {
         })
         .await?
     }
+
+    /// A commit of the organisation's repository, held like [`Builder::tip`].
+    pub(super) async fn commit(
+        &self,
+        principal: &Principal,
+        commit: CommitId,
+    ) -> Result<(Repository, HeldCommit), Error> {
+        let repository = self.repository(&principal.organization).await?;
+        blocking(move || {
+            let commit = repository.hold_commit(commit)?;
+            Ok((repository, commit))
+        })
+        .await?
+    }
 }
 
 /// A commit by its id and its subject.

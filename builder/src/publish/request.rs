@@ -3,6 +3,7 @@
 use registry::{BranchName, BumpKind, OperationId, ProjectPath, ToolId};
 
 use super::replay_gate::ReplayGate;
+use crate::source::CommitId;
 
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
@@ -14,6 +15,8 @@ pub struct PublishRequest {
     pub gate: Option<ReplayGate>,
     /// The branch to publish. `None` for the team's branch.
     pub commit_branch: Option<BranchName>,
+    /// The commit to publish, which was the branch's tip. `None` for the present tip.
+    pub commit: Option<CommitId>,
     /// The asynchronous operation that the build belongs to.
     pub operation: Option<OperationId>,
     /// Publishes the commit even if an identical publication has just succeeded.

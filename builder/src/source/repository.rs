@@ -75,6 +75,15 @@ impl Repository {
         held.map(HeldCommit).ok_or_else(|| SourceError::UnknownBranch { branch: branch.to_string() })
     }
 
+    /// A commit, which stays readable during a build.
+    ///
+    /// # Errors
+    /// [`SourceError::UnknownCommit`] if the repository does not have it.
+    pub fn hold_commit(&self, commit: CommitId) -> Result<HeldCommit, SourceError> {
+        let held = self.tracked.state.hold(|| self.require_commit(&commit).map(|()| Some(commit.oid())))?;
+        held.map(HeldCommit).ok_or(SourceError::UnknownCommit { commit })
+    }
+
     /// The first line of a commit's message, if there is one. Characters that are not UTF-8 are replaced.
     pub fn subject(&self, commit: &CommitId) -> Option<String> {
         let git = self.open().ok()?;

@@ -51,7 +51,8 @@ async fn the_longest_waiting_publication_is_taken_over_first() {
     world.crash().await;
     for (id, tool) in waiting {
         let (organization, user) = (acme.organization.clone(), acme.user.clone());
-        let expected = QueuedPublication { id, organization, user, tool, request: BODY.into(), has_key: false };
+        let expected =
+            QueuedPublication { id, organization, user, tool, request: BODY.into(), commit: None, has_key: false };
         assert_eq!(taken(&world).await, Some(expected));
     }
     assert_eq!(taken(&world).await, None);
@@ -93,7 +94,7 @@ async fn a_publication_with_its_version_is_not_begun_again() {
     let tool = world.tool(&acme, "made").await;
     let operation = begun(&world, &acme, &tool).await;
     let lease = world.lease(&acme, &tool).await;
-    world.store.link_build(&acme.organization, &operation, &lease.build).await.unwrap();
+    world.store.link_build(&lease, &operation, None).await.unwrap();
     world.store.publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
     world.restart().await;
     database::execute(&world, "DELETE FROM nodes").await.unwrap();
@@ -108,11 +109,14 @@ async fn a_publication_waits_for_its_tool() {
     let acme = world.organization("acme").await;
     let tool = world.tool(&acme, "busy").await;
     let operation = begun(&world, &acme, &tool).await;
+    let lease = world.lease(&acme, &tool).await;
+    world.store.link_build(&lease, &operation, Some("c0ffee".into())).await.unwrap();
     world.crash().await;
     let other = world.lease(&acme, &tool).await;
     assert_eq!(taken(&world).await, None);
     world.fail_build(&other).await;
-    assert_eq!(taken(&world).await.unwrap().id, operation);
+    let taken = taken(&world).await.unwrap();
+    assert_eq!((taken.id, taken.commit.as_deref()), (operation, Some("c0ffee")));
 }
 
 /// A server was paused for so long that another one took its publication over.
@@ -125,7 +129,7 @@ async fn the_earlier_server_of_a_publication_changes_nothing() {
     let lease = world.lease(&acme, &tool).await;
     world.crash().await;
     database::execute(&world, "UPDATE operations SET boot = 'another'").await.unwrap();
-    let linked = world.store.link_build(&acme.organization, &operation, &lease.build).await;
+    let linked = world.store.link_build(&lease, &operation, None).await;
     assert!(matches!(linked, Err(registry::Error::LeaseLost)), "{linked:?}");
     let refused = Refused { status: 409, body: "{}".into() };
     for end in [OperationEnd::Succeeded, OperationEnd::Failed { refused, frees_key: true }] {

@@ -122,11 +122,11 @@ async fn a_refusal_keeps_its_key_after_a_run_or_build_began() {
     let tool = world.tool(&acme, "lookup").await;
     let publish = fresh(begin(&world, &acme, OperationKind::Publish, "p").await);
     let lease = world.lease(&acme, &tool).await;
-    world.store.link_build(&acme.organization, &publish, &lease.build).await.unwrap();
+    world.store.link_build(&lease, &publish, None).await.unwrap();
     world.store.end_operation(&acme.organization, &publish, failed(false)).await.unwrap();
     assert_eq!(repeated(begin(&world, &acme, OperationKind::Publish, "p").await).id, publish);
     let for_now = fresh(begin(&world, &acme, OperationKind::Publish, "q").await);
-    world.store.link_build(&acme.organization, &for_now, &lease.build).await.unwrap();
+    world.store.link_build(&lease, &for_now, None).await.unwrap();
     world.store.end_operation(&acme.organization, &for_now, failed(true)).await.unwrap();
     assert_ne!(fresh(begin(&world, &acme, OperationKind::Publish, "q").await), for_now);
 }
@@ -167,7 +167,7 @@ async fn a_restart_ends_publications_with_the_right_state() {
         let tool = world.tool(&acme, key).await;
         let operation = fresh(begin(&world, &acme, OperationKind::Publish, key).await);
         let lease = world.lease(&acme, &tool).await;
-        world.store.link_build(&acme.organization, &operation, &lease.build).await.unwrap();
+        world.store.link_build(&lease, &operation, None).await.unwrap();
         if is_published {
             world.store.publish_version(&lease, new_version(BumpKind::Minor)).await.unwrap();
         }

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response;
+use builder::source::CommitId;
 use builder::{Builder, PublishRequest};
 use registry::{Once, OperationKind, Permission, Principal, Store, ToolId};
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ pub(crate) async fn handle(
     reply: Reply,
     Idempotent { request, once }: Idempotent<PublishToolVersion>,
 ) -> Result<response::Response, Error> {
-    let publication = Publication { principal, tool, request, is_deliberate: once.is_some() };
+    let publication = Publication { principal, tool, request, commit: None, is_deliberate: once.is_some() };
     publication.permit_gate(&store).await?;
     let operation = publication.operation(once)?;
     reply.respond_as_operation(operation, |context| publication.carry_out(builder, context)).await
@@ -56,6 +57,7 @@ pub(super) struct Publication {
     pub(super) principal: Principal,
     pub(super) tool: ToolId,
     pub(super) request: PublishToolVersion,
+    pub(super) commit: Option<CommitId>,
     pub(super) is_deliberate: bool,
 }
 
@@ -81,10 +83,11 @@ impl Publication {
     }
 
     pub(super) async fn carry_out(self, builder: Builder, context: WorkContext) -> Result<FinalResponse, Error> {
-        let Self { principal, tool, request, is_deliberate } = self;
+        let Self { principal, tool, request, commit, is_deliberate } = self;
         let PublishToolVersion { project_path, bump_type, gate, commit_branch } = request;
         let (bump, operation) = (bump_type.kind(), context.operation);
-        let request = PublishRequest { tool, project_path, bump, gate, commit_branch, operation, is_deliberate };
+        let request =
+            PublishRequest { tool, project_path, bump, gate, commit_branch, commit, operation, is_deliberate };
         let build = |progress| builder.publish(&principal, request, progress);
         let version = report(&context.events, build).await?;
         FinalResponse::created(&PublishedVersion { new_version: version.to_string() })

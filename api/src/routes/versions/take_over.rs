@@ -1,5 +1,6 @@
 //! Publications whose server is gone: this server begins them again, one at a time.
 
+use builder::source::CommitId;
 use futures_util::FutureExt;
 use registry::{OperationKind, Permission, Principal, QueuedPublication, Store};
 use tokio::time::sleep;
@@ -54,11 +55,14 @@ async fn publish(app: App, queued: QueuedPublication) -> Result<FinalResponse, E
 }
 
 async fn publication(store: &Store, queued: &QueuedPublication) -> Result<Publication, Error> {
-    let damaged =
-        |error: serde_json::Error| Error::Internal { detail: format!("a stored request is damaged: {error}") };
-    let body = serde_json::from_str(&queued.request).map_err(damaged)?;
-    let principal = principal(store, queued).await?;
-    Ok(Publication { principal, tool: queued.tool.clone(), request: parsed(&body)?, is_deliberate: queued.has_key })
+    let body = serde_json::from_str(&queued.request).map_err(|error| damaged(&error))?;
+    let commit = queued.commit.as_deref().map(CommitId::parse).transpose().map_err(|error| damaged(&error))?;
+    let (principal, request) = (principal(store, queued).await?, parsed(&body)?);
+    Ok(Publication { principal, tool: queued.tool.clone(), request, commit, is_deliberate: queued.has_key })
+}
+
+fn damaged(error: &dyn std::fmt::Display) -> Error {
+    Error::Internal { detail: format!("a stored publication is damaged: {error}") }
 }
 
 /// The user who sent the request, unless they have been removed.

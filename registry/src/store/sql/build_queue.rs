@@ -41,7 +41,7 @@ const QUEUED: &str = select_queued!("");
 const TAKE_OVER: &str = concat!(
     "UPDATE operations SET boot = $3, attempts = attempts + 1, build = NULL WHERE (organization, operation) = (",
     select_queued!(" {skip locked}"),
-    ") RETURNING organization, operation, user_id, tool, request, idempotency_key"
+    ") RETURNING organization, operation, user_id, tool, request, commit_id, idempotency_key"
 );
 
 const MEMBER: &str = "SELECT m.role, r.grants FROM members m
@@ -89,6 +89,7 @@ fn read(row: &Row) -> Result<QueuedPublication> {
         user: parsed(row, "user_id")?,
         tool: parsed(row, "tool")?,
         request: exact_text(row, "request")?,
+        commit: get(row, "commit_id")?,
         has_key: get::<Option<&str>>(row, "idempotency_key")?.is_some(),
     })
 }

@@ -6,7 +6,8 @@ use super::row::{exact_text, get, parsed, timestamp, version};
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, BuildId, OperationId};
+use crate::ids::{BootId, OperationId};
+use crate::lease::Lease;
 use crate::operation::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
 use crate::principal::Principal;
 use crate::record::Record;
@@ -52,8 +53,8 @@ const END_PUBLISHED: &str = "UPDATE operations SET state = 'succeeded', finished
         (SELECT 1 FROM builds b WHERE b.organization = operations.organization AND b.build = operations.build
             AND b.state = 'succeeded')";
 
-const LINK_BUILD: &str = "UPDATE operations SET build = $3
-    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $4";
+const LINK_BUILD: &str = "UPDATE operations SET build = $3, commit_id = $4
+    WHERE organization = $1 AND operation = $2 AND state = 'running' AND boot = $5";
 
 const RUNS: &str = select_invocations!(
     "JOIN operation_runs r ON r.invocation = s.invocation
@@ -155,15 +156,11 @@ impl Store {
         .await
     }
 
-    /// Records the build of an operation, before the build can have effects. [`Error::LeaseLost`] when another server took the
-    /// operation over.
-    pub async fn link_build(
-        &self,
-        organization: &OrganizationId,
-        operation: &OperationId,
-        build: &BuildId,
-    ) -> Result<()> {
-        let link = of(LINK_BUILD, organization, operation).bind(build.to_string()).bind(self.0.boot.to_string());
+    /// Records the build of an operation and the commit to build, if there is one, before the build can have effects.
+    /// [`Error::LeaseLost`] when another server took the operation over.
+    pub async fn link_build(&self, lease: &Lease, operation: &OperationId, commit: Option<String>) -> Result<()> {
+        let link = of(LINK_BUILD, &lease.organization, operation).bind(lease.build.to_string());
+        let link = link.bind(commit).bind(self.0.boot.to_string());
         let linked = self.write(move |connection| Box::pin(execute(link, connection))).await?;
         if linked == 0 { Err(Error::LeaseLost) } else { Ok(()) }
     }
