@@ -6,3 +6,4 @@ mod key_passwords;
 mod keys;
 mod organization;
 mod roles;
+mod variables;

@@ -22,7 +22,7 @@ use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
     api_keys, builds, document, git, health, invocations, me, operations, organization, reference, roles, root,
-    scaffold, signin, signing_keys, test, tools, users, versions,
+    scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
 pub use build::RouteRefused;
@@ -57,8 +57,12 @@ impl RateLimits {
 }
 
 /// The route table.
-#[rustfmt::skip]
 pub fn routes() -> Vec<Route> {
+    [of_the_server(), of_accounts(), of_tools()].into_iter().flatten().collect()
+}
+
+#[rustfmt::skip]
+fn of_the_server() -> Vec<Route> {
     vec![
         get("/", None, root::handle).described(root::operation),
         get("/health/live", None, health::live).described(health::live_operation),
@@ -68,7 +72,12 @@ pub fn routes() -> Vec<Route> {
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle).described(signin::operation),
+    ]
+}
 
+#[rustfmt::skip]
+fn of_accounts() -> Vec<Route> {
+    vec![
         get("/v1/{organization}/organization", Some(OwnAccount), organization::handle).described(organization::operation),
 
         get("/v1/{organization}/user/me", Some(OwnAccount), me::show::handle).described(me::show::operation),
@@ -76,11 +85,18 @@ pub fn routes() -> Vec<Route> {
         post("/v1/{organization}/user/me/api_key", Some(OwnAccount), me::create_key::handle).described(me::create_key::operation),
         delete("/v1/{organization}/user/me/api_key/{api_key_id}", Some(OwnAccount), me::revoke_key::handle).described(me::revoke_key::operation),
 
+        get("/v1/{organization}/user/me/variable", Some(OwnAccount), user_variables::list::handle_own).described(user_variables::list::own_operation),
+        post("/v1/{organization}/user/me/variable", Some(OwnAccount), user_variables::set::handle_own).described(user_variables::set::own_operation),
+        delete("/v1/{organization}/user/me/variable/{variable_name}", Some(OwnAccount), user_variables::remove::handle_own).described(user_variables::remove::own_operation),
+
         get("/v1/{organization}/user", Some(Administer), users::list::handle).described(users::list::operation),
         post("/v1/{organization}/user", Some(Administer), users::create::handle).described(users::create::operation),
         get("/v1/{organization}/user/{user_id}", Some(Administer), users::show::handle).described(users::show::operation),
         post("/v1/{organization}/user/{user_id}", Some(Administer), users::set_role::handle).described(users::set_role::operation),
         delete("/v1/{organization}/user/{user_id}", Some(Administer), users::remove::handle).described(users::remove::operation),
+        get("/v1/{organization}/user/{user_id}/variable", Some(Administer), user_variables::list::handle).described(user_variables::list::operation),
+        post("/v1/{organization}/user/{user_id}/variable", Some(Administer), user_variables::set::handle).described(user_variables::set::operation),
+        delete("/v1/{organization}/user/{user_id}/variable/{variable_name}", Some(Administer), user_variables::remove::handle).described(user_variables::remove::operation),
 
         get("/v1/{organization}/role", Some(Administer), roles::list::handle).described(roles::list::operation),
         post("/v1/{organization}/role", Some(Administer), roles::create::handle).described(roles::create::operation),
@@ -91,7 +107,12 @@ pub fn routes() -> Vec<Route> {
         get("/v1/{organization}/api_key", Some(Administer), api_keys::list::handle).described(api_keys::list::operation),
         post("/v1/{organization}/api_key", Some(Administer), api_keys::create::handle).described(api_keys::create::operation),
         delete("/v1/{organization}/api_key/{api_key_id}", Some(Administer), api_keys::revoke::handle).described(api_keys::revoke::operation),
+    ]
+}
 
+#[rustfmt::skip]
+fn of_tools() -> Vec<Route> {
+    vec![
         post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle).described(tools::create::operation),
         get("/v1/{organization}/tool", Some(GetTool), tools::list::handle).described(tools::list::operation),
         post("/v1/{organization}/tool/{tool_id}", Some(ModifyTool), tools::modify::handle).described(tools::modify::operation),

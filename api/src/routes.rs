@@ -23,5 +23,6 @@ mod sorting;
 pub(crate) mod test;
 mod text_types;
 pub(crate) mod tools;
+pub(crate) mod user_variables;
 pub(crate) mod users;
 pub(crate) mod versions;

@@ -21,7 +21,7 @@ pub use api_key::{ApiKey, CreatedApiKey};
 pub use build::{Build, BuildOutcome};
 pub use builder::ReplayGate;
 pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
-pub use identity::{Me, Token, User};
+pub use identity::{Me, Token, User, UserVariable, UserVariableList};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
 pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
 pub use role::{Condition, Grant, Role};

@@ -64,6 +64,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 21, "0021_rate_limits"),
         migration!("sqlite", 22, "0022_repositories"),
         migration!("sqlite", 23, "0023_build_queue"),
+        migration!("sqlite", 24, "0024_user_variables"),
     ],
 };
 
@@ -79,6 +80,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 21, "0021_rate_limits"),
         migration!("postgres", 22, "0022_repositories"),
         migration!("postgres", 23, "0023_build_queue"),
+        migration!("postgres", 24, "0024_user_variables"),
     ],
 };
 

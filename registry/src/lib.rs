@@ -61,6 +61,7 @@ mod tool;
 mod tool_version;
 mod tool_world;
 mod user;
+mod user_variable;
 mod variables;
 mod version;
 
@@ -112,7 +113,7 @@ pub use record::{
 };
 pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 pub use role::{Role, RoleName};
-pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey};
+pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};
 pub use shared_repositories::{PackFile, SharedRepositories};
 pub use source_names::{BranchName, ProjectPath};
 pub use storage_url::{Provider, StorageUrl};
@@ -128,5 +129,6 @@ pub use tool_version::{
 };
 pub use tool_world::ToolWorld;
 pub use user::{NewUser, User};
+pub use user_variable::{NewUserVariable, ShownUserVariable, UserVariableName, UserVariables};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};
 pub use version::{BumpKind, Version};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
-    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, Variables, Version,
-    VersionSettings,
+    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, UserVariables, Variables,
+    Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,6 +71,27 @@ pub struct Input {
     pub invocation_mode: InvocationMode,
     pub nonsensitive_user_variables: BTreeMap<String, String>,
     pub sensitive_user_variables: BTreeMap<String, String>,
+}
+
+impl Input {
+    /// Adds the stored variables of the user whose names the caller did not send.
+    pub(crate) fn or_stored(mut self, stored: &UserVariables) -> Self {
+        for (name, value) in &stored.nonsensitive {
+            if !self.has_user_variable(name.as_str()) {
+                self.nonsensitive_user_variables.insert(name.to_string(), value.clone());
+            }
+        }
+        for (name, value) in &stored.sensitive {
+            if !self.has_user_variable(name.as_str()) {
+                self.sensitive_user_variables.insert(name.to_string(), value.expose().to_owned());
+            }
+        }
+        self
+    }
+
+    fn has_user_variable(&self, name: &str) -> bool {
+        self.nonsensitive_user_variables.contains_key(name) || self.sensitive_user_variables.contains_key(name)
+    }
 }
 
 /// Whether a result belongs in the conversation's log.

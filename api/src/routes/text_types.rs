@@ -6,7 +6,7 @@
 
 use registry::{
     ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
-    RoleName, Tags, Timestamp, ToolId, ToolName, UserId, to_pep440,
+    RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -34,6 +34,11 @@ pub(crate) const DESCRIPTION: Text<Description> = Text::trimmed(|| {
 pub(crate) const ENVVAR_NAME: Text<EnvvarName> = Text::trimmed(|| {
     let bytes_max = EnvvarName::BYTES_MAX;
     json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[A-Z_][A-Z0-9_]*$", "x-stripped": true})
+});
+
+pub(crate) const USER_VARIABLE_NAME: Text<UserVariableName> = Text::trimmed(|| {
+    let bytes_max = UserVariableName::BYTES_MAX;
+    json!({"type": "string", "minLength": 2, "maxLength": bytes_max, "pattern": "^[a-z_][a-z0-9_]+$", "x-stripped": true})
 });
 
 pub(crate) const PROJECT_PATH: Text<ProjectPath> = Text::of_type(|| {
@@ -153,6 +158,9 @@ path_parameters! {
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
     InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
     UserId = "user_id", "The user's id.", USER_ID;
+    UserVariableName = "variable_name", "The variable's name.", Text::of_type(|| {
+        json!({"type": "string", "maxLength": UserVariableName::BYTES_MAX, "pattern": "^[a-z_][a-z0-9_]+$"})
+    });
     RoleName = "role_name", "The role's name.", ROLE_NAME;
     ApiKeyId = "api_key_id", "The key's id.",
         Text::of_type(|| json!({"type": "string", "pattern": "^[A-Za-z0-9]{12}$"}));

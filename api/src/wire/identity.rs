@@ -16,6 +16,25 @@ pub struct User {
     pub created_at: String,
 }
 
+/// A variable of a user, which their runs receive.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UserVariable {
+    pub name: String,
+    pub is_sensitive: bool,
+    /// `null` for a sensitive variable.
+    pub value: Option<String>,
+    /// The user who set it.
+    pub updated_by: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub updated_at: String,
+}
+
+/// All variables of a user, by name.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UserVariableList {
+    pub variables: Vec<UserVariable>,
+}
+
 /// The caller.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Me {
@@ -42,6 +61,18 @@ impl User {
             org_id: organization.to_string(),
             role: user.role.into(),
             created_at: user.created_at.to_string(),
+        }
+    }
+}
+
+impl From<registry::ShownUserVariable> for UserVariable {
+    fn from(shown: registry::ShownUserVariable) -> Self {
+        Self {
+            name: shown.name.into(),
+            is_sensitive: shown.value.is_none(),
+            value: shown.value,
+            updated_by: shown.updated_by.into(),
+            updated_at: shown.updated_at.to_string(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Users, roles and API keys.
 
-use api::wire::{CreatedApiKey, Me, Role};
+use api::wire::{CreatedApiKey, Me, Role, UserVariableList};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,6 +38,18 @@ impl Client {
 
     pub async fn remove_user(&self, user: &str) -> anyhow::Result<()> {
         self.execute(Call::new(Method::DELETE, &["user", user])).await
+    }
+
+    pub async fn list_user_variables(&self, user: &str) -> anyhow::Result<DecodedResponse<UserVariableList>> {
+        self.get(Call::new(Method::GET, &["user", user, "variable"])).await
+    }
+
+    pub async fn set_user_variable(&self, user: &str, variable: Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["user", user, "variable"]).body(variable)).await
+    }
+
+    pub async fn remove_user_variable(&self, user: &str, name: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["user", user, "variable", name])).await
     }
 
     pub async fn list_roles(&self) -> anyhow::Result<Vec<Value>> {

@@ -8,6 +8,9 @@ use super::not_found;
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
+use variable::VariableCommand;
+
+mod variable;
 
 const HINT: &str = "`lathe user list` lists the users";
 
@@ -21,6 +24,9 @@ pub enum UserCommand {
     SetRole(SetRoleArguments),
     /// Remove a user with their keys; everything they created stays
     Remove(RemoveArguments),
+    /// Variables that every run of a user receives
+    #[command(subcommand)]
+    Variable(VariableCommand),
 }
 
 #[derive(Debug, Args)]
@@ -52,6 +58,7 @@ pub async fn run(command: UserCommand, client: &Client, screen: Screen) -> anyho
         UserCommand::List => list(client, screen).await,
         UserCommand::SetRole(arguments) => set_role(client, &arguments, screen).await,
         UserCommand::Remove(arguments) => remove(client, &arguments, screen).await,
+        UserCommand::Variable(command) => variable::run(command, client, screen).await,
     }
 }
 

@@ -6,10 +6,9 @@ use chacha20poly1305::aead::{Aead, AeadInPlace, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
-use crate::account::OrganizationId;
+use crate::account::{OrganizationId, UserId};
 use crate::error::{Error, Result};
 use crate::ids::ToolId;
-use crate::names::EnvvarName;
 use crate::random;
 
 /// The first byte of every sealed value. Another cipher gets another number.
@@ -31,8 +30,15 @@ pub struct DataKey {
 #[derive(Clone, Copy, Debug)]
 pub struct SealedFor<'a> {
     pub organization: &'a OrganizationId,
-    pub tool: &'a ToolId,
-    pub name: &'a EnvvarName,
+    pub owner: VariableOwner<'a>,
+    pub name: &'a str,
+}
+
+/// Whose variable it is.
+#[derive(Clone, Copy, Debug)]
+pub enum VariableOwner<'a> {
+    Tool(&'a ToolId),
+    User(&'a UserId),
 }
 
 impl DataKey {
@@ -64,8 +70,11 @@ impl DataKey {
     }
 
     fn bound_to(&self, place: SealedFor<'_>) -> Vec<u8> {
-        let parts = [place.organization.as_str(), place.tool.as_str(), place.name.as_str(), &self.id];
-        associated_data("variable", &parts)
+        let (purpose, owner) = match place.owner {
+            VariableOwner::Tool(tool) => ("variable", tool.as_str()),
+            VariableOwner::User(user) => ("user variable", user.as_str()),
+        };
+        associated_data(purpose, &[place.organization.as_str(), owner, place.name, &self.id])
     }
 }
 

@@ -10,7 +10,7 @@ mod tapes;
 
 pub use answers::AnswerTo;
 pub(crate) use data_key::associated_data;
-pub use data_key::{DataKey, SealedFor};
+pub use data_key::{DataKey, SealedFor, VariableOwner};
 pub use key_ring::KeyRing;
 pub(crate) use key_ring::keyed_hash;
 pub use signing::{PublicKey, SigningKey};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::callable_cache::CallableCache;
+use super::call_caches::CallCaches;
 use super::data_keys::DataKeys;
 use super::database::{Database, Pool, Watch};
 use super::lost_commits::LostCommits;
@@ -43,7 +43,7 @@ pub(super) struct Inner {
     /// Wakes the task that waits for changes by other servers.
     pub changes: Arc<Notify>,
     pub _watch: Option<Watch>,
-    pub callables: Arc<CallableCache>,
+    pub caches: Arc<CallCaches>,
     pub page_tokens: PageTokens,
     pub health: StorageHealth,
     pub lost_commits: LostCommits,

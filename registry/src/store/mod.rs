@@ -4,7 +4,7 @@
 //! lists and searches ([`sql::listing`]), the other everything else. When a method returns `Ok`, its rows are durable and
 //! visible. Rows of other organisations are absent.
 
-mod callable_cache;
+mod call_caches;
 mod data_keys;
 mod database;
 mod deadline;
@@ -31,7 +31,7 @@ use tokio::sync::Notify;
 use crate::data_dir::DataDirLock;
 use crate::error::Result;
 use crate::ids::BootId;
-use callable_cache::{CallableCache, callable_cache};
+use call_caches::CallCaches;
 use data_keys::DataKeys;
 use database::Database;
 use handle::Inner;
@@ -79,13 +79,13 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
     let readers = database.readers(config.reader_connections).await?;
     let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
-    let callables = Arc::new(callable_cache());
+    let caches = Arc::new(CallCaches::default());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let tokens = Arc::new(TokenCache::default());
-    let cache = callables.clone();
-    let on_commit = Box::new(move || cache.clear());
+    let cleared = caches.clone();
+    let on_commit = Box::new(move || cleared.clear());
     let changes = Arc::new(Notify::new());
-    let watch = database.watch(on_change(&callables, &tokens, &changes));
+    let watch = database.watch(on_change(&caches, &tokens, &changes));
     let writer = Writer::start(WriterSetup { connection, database: database.clone(), retention, on_commit });
     Ok(Inner {
         database,
@@ -102,7 +102,7 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         tokens,
         changes,
         _watch: watch,
-        callables,
+        caches,
         page_tokens: PageTokens::new(keys),
         health: StorageHealth::default(),
         lost_commits: LostCommits::default(),
@@ -110,14 +110,10 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
 }
 
 /// Returns what another server's change does: nothing in memory can be trusted.
-fn on_change(
-    callables: &Arc<CallableCache>,
-    tokens: &Arc<TokenCache>,
-    changes: &Arc<Notify>,
-) -> Box<dyn Fn() + Send + Sync> {
-    let (callables, tokens, changes) = (callables.clone(), tokens.clone(), changes.clone());
+fn on_change(caches: &Arc<CallCaches>, tokens: &Arc<TokenCache>, changes: &Arc<Notify>) -> Box<dyn Fn() + Send + Sync> {
+    let (caches, tokens, changes) = (caches.clone(), tokens.clone(), changes.clone());
     Box::new(move || {
-        callables.clear();
+        caches.clear();
         tokens.checked.clear();
         // Kept for the one who waits, if they are busy now.
         changes.notify_one();

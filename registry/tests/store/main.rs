@@ -45,6 +45,7 @@ mod secrets;
 mod tapes;
 mod tools;
 mod transfer;
+mod user_variables;
 mod users;
 mod variables;
 mod versions;

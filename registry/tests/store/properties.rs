@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use registry::{
     BranchName, Clock, Constraint, DataKey, Digest, EnvvarName, OrganizationId, ProjectPath, SealedFor, Tags, ToolId,
-    ToolName, Version,
+    ToolName, UserId, VariableOwner, Version,
 };
 
 /// One clause of a constraint, as text and as an independent check.
@@ -93,15 +93,16 @@ proptest! {
         let (key, clock) = (DataKey::generate(), Clock::system());
         let (acme, other) = (OrganizationId::parse("acme").unwrap(), OrganizationId::parse("other").unwrap());
         let (tool, another) = (ToolId::new(&clock), ToolId::new(&clock));
-        let (name, renamed) = (EnvvarName::parse("TOKEN").unwrap(), EnvvarName::parse("TOKEN_").unwrap());
-        let place = SealedFor { organization: &acme, tool: &tool, name: &name };
+        let user = UserId::parse(tool.as_str()).unwrap();
+        let place = SealedFor { organization: &acme, owner: VariableOwner::Tool(&tool), name: "TOKEN" };
         let sealed = key.seal(place, &value).unwrap();
         let opened = key.open(place, &sealed).unwrap();
         prop_assert_eq!(opened.as_str(), &value);
         let elsewhere = [
             SealedFor { organization: &other, ..place },
-            SealedFor { tool: &another, ..place },
-            SealedFor { name: &renamed, ..place },
+            SealedFor { owner: VariableOwner::Tool(&another), ..place },
+            SealedFor { owner: VariableOwner::User(&user), ..place },
+            SealedFor { name: "TOKEN_", ..place },
         ];
         prop_assert!(elsewhere.iter().all(|place| key.open(*place, &sealed).is_err()));
         prop_assert!(DataKey::generate().open(place, &sealed).is_err());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use registry::{
     Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, RequestedCancellation, Store, ToolId, ToolName,
+    UserVariables,
 };
 use tokio::sync::watch;
 use tracing::Instrument;
@@ -116,7 +117,9 @@ impl Invoker {
         }
         let resolved = self.resolver.resolve(&principal, subject).await?;
         self.validate(&principal.organization, &resolved.loaded.schema, &inputs).await?;
-        let redaction = self.redaction(&principal, &resolved).await?;
+        let stored = self.services.store.user_variables(&principal.organization, &principal.user).await?;
+        let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
+        let redaction = self.redaction(&principal, &resolved, &stored).await?;
         let admitted = self.admission.admit(&principal.organization, inputs.len())?;
         let run = Run {
             services: &self.services,
@@ -168,9 +171,15 @@ impl Invoker {
         self.services.schemas.validate(of, schema, inputs).await
     }
 
-    async fn redaction(&self, principal: &Principal, resolved: &Resolved) -> Result<Redaction, Error> {
-        let secrets: Vec<_> =
-            resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values()).cloned().collect();
+    /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
+    async fn redaction(
+        &self,
+        principal: &Principal,
+        resolved: &Resolved,
+        stored: &UserVariables,
+    ) -> Result<Redaction, Error> {
+        let of_tool = resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values());
+        let secrets: Vec<_> = of_tool.chain(stored.sensitive.values()).cloned().collect();
         let redacts_answers =
             !secrets.is_empty() && self.services.store.redacts_answers(&principal.organization).await?;
         Ok(Redaction::of(secrets, redacts_answers))

@@ -146,6 +146,7 @@ impl PathForm {
         let body = match self.template.trim_start_matches("/v1/{organization}") {
             "/user" => json!({"user_id": "bob", "role": "auditor"}),
             "/user/{user_id}" => json!({"role": "auditor"}),
+            "/user/{user_id}/variable" | "/user/me/variable" => json!({"name": "made_here", "value": "8812"}),
             "/user/me/api_key" => json!({}),
             "/api_key" => json!({"user_id": "bob"}),
             "/role" => json!({"name": "tester", "grants": grants}),

@@ -8,7 +8,10 @@ use axum::body::Body;
 use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use registry::{ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, OperationKind, RoleName, Timestamp, UserId};
+use registry::{
+    ApiKeyId, Clock, Grants, IssuedKey, NewApiKey, NewUserVariable, OperationKind, RoleName, SecretValue, Timestamp,
+    UserId, UserVariableName,
+};
 
 use super::cells::{Cell, Credential, Id, Identity, OTHER, Seen};
 use super::send;
@@ -117,6 +120,9 @@ impl Objects {
         app.version(&tool, &[]).await;
         app.store.create_role(organization, RoleName::parse(role).unwrap(), Grants::default()).await.unwrap();
         let user_key = app.member_key(user, "auditor").await.api_key_id;
+        for owner in [UserId::parse(user).unwrap(), app.principal.user.clone()] {
+            app.store.set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
+        }
         Self {
             empty_tool: app.tool("empty").await,
             build: app.failed_build(&tool, "made wrong").await,
@@ -141,7 +147,8 @@ impl Objects {
             "invocation_id" => self.invocation.clone(),
             "operation_id" => self.operation.clone(),
             "user_id" => self.user.to_owned(),
-            "role_name" => self.role.to_owned(),
+            // The users have a variable with the name of the role.
+            "role_name" | "variable_name" => self.role.to_owned(),
             "api_key_id" if is_own => self.own_key.clone(),
             "api_key_id" => self.user_key.clone(),
             "*git_path" => "tools.git/info/refs".to_owned(),
@@ -160,7 +167,7 @@ fn unknown(parameter: &str) -> String {
     match parameter {
         "tool_id" | "build_id" | "invocation_id" | "operation_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
-        "tool_name" => "nobody_has_this".to_owned(),
+        "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),
         _ => "nobody-has-this".to_owned(),
     }
@@ -184,4 +191,9 @@ async fn revoked(app: &TestApp) -> String {
     let id = ApiKeyId::parse(&key.api_key_id).unwrap();
     app.store.revoke_api_key(&app.principal.organization, None, &id).await.unwrap();
     token
+}
+
+fn variable(name: &str) -> NewUserVariable {
+    let name = UserVariableName::parse(name).unwrap();
+    NewUserVariable { name, value: SecretValue::new("8812".to_owned()), is_sensitive: false }
 }

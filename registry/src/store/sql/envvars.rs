@@ -9,7 +9,7 @@ use crate::ids::ToolId;
 use crate::invalid_value::InvalidValue;
 use crate::names::EnvvarName;
 use crate::principal::Principal;
-use crate::secrets::{DataKey, KeyRing, SealedFor};
+use crate::secrets::{DataKey, KeyRing, SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query};
 use crate::store::handle::Store;
 use crate::variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue};
@@ -114,7 +114,8 @@ impl<'a> VariableEditor<'a> {
     }
 
     fn seal(&self, name: &EnvvarName, value: &SecretValue) -> Result<Vec<u8>> {
-        let row = SealedFor { organization: &self.edit.principal.organization, tool: &self.edit.tool, name };
+        let owner = VariableOwner::Tool(&self.edit.tool);
+        let row = SealedFor { organization: &self.edit.principal.organization, owner, name: name.as_str() };
         self.key.seal(row, value.expose())
     }
 

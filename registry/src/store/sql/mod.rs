@@ -59,6 +59,7 @@ mod tool_edit;
 mod tools;
 mod tools_list;
 mod unlink;
+mod user_variables;
 mod users;
 mod variables;
 mod versions;

@@ -5,7 +5,7 @@ use crate::account::OrganizationId;
 use crate::callable::{Callable, SealedVariable};
 use crate::error::Result;
 use crate::ids::ToolId;
-use crate::secrets::SealedFor;
+use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
 use crate::tool::ToolRef;
@@ -39,7 +39,8 @@ impl Store {
         }
         let key = self.data_key(organization).await?;
         for SealedVariable { name, is_secret, sealed } in sealed {
-            let value = key.open(SealedFor { organization, tool, name }, sealed)?;
+            let value =
+                key.open(SealedFor { organization, owner: VariableOwner::Tool(tool), name: name.as_str() }, sealed)?;
             if *is_secret {
                 variables.secrets.insert(name.clone(), SecretValue::new(value.to_string()));
             } else {

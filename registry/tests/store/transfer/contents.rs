@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use registry::{
     Attestation, BegunOperation, BumpKind, Grants, HttpUse, InvocationMetadata, InvocationSource, Ledger, NewOperation,
-    NewUser, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, TapeBody, ToolId,
-    UnsealedTape, UserId, Version,
+    NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart,
+    SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
 };
 
 use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
@@ -37,6 +37,9 @@ pub async fn filled() -> World {
 }
 
 async fn people(world: &World, acme: &Principal) {
+    let name = UserVariableName::parse("customer").unwrap();
+    let new = NewUserVariable { name, value: SecretValue::new("8812".into()), is_sensitive: false };
+    world.store.set_user_variable(acme, &acme.user, new).await.unwrap();
     let tester = RoleName::parse("tester").unwrap();
     world.store.create_role(&acme.organization, tester.clone(), Grants::default()).await.unwrap();
     for name in ["ben", "cem", "Zoë@example"].iter().filter_map(|name| UserId::parse(name).ok()) {

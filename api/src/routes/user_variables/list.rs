@@ -1,0 +1,56 @@
+//! `GET /v1/{organization}/user/{user_id}/variable` and `…/user/me/variable`: the variables of a user, by name.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{OrganizationId, Store, UserId};
+use serde_json::json;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{UserVariable, UserVariableList};
+
+pub(crate) fn operation() -> OperationDoc {
+    described(OperationDoc::new("get-user-variables", Tag::Identity, "List the variables of a user"))
+}
+
+pub(crate) fn own_operation() -> OperationDoc {
+    described(OperationDoc::new("get-own-variables", Tag::Identity, "List the variables of the caller"))
+}
+
+fn described(operation: OperationDoc) -> OperationDoc {
+    let example = json!({"variables": [
+        {"name": "customer_id", "is_sensitive": false, "value": "8812", "updated_by": "ann", "updated_at": "2026-11-25T12:00:00.000Z"},
+        {"name": "pin", "is_sensitive": true, "value": null, "updated_by": "ann", "updated_at": "2026-11-25T12:00:00.000Z"},
+    ]});
+    operation
+        .description(
+            "The variables, by name. Every run of the user receives them in `user_variables`, apart from those whose names \
+            the caller sends. The values of sensitive variables are not shown.",
+        )
+        .returns::<UserVariableList>(200, "The variables.", example)
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(user): InPath<UserId>,
+) -> Result<Json<UserVariableList>, Error> {
+    if store.get_user(&principal.organization, &user).await?.is_none() {
+        return Err(registry::Error::NotFound { what: "user" }.into());
+    }
+    list(&store, &principal.organization, &user).await
+}
+
+pub(crate) async fn handle_own(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+) -> Result<Json<UserVariableList>, Error> {
+    list(&store, &principal.organization, &principal.user).await
+}
+
+async fn list(store: &Store, organization: &OrganizationId, user: &UserId) -> Result<Json<UserVariableList>, Error> {
+    let variables = store.list_user_variables(organization, user).await?;
+    Ok(Json(UserVariableList { variables: variables.into_iter().map(UserVariable::from).collect() }))
+}

@@ -1,0 +1,41 @@
+//! `DELETE /v1/{organization}/user/{user_id}/variable/{variable_name}` and `…/user/me/variable/{variable_name}`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{Store, UserId, UserVariableName};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    described(OperationDoc::new("remove-user-variable", Tag::Identity, "Remove a variable of a user"))
+}
+
+pub(crate) fn own_operation() -> OperationDoc {
+    described(OperationDoc::new("remove-own-variable", Tag::Identity, "Remove a variable of the caller"))
+}
+
+fn described(operation: OperationDoc) -> OperationDoc {
+    operation.description("Removes the variable, from the next call on.").returns_nothing(204, "Removed.")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(user): InPath<UserId>,
+    InPath(name): InPath<UserVariableName>,
+) -> Result<StatusCode, Error> {
+    store.remove_user_variable(&principal.organization, &user, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn handle_own(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(name): InPath<UserVariableName>,
+) -> Result<StatusCode, Error> {
+    store.remove_user_variable(&principal.organization, &principal.user, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,73 @@
+//! `POST /v1/{organization}/user/{user_id}/variable` and `…/user/me/variable`: sets a variable of a user.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{NewUserVariable, SecretValue, Store, UserId};
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{Body, Boolean, Decoder as _, Fields, FromBody, InPath, any_text};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::USER_VARIABLE_NAME;
+
+pub(crate) struct Request(NewUserVariable);
+
+pub(crate) fn operation() -> OperationDoc {
+    described(OperationDoc::new("set-user-variable", Tag::Identity, "Set a variable of a user"))
+}
+
+pub(crate) fn own_operation() -> OperationDoc {
+    described(OperationDoc::new("set-own-variable", Tag::Identity, "Set a variable of the caller"))
+}
+
+fn described(operation: OperationDoc) -> OperationDoc {
+    operation
+        .description(
+            "Sets a variable, in place of an earlier one of this name. Every run of the user receives it in \
+            `user_variables`, unless the caller sends one of this name. Values are encrypted. A value has at most 8 KiB, a \
+            user at most 20 sensitive and 20 other variables.",
+        )
+        .returns_nothing(204, "Set.")
+        .errors(400, &["invalid_value", "too_many"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(user): InPath<UserId>,
+    Body(Request(variable)): Body<Request>,
+) -> Result<StatusCode, Error> {
+    store.set_user_variable(&principal, &user, variable).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn handle_own(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    Body(Request(variable)): Body<Request>,
+) -> Result<StatusCode, Error> {
+    store.set_user_variable(&principal, &principal.user, variable).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "SetUserVariable";
+
+    fn example() -> Value {
+        json!({"name": "customer_id", "value": "8812", "is_sensitive": false})
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let name = fields.required("name", USER_VARIABLE_NAME);
+        let value = fields.required("value", any_text());
+        let is_sensitive = fields.optional(
+            "is_sensitive",
+            Boolean
+                .described("Whether the value is removed from everything that is stored or shown.")
+                .with_default(false),
+        );
+        let (name, value, is_sensitive) = (name?, SecretValue::new(value?), is_sensitive.unwrap_or(false));
+        Some(Self(NewUserVariable { name, value, is_sensitive }))
+    }
+}

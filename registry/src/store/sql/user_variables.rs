@@ -1,0 +1,150 @@
+//! The variables of users: setting, removing, and opening them for runs. All values are sealed.
+
+use std::sync::Arc;
+
+use super::counts::{require_changed, require_within};
+use super::keys::data_key;
+use super::row::{get, parsed, timestamp};
+use crate::account::{OrganizationId, UserId};
+use crate::error::Result;
+use crate::invalid_value::InvalidValue;
+use crate::principal::Principal;
+use crate::secrets::{SealedFor, VariableOwner};
+use crate::store::database::{Query, Row};
+use crate::store::handle::Store;
+use crate::user_variable::{NewUserVariable, SealedUserVariable, ShownUserVariable, UserVariableName, UserVariables};
+use crate::variables::SecretValue;
+
+/// Variables of one user of each kind, as many as a caller may send.
+const VARIABLES_MAX: u64 = 20;
+/// Bytes of a value. Fits a token or an address.
+const VALUE_BYTES_MAX: usize = 8 * 1024;
+
+const LIST: &str = "SELECT * FROM user_variables WHERE organization = $1 AND user_id = $2 ORDER BY name";
+
+const SET: &str = "INSERT INTO user_variables
+        (organization, user_id, name, is_sensitive, sealed, key_id, updated_by, updated_at)
+    SELECT organization, user_id, $3, $4, $5, $6, $7, $8 FROM members WHERE organization = $1 AND user_id = $2
+    ON CONFLICT (organization, user_id, name) DO UPDATE SET is_sensitive = excluded.is_sensitive, sealed = excluded.sealed,
+        key_id = excluded.key_id, updated_by = excluded.updated_by, updated_at = excluded.updated_at";
+
+const COUNT: &str = "SELECT count(*) AS variables FROM user_variables
+    WHERE organization = $1 AND user_id = $2 AND is_sensitive = $3";
+
+const REMOVE: &str = "DELETE FROM user_variables WHERE organization = $1 AND user_id = $2 AND name = $3";
+
+impl Store {
+    /// Sets a variable of a user, in place of an earlier one of this name. [`crate::Error::NotFound`] for a user who does not exist.
+    pub async fn set_user_variable(&self, by: &Principal, user: &UserId, new: NewUserVariable) -> Result<()> {
+        if new.value.expose().len() > VALUE_BYTES_MAX {
+            return Err(InvalidValue::new("variable value", "must have at most 8192 bytes").into());
+        }
+        let (by, user, keys, now) = (by.clone(), user.clone(), self.0.keys.clone(), self.0.clock.now());
+        self.write(move |connection| {
+            Box::pin(async move {
+                let key = data_key(connection, &by.organization, &keys).await?;
+                let place = place(&by.organization, &user, &new.name);
+                let query = of(SET, &by.organization, &user).bind(new.name.to_string()).bind(new.is_sensitive);
+                let query = query.bind(key.seal(place, new.value.expose())?).bind(key.id().to_owned());
+                let query = query.bind(by.user.to_string()).bind(now.as_milliseconds());
+                require_changed(query.execute(&mut *connection).await?, "user")?;
+                let count = of(COUNT, &by.organization, &user).bind(new.is_sensitive);
+                require_within(
+                    VARIABLES_MAX,
+                    count.fetch_column("variables", connection).await?,
+                    "variables of each kind per user",
+                )
+            })
+        })
+        .await
+    }
+
+    /// Removes a variable of a user. [`crate::Error::NotFound`] when it does not exist.
+    pub async fn remove_user_variable(
+        &self,
+        organization: &OrganizationId,
+        user: &UserId,
+        name: &UserVariableName,
+    ) -> Result<()> {
+        let query = of(REMOVE, organization, user).bind(name.to_string());
+        self.write(move |connection| {
+            Box::pin(async move { require_changed(query.execute(connection).await?, "variable") })
+        })
+        .await
+    }
+
+    /// Lists the variables of a user, without the values of the sensitive ones. Empty for a user who does not exist.
+    pub async fn list_user_variables(
+        &self,
+        organization: &OrganizationId,
+        user: &UserId,
+    ) -> Result<Vec<ShownUserVariable>> {
+        let rows = of(LIST, organization, user).fetch_all(self.readers()).await?;
+        let mut shown = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let variable = sealed(row)?;
+            let value = match variable.is_sensitive {
+                true => None,
+                false => Some(self.open_variable(organization, user, &variable).await?),
+            };
+            let (updated_by, updated_at) = (parsed(row, "updated_by")?, timestamp(row, "updated_at")?);
+            shown.push(ShownUserVariable { name: variable.name, value, updated_by, updated_at });
+        }
+        Ok(shown)
+    }
+
+    /// Returns the variables of a user with their values. The encrypted ones are cached: a change by this server is visible
+    /// immediately, a change by another process within a second.
+    pub async fn user_variables(&self, organization: &OrganizationId, user: &UserId) -> Result<UserVariables> {
+        let mut opened = UserVariables::default();
+        for variable in &*self.sealed_user_variables(organization, user).await? {
+            let (name, value) = (variable.name.clone(), self.open_variable(organization, user, variable).await?);
+            if variable.is_sensitive {
+                opened.sensitive.insert(name, SecretValue::new(value));
+            } else {
+                opened.nonsensitive.insert(name, value);
+            }
+        }
+        Ok(opened)
+    }
+
+    async fn sealed_user_variables(
+        &self,
+        organization: &OrganizationId,
+        user: &UserId,
+    ) -> Result<Arc<[SealedUserVariable]>> {
+        let key = (organization.clone(), user.clone());
+        if let Some(found) = self.0.caches.user_variables.get(&key) {
+            return Ok(found);
+        }
+        let read_start = self.0.caches.user_variables.read_start();
+        let rows = of(LIST, organization, user).fetch_all(self.readers()).await?;
+        let found: Arc<[_]> = rows.iter().map(sealed).collect::<Result<_>>()?;
+        self.0.caches.user_variables.insert(&read_start, key, found.clone());
+        Ok(found)
+    }
+
+    async fn open_variable(
+        &self,
+        organization: &OrganizationId,
+        user: &UserId,
+        variable: &SealedUserVariable,
+    ) -> Result<String> {
+        let key = self.data_key(organization).await?;
+        Ok(key.open(place(organization, user, &variable.name), &variable.sealed)?.to_string())
+    }
+}
+
+fn place<'a>(organization: &'a OrganizationId, user: &'a UserId, name: &'a UserVariableName) -> SealedFor<'a> {
+    SealedFor { organization, owner: VariableOwner::User(user), name: name.as_str() }
+}
+
+fn sealed(row: &Row) -> Result<SealedUserVariable> {
+    let (name, is_sensitive) = (parsed(row, "name")?, get(row, "is_sensitive")?);
+    Ok(SealedUserVariable { name, is_sensitive, sealed: get(row, "sealed")? })
+}
+
+/// Binds the organisation and the user as `$1` and `$2`.
+fn of(statement: &'static str, organization: &OrganizationId, user: &UserId) -> Query {
+    Query::new(statement).bind(organization.to_string()).bind(user.to_string())
+}
