@@ -12,6 +12,7 @@ mod git_credential;
 mod local;
 mod machine;
 mod migrate;
+mod migrate_storage;
 mod mistakes;
 mod organizations;
 mod private;

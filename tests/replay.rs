@@ -4,6 +4,7 @@ mod alone;
 mod gate;
 mod http;
 mod kept;
+mod large;
 mod other;
 mod same;
 

@@ -85,10 +85,11 @@ pub enum Command {
     Backup(BackupArguments),
     /// Make a data directory from a backup
     Restore(RestoreArguments),
-    /// Copy the database of a data directory to Postgres, with its whole history
+    /// Copy a data directory to Postgres and to a bucket, with its whole history
     ///
-    /// Copies all rows in batches, compares them, and prints the digest of each table. Run an interrupted command again: it goes
-    /// on where it was. The data directory stays as it is.
+    /// With --to, copies all rows of the database in batches, compares them, and prints the digest of each table. With --storage,
+    /// copies the artifacts and the large bodies of recordings to a bucket, and with Postgres the repositories, too; reads them
+    /// back, and prints their numbers. Run an interrupted command again: it goes on where it was. The data directory stays as it is.
     Migrate(MigrateArguments),
     /// Print a completion script for a shell
     ///

@@ -29,6 +29,9 @@ pub use builds::{BuildArguments, bubblewrap};
 pub use serve::serve;
 pub use settings::{DataArguments, Location, ServeArguments, Settings, database_url};
 pub use signals::Signals;
-pub use storage::{connect, open_artifacts, recorded_storage};
+pub use storage::{
+    ContentsCopy, ContentsKind, VerifiedContents, connect, open_artifacts, recorded_storage, storage_differs,
+    storage_owner,
+};
 pub use telemetry::log_for_demo;
 pub use worker::{WorkerArguments, run as worker};

@@ -65,6 +65,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 22, "0022_repositories"),
         migration!("sqlite", 23, "0023_build_queue"),
         migration!("sqlite", 24, "0024_user_variables"),
+        migration!("sqlite", 25, "0025_large_bodies"),
     ],
 };
 
@@ -81,6 +82,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 22, "0022_repositories"),
         migration!("postgres", 23, "0023_build_queue"),
         migration!("postgres", 24, "0024_user_variables"),
+        migration!("postgres", 25, "0025_large_bodies"),
     ],
 };
 

@@ -9,6 +9,7 @@ mod bucket;
 mod cache;
 mod directory;
 mod object_keys;
+mod recorded_bodies;
 mod unused_artifact;
 mod unused_files;
 
@@ -20,6 +21,7 @@ use bytes::Bytes;
 use self::bucket::ArtifactBucket;
 use self::cache::ArtifactCache;
 use self::directory::ArtifactDirectory;
+pub use self::recorded_bodies::{RecordedBodies, StoredBody};
 pub use self::unused_artifact::UnusedArtifact;
 use crate::blocking::off_the_runtime;
 use crate::clock::{Clock, Timestamp};
@@ -30,7 +32,10 @@ use crate::objects::Objects;
 
 /// The content-addressed store of an installation; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Artifacts(Location);
+pub struct Artifacts {
+    location: Location,
+    bodies: RecordedBodies,
+}
 
 #[derive(Clone, Debug)]
 enum Location {
@@ -52,22 +57,29 @@ impl Artifacts {
 
     /// Opens the artifacts in the data directory.
     pub fn open(data: &DataDir) -> Result<Self> {
-        ArtifactDirectory::open(data.artifacts()).map(|directory| Self(Location::Directory(directory)))
+        let bodies = RecordedBodies::Directory(ArtifactDirectory::open(data.recorded_bodies())?);
+        Ok(Self { location: Location::Directory(ArtifactDirectory::open(data.artifacts())?), bodies })
     }
 
     /// Opens the artifacts in a bucket. Nothing is sent.
     pub fn in_bucket(data: &DataDir, options: BucketOptions) -> Result<Self> {
         let BucketOptions { objects, cache_bytes_max, clock } = options;
         let cache = ArtifactCache::open(data.artifact_cache(), cache_bytes_max)?;
-        Ok(Self(Location::Bucket(ArtifactBucket { objects, cache, clock })))
+        let bodies = RecordedBodies::Bucket { objects: objects.clone(), cache: cache.clone() };
+        Ok(Self { location: Location::Bucket(ArtifactBucket { objects, cache, clock }), bodies })
     }
 
     /// The bucket that has the artifacts, unless they are in the data directory.
     pub const fn bucket(&self) -> Option<&Objects> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(_) => None,
             Location::Bucket(bucket) => Some(&bucket.objects),
         }
+    }
+
+    /// The large bodies of recordings, which are in the same directory or bucket.
+    pub const fn bodies(&self) -> &RecordedBodies {
+        &self.bodies
     }
 
     /// Stores the bytes durably. Bytes that are stored already are compared, and their time is renewed.
@@ -75,7 +87,7 @@ impl Artifacts {
         let bytes = Bytes::from_owner(bytes);
         let hashed = bytes.clone();
         let digest = off_the_runtime(move || Ok(Digest::of(&hashed))).await?;
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.put(&digest, bytes).await,
             Location::Bucket(bucket) => bucket.put(&digest, bytes).await,
         }
@@ -84,7 +96,7 @@ impl Artifacts {
 
     /// Reads the bytes of a digest. [`crate::Error::Corrupt`] when the stored bytes do not match the digest.
     pub async fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.get(digest).await,
             Location::Bucket(bucket) => bucket.get(digest).await,
         }
@@ -92,14 +104,14 @@ impl Artifacts {
 
     /// Renews the time of stored bytes. Returns whether they are stored.
     pub async fn renew(&self, digest: &Digest) -> Result<bool> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.renew(digest).await,
             Location::Bucket(bucket) => bucket.renew(digest).await,
         }
     }
 
     pub async fn contains(&self, digest: &Digest) -> Result<bool> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.contains(digest).await,
             Location::Bucket(bucket) => bucket.contains(digest).await,
         }
@@ -107,7 +119,7 @@ impl Artifacts {
 
     /// Lists the artifacts that are not among `used` and were neither stored nor renewed since `before`.
     pub async fn unused(&self, used: HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.unused(used, before).await,
             Location::Bucket(bucket) => bucket.unused(&used, before).await,
         }
@@ -115,7 +127,7 @@ impl Artifacts {
 
     /// Deletes an artifact that was neither stored nor renewed since `before`. Returns whether it did.
     pub async fn delete_unused(&self, digest: &Digest, before: Timestamp) -> Result<bool> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.delete_unused(digest, before).await,
             Location::Bucket(bucket) => bucket.delete_unused(digest, before).await,
         }
@@ -124,7 +136,7 @@ impl Artifacts {
     /// Deletes files and objects from before `before` that no artifact needs: temporary files of publications that were
     /// killed, and objects that a newer one of the same artifact replaces. Returns their number.
     pub async fn delete_unfinished(&self, before: Timestamp) -> Result<u64> {
-        match &self.0 {
+        match &self.location {
             Location::Directory(directory) => directory.delete_unfinished(before).await,
             Location::Bucket(bucket) => bucket.delete_superseded(before).await,
         }

@@ -80,7 +80,12 @@ impl DataDir {
         self.root.join("artifacts")
     }
 
-    /// Copies of artifacts in a bucket, which can be deleted.
+    /// Large bodies of recordings.
+    pub fn recorded_bodies(&self) -> PathBuf {
+        self.root.join("bodies")
+    }
+
+    /// Copies of artifacts and of large bodies in a bucket, which can be deleted.
     pub fn artifact_cache(&self) -> PathBuf {
         self.root.join("artifact-cache")
     }

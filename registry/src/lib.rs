@@ -47,6 +47,7 @@ mod private;
 mod random;
 mod raw_json;
 mod record;
+mod recordings;
 mod repository_contents;
 mod role;
 mod secrets;
@@ -68,7 +69,7 @@ mod version;
 pub use account::{OrganizationId, UserId};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
-pub use artifacts::{Artifacts, BucketOptions, UnusedArtifact};
+pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};
 pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use callable::Callable;
@@ -111,6 +112,7 @@ pub use raw_json::RawJson;
 pub use record::{
     FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
 };
+pub use recordings::Recordings;
 pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
 pub use role::{Role, RoleName};
 pub use secrets::{DataKey, KeyRing, PublicKey, SealedFor, SigningKey, VariableOwner};

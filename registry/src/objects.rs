@@ -86,20 +86,25 @@ impl Objects {
         self.delete(CHECK_KEY).await
     }
 
+    /// Checks, without a change, that the prefix belongs to `owner` or to nobody.
+    ///
+    /// # Errors
+    /// [`Error::StorageUnusable`] for the prefix of another owner, [`Error::StorageFailing`] when requests fail.
+    pub async fn require_owner(&self, owner: &str) -> Result<()> {
+        let Some(stored) = self.get(FORMAT_KEY).await? else { return Ok(()) };
+        let unusable = |reason: &str| Error::StorageUnusable { url: self.url.to_string(), reason: reason.to_owned() };
+        check_format(&stored, &format_of(owner)).map_err(unusable)
+    }
+
     /// Returns why the bucket cannot be used, when its requests succeed.
     async fn claim_format(&self, owner: &str) -> Result<Result<(), &'static str>> {
-        let ours = Bytes::from(format!("{FORMAT}\nowner {owner}\n"));
+        let ours = format_of(owner);
         let is_new = self.create(FORMAT_KEY, ours.clone()).await?;
         if is_new && self.create(FORMAT_KEY, ours.clone()).await? {
             return Ok(Err("the service ignores `If-None-Match`. Use one with conditional writes"));
         }
         Ok(match self.get(FORMAT_KEY).await? {
-            Some(stored) if stored == ours => Ok(()),
-            Some(stored) if stored.starts_with(FORMAT.as_bytes()) => Err(
-                "the prefix belongs to an installation with another master key. Use another prefix; or, if that installation no \
-                 longer exists, delete the object `lathe/format` below the prefix",
-            ),
-            Some(_) => Err("a newer release of lathe wrote its objects. Use that release or a later one"),
+            Some(stored) => check_format(&stored, &ours),
             None => Err("an object that was just written is not there. Use a service with strongly consistent reads"),
         })
     }
@@ -175,4 +180,22 @@ impl Objects {
     fn failing(&self, action: Action, error: &Failure) -> Error {
         Error::StorageFailing { detail: format!("{}: {}", self.url, problem::describe(&self.url, action, error)) }
     }
+}
+
+fn format_of(owner: &str) -> Bytes {
+    Bytes::from(format!("{FORMAT}\nowner {owner}\n"))
+}
+
+/// Returns why the objects below a prefix cannot be used, given what its format object should have.
+fn check_format(stored: &Bytes, ours: &Bytes) -> Result<(), &'static str> {
+    if stored == ours {
+        return Ok(());
+    }
+    if stored.starts_with(FORMAT.as_bytes()) {
+        return Err(
+            "the prefix belongs to an installation with another master key. Use another prefix; or, if that installation no \
+             longer exists, delete the object `lathe/format` below the prefix",
+        );
+    }
+    Err("a newer release of lathe wrote its objects. Use that release or a later one")
 }

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use crate::digest::Digest;
+
 /// A tape to be stored with the record of its run.
 #[derive(Clone, Debug, Deserialize)]
 pub enum NewTape {
@@ -23,8 +25,21 @@ pub struct SealedTape {
 pub(crate) struct SealedBody {
     /// Digest of the body, keyed by organisation.
     pub digest: [u8; 32],
+    /// Empty when the storage has the body.
     pub sealed: Vec<u8>,
     pub size: u64,
+    /// The object that has the sealed bytes. A row has them otherwise.
+    #[serde(skip)]
+    pub object: Option<Digest>,
+}
+
+/// The place of a stored body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodyPlace {
+    /// A row with the sealed bytes.
+    Row(Vec<u8>),
+    /// An object of the storage, named by the digest of the sealed bytes.
+    Object(Digest),
 }
 
 /// The tape of a run before it is sealed.

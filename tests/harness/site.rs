@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Latch, PATIENCE, eventually};
 
-/// The site. It serves `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/endless`, `/drip`,
+/// The site. It serves `/echo`, `/status/{code}`, `/redirect`, `/wait/{ms}`, `/bytes/{count}`, `/noise/{count}`, `/endless`, `/drip`,
 /// `/headers/{count}`, `/garbage`, `/silent`, `/short`, `/zip`, `/cookie`, `/receipt`; `/held` once the latch is open;
 /// and `/meet/{count}/{name}` once this many requests wait for it.
 pub struct Site {
@@ -195,6 +195,7 @@ fn answer(mut stream: impl Read + Write, state: &State) -> Option<()> {
             false => whole(&mut stream, 503, "", b"alone"),
         },
         "bytes" => whole(&mut stream, 200, "", &vec![b'x'; number]),
+        "noise" => whole(&mut stream, 200, "", &noise(number)),
         "endless" => endless(&mut stream, Duration::ZERO, &[b'x'; 1 << 16]),
         "drip" => endless(&mut stream, Duration::from_secs(1), b"x"),
         "headers" => whole(&mut stream, 200, &"x: y\r\n".repeat(number), b""),
@@ -242,4 +243,16 @@ fn endless(stream: &mut impl Write, pause: Duration, part: &[u8]) -> Option<()> 
         stream.flush().ok()?;
         std::thread::sleep(pause);
     }
+}
+
+/// Bytes that cannot be compressed, and depend on nothing but their number.
+fn noise(number: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15 ^ number as u64;
+    let byte = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    };
+    (0..number).map(byte).collect()
 }

@@ -73,20 +73,26 @@ impl Repositories {
         clock: Clock,
         sharing: Option<RepositorySharing>,
     ) -> Result<Self, SourceError> {
-        let Some(RepositorySharing { records, git, copies }) = sharing else { return Self::new(&config, clock) };
-        let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
-        let root = of_copies.root.clone();
-        // git is started in another directory. A directory that does not exist has no repositories.
-        let own = config.root.canonicalize().unwrap_or(config.root);
-        let directories = SharingDirectories { root: root.clone(), own };
-        let sharing = Sharing::new(records, GitCommands::new(git, &root), directories);
-        let repositories = Self { sharing: Some(sharing.clone()), ..of_copies };
+        let Some(sharing) = sharing else { return Self::new(&config, clock) };
+        let repositories = Self::shared(config, clock, sharing)?;
+        let Some(sharing) = &repositories.sharing else { return Ok(repositories) };
         for organization in sharing.records().organizations().await? {
             if sharing.adopt(&repositories.repository(&organization)).await? {
                 tracing::info!(%organization, "the repository of the data directory is shared now");
             }
         }
         Ok(repositories)
+    }
+
+    /// Opens the copies of repositories that several servers share. Shares no repository.
+    pub fn shared(config: GitConfig, clock: Clock, sharing: RepositorySharing) -> Result<Self, SourceError> {
+        let RepositorySharing { records, git, copies } = sharing;
+        let of_copies = Self::new(&GitConfig { root: copies, ..config.clone() }, clock)?;
+        let root = of_copies.root.clone();
+        // git is started in another directory. A directory that does not exist has no repositories.
+        let own = config.root.canonicalize().unwrap_or(config.root);
+        let directories = SharingDirectories { root: root.clone(), own };
+        Ok(Self { sharing: Some(Sharing::new(records, GitCommands::new(git, &root), directories)), ..of_copies })
     }
 
     /// The organisation's repository with the refs of this moment, if it exists.

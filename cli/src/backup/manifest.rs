@@ -65,6 +65,12 @@ pub struct Counts {
     pub artifacts: u64,
     /// Artifacts of versions that the data directory itself lacked.
     pub artifacts_lost: u64,
+    /// Large bodies of recordings.
+    #[serde(default)]
+    pub bodies: u64,
+    /// Large bodies that the data directory itself lacked.
+    #[serde(default)]
+    pub bodies_lost: u64,
     pub bytes: u64,
 }
 

@@ -1,7 +1,8 @@
 //! `lathe backup`: copies a data directory, also beside a running server.
 //!
 //! The order makes the copy consistent. The database comes first. What its rows refer to was stored before them and is never
-//! deleted: the artifacts of versions, and the pins of their commits. So it is all there when it is copied afterwards.
+//! deleted before them: the artifacts of versions, the large bodies of recordings, and the pins of commits. So it is all there when
+//! it is copied afterwards.
 
 mod directory;
 
@@ -98,6 +99,7 @@ impl Source {
         }
         backup.manifest.counts.organizations = self.store.list_organizations().await?.len() as u64;
         self.copy_artifacts(&mut backup, &progress).await?;
+        self.copy_bodies(&mut backup, &progress).await?;
         self.copy_repositories(&mut backup, &progress).await?;
         if backup.manifest.master_key.is_included {
             backup.copy(&self.data.keys().join("master.key"), "keys/master.key")?;
@@ -124,6 +126,27 @@ impl Source {
             if let Some(bytes) = bytes {
                 backup.write_artifact(digest, &bytes)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Copies the large bodies of recordings. Those of tapes that expire meanwhile are deleted.
+    async fn copy_bodies(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+        let used = self.store.bodies_in_use().await?;
+        let mut absent = Vec::new();
+        for (number, digest) in (1..).zip(&used) {
+            progress.show(format!("recorded body {number} of {}", used.len()));
+            match self.artifacts.bodies().get(digest).await {
+                Ok(Some(bytes)) => backup.write_body(digest, &bytes)?,
+                Ok(None) | Err(registry::Error::Corrupt { .. }) => absent.push(digest),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        backup.manifest.counts.bodies = (used.len() - absent.len()) as u64;
+        if !absent.is_empty() {
+            let used = self.store.bodies_in_use().await?;
+            backup.manifest.counts.bodies_lost =
+                absent.into_iter().filter(|digest| used.contains(digest)).count() as u64;
         }
         Ok(())
     }
@@ -161,6 +184,13 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
         screen.note(format!(
             "warning: {lost} artifacts of versions are missing or damaged and are not in the backup; \
             publish the commits of these versions again, or restore the files from an earlier backup"
+        ));
+    }
+    let lost = manifest.counts.bodies_lost;
+    if lost > 0 {
+        screen.note(format!(
+            "warning: {lost} large bodies of recordings are missing or damaged and are not in the backup; \
+            their runs cannot be replayed"
         ));
     }
 }

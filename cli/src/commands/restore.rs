@@ -1,5 +1,6 @@
 //! `lathe restore`: makes a data directory from a backup.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use anyhow::Context;
 use builder::source::complete_repository;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use registry::{Artifacts, DataDir, DatabaseLocation, KeyRing};
+use registry::{Artifacts, DataDir, DatabaseLocation, KeyRing, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -134,8 +135,8 @@ impl Restore {
         Ok(())
     }
 
-    /// Opens the database with the key, and applies the migrations of later releases. Warns of artifacts that the database names
-    /// and the backup lacks.
+    /// Opens the database with the key, and applies the migrations of later releases. Warns of artifacts and bodies that the
+    /// database names and the backup lacks.
     async fn check_database(&self, database: DatabaseLocation, screen: Screen) -> anyhow::Result<()> {
         let store = server::open_existing_store(&Location { directory: self.made.path().to_owned(), database }).await?;
         if self.manifest.counts.organizations > 0 && store.list_organizations().await?.is_empty() {
@@ -147,10 +148,18 @@ impl Restore {
         for digest in store.artifacts_in_use().await? {
             lost += u64::from(!artifacts.contains(&digest).await?);
         }
+        let stored = artifacts.bodies().list(Timestamp::from_milliseconds(i64::MAX)).await?;
+        let stored: HashSet<_> = stored.into_iter().map(|body| body.digest).collect();
+        let bodies_lost = store.bodies_in_use().await?.difference(&stored).count();
         store.close().await;
         if lost > 0 {
             screen.note(format!(
                 "warning: {lost} artifacts of versions are not in the backup; publish these versions again"
+            ));
+        }
+        if bodies_lost > 0 {
+            screen.note(format!(
+                "warning: {bodies_lost} large bodies of recordings are not in the backup; their runs cannot be replayed"
             ));
         }
         Ok(())

@@ -40,17 +40,12 @@ pub struct DataArguments {
 }
 
 impl DataArguments {
-    /// The data directory, for a command that changes it. A settings file that is not named is an error.
-    pub fn directory(&self) -> anyhow::Result<PathBuf> {
-        self.clone().directory_or(SettingsFile::load_or_refuse(self.config.as_deref())?.data)
-    }
-
     /// The data directory, for a command that only reads it. A settings file that is not named is ignored.
     pub fn directory_to_read(&self) -> anyhow::Result<PathBuf> {
         self.clone().directory_or(SettingsFile::load(self.config.as_deref())?.data)
     }
 
-    /// The data directory and the database, for a command that changes them. Like [`DataArguments::directory`].
+    /// The data directory and the database, for a command that changes them. A settings file that is not named is an error.
     pub fn location(&self) -> anyhow::Result<Location> {
         let file = SettingsFile::load_or_refuse(self.config.as_deref())?;
         self.clone().location_or(file.data, file.database)

@@ -1,16 +1,18 @@
-//! The storage of artifacts: the data directory, or a bucket.
+//! The storage of artifacts and of large bodies: the data directory, or a bucket.
 //!
 //! The file `storage` in a data directory has the URL of the bucket. Commands beside the server, such as `lathe gc`, find
 //! the artifacts by it, and a server that is started without `--storage` does not lose them.
 
-use std::collections::HashSet;
+mod contents_copy;
+
 use std::io;
 use std::path::Path;
 
 use anyhow::Context;
 use clap::{Args, Command, FromArgMatches};
-use registry::{Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, StorageUrl, Timestamp};
+use registry::{Artifacts, BucketOptions, Clock, DataDir, Digest, KeyRing, Objects, StorageUrl};
 
+pub use self::contents_copy::{ContentsCopy, ContentsKind, VerifiedContents};
 use crate::failure::Failure;
 use crate::private_file;
 
@@ -50,7 +52,7 @@ impl StorageSettings {
     }
 
     /// Opens the artifacts of a data directory, after a check of their bucket. The first start with a bucket copies the
-    /// artifacts of the data directory to it.
+    /// artifacts and the large bodies of the data directory to it.
     ///
     /// # Errors
     /// When the bucket cannot be used, or is not the one that has the artifacts.
@@ -58,15 +60,15 @@ impl StorageSettings {
         let recorded = recorded_storage(data.root())?;
         let Some(url) = self.storage.as_ref().or(recorded.as_ref()) else { return Ok(Artifacts::open(data)?) };
         if let Some(recorded) = recorded.as_ref().filter(|recorded| *recorded != url) {
-            return Err(differs(data, recorded, url));
+            return Err(storage_differs(data, recorded, url));
         }
         let objects = connect(url)?;
-        objects.claim(&owner(keys)).await?;
+        objects.claim(&storage_owner(keys)).await?;
         let cache_bytes_max = self.storage_cache_megabytes.unwrap_or(CACHE_MEGABYTES_DEFAULT).saturating_mul(MEGABYTE);
         let options = BucketOptions { objects, cache_bytes_max, clock: Clock::system() };
         let artifacts = Artifacts::in_bucket(data, options)?;
         if recorded.is_none() {
-            copy_artifacts(&Artifacts::open(data)?, &artifacts, url).await?;
+            copy_contents(&Artifacts::open(data)?, &artifacts, url).await?;
             let path = DataDir::storage_file(data.root());
             private_file::write(&path, format!("{url}\n")).with_context(|| format!("writing {}", path.display()))?;
         }
@@ -110,31 +112,23 @@ pub fn connect(url: &StorageUrl) -> registry::Result<Objects> {
 }
 
 /// Installations with the same master key, as after a restore, are one owner.
-fn owner(keys: &KeyRing) -> String {
+pub fn storage_owner(keys: &KeyRing) -> String {
     Digest::of(&keys.derive(OWNER_LABEL)).to_hex()
 }
 
-async fn copy_artifacts(from: &Artifacts, to: &Artifacts, url: &StorageUrl) -> anyhow::Result<()> {
-    let everything = Timestamp::from_milliseconds(i64::MAX);
-    let mut copied = 0_u64;
-    for artifact in from.unused(HashSet::new(), everything).await? {
-        match from.get(&artifact.digest).await {
-            Ok(Some(bytes)) => {
-                to.put(bytes).await?;
-                copied += 1;
-            }
-            Ok(None) => {}
-            Err(error @ registry::Error::Corrupt { .. }) => tracing::warn!(%error, "a damaged artifact is not copied"),
-            Err(error) => return Err(error.into()),
+async fn copy_contents(from: &Artifacts, to: &Artifacts, url: &StorageUrl) -> anyhow::Result<()> {
+    let silent = |_, _| {};
+    for kind in [ContentsKind::Artifacts, ContentsKind::Bodies] {
+        let copied = ContentsCopy { kind, from, to }.copy(&silent).await?;
+        if copied > 0 {
+            tracing::info!(copied, ?kind, storage = %url, "contents of the data directory are copied to the bucket");
         }
-    }
-    if copied > 0 {
-        tracing::info!(copied, storage = %url, "the artifacts of the data directory are copied to the bucket");
     }
     Ok(())
 }
 
-fn differs(data: &DataDir, recorded: &StorageUrl, url: &StorageUrl) -> anyhow::Error {
+/// The refusal of a bucket that is not the one of the data directory.
+pub fn storage_differs(data: &DataDir, recorded: &StorageUrl, url: &StorageUrl) -> anyhow::Error {
     let message = format!("the artifacts of {} are in {recorded}, not in {url}", data.root().display());
     let hint = format!(
         "give `--storage {recorded}` or none; or copy all objects to {url}, and delete the file {}",

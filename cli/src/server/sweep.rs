@@ -4,23 +4,26 @@
 use std::time::Duration;
 
 use builder::source::GitServer;
-use registry::{Artifacts, Result, Store, Timestamp};
+use registry::{Artifacts, Recordings, Result, Store, Timestamp};
 
 /// Retention is set in hours and days.
 const PERIOD: Duration = Duration::from_hours(1);
 
 /// Deletes expired recordings, recorded responses and temporary files of artifacts now and every hour.
 pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
+    let recordings = Recordings::of(&store, &artifacts);
     let mut hours = tokio::time::interval(PERIOD);
     loop {
         hours.tick().await;
         if let Err(error) = store.prepare().await {
             tracing::error!(%error, "the database cannot be prepared for the next months");
         }
-        log_sweep("tapes", store.delete_expired_tapes().await);
+        log_sweep("tapes", recordings.delete_expired().await);
+        log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);
         log_sweep("counts of requests", store.delete_restored_counts().await);
         log_sweep("recorded answers", store.delete_expired_answers().await);
         log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);
+        log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(&store)).await);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The local cache of artifacts in a bucket. The least recently used files are deleted beyond its size.
+//! The local cache of artifacts and of large bodies in a bucket. The least recently used files are deleted beyond its size.
 //!
 //! A cache that cannot be read or written costs time, and no request fails because of it.
 
@@ -29,8 +29,10 @@ struct CachedFile {
 }
 
 impl ArtifactCache {
+    /// Creates the directory, unless nothing is to be cached.
     pub fn open(root: PathBuf, bytes_max: u64) -> Result<Self> {
-        Ok(Self { files: ArtifactDirectory::open(root)?, bytes_max })
+        let files = if bytes_max == 0 { ArtifactDirectory::at(root) } else { ArtifactDirectory::open(root)? };
+        Ok(Self { files, bytes_max })
     }
 
     /// Returns the bytes, when they are cached and undamaged.
@@ -60,6 +62,9 @@ impl ArtifactCache {
 
     /// Deletes the temporary files of a killed server, which last changed before `before`.
     pub async fn delete_unfinished(&self, before: Timestamp) {
+        if !self.files.root().is_dir() {
+            return;
+        }
         log(self.files.delete_unfinished(before).await.map(|_| ()));
     }
 

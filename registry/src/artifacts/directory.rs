@@ -26,7 +26,12 @@ pub struct ArtifactDirectory {
 impl ArtifactDirectory {
     pub fn open(root: PathBuf) -> Result<Self> {
         create_private_folder(&root)?;
-        Ok(Self { root })
+        Ok(Self::at(root))
+    }
+
+    /// A directory that may be absent.
+    pub const fn at(root: PathBuf) -> Self {
+        Self { root }
     }
 
     pub fn root(&self) -> &Path {

@@ -42,7 +42,7 @@ use page_tokens::PageTokens;
 use postgres::Postgres;
 use retention::Retention;
 use sql::listing::ListPool;
-use sql::master_key::require_master_key;
+use sql::master_key::{require_master_key, require_master_key_of_copy};
 pub use sql::{CountedRequest, RequestedCancellation};
 use sqlite::Sqlite;
 use storage_health::StorageHealth;
@@ -53,20 +53,33 @@ use writer::{Writer, WriterSetup};
 impl Store {
     /// Opens the database of a data directory. Creates it, or applies missing migrations.
     pub async fn open(options: StoreOptions<'_>) -> Result<Self> {
-        Ok(Self(Arc::new(open(options).await?)))
+        Ok(Self(Arc::new(open(options, Expected::Complete).await?)))
+    }
+
+    /// Like [`Store::open`], for the command that copies an installation to the database, before other servers can use it.
+    pub async fn open_copy(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
+        Ok(Self(Arc::new(open(options, Expected::Copy).await?)))
     }
 
     /// Like [`Store::open`], for the server that holds the lock of the data directory. It begins by inserting the records
     /// that a server of release 0.1.0 left in its journal.
     pub async fn open_locked(_lock: &DataDirLock, options: StoreOptions<'_>) -> Result<Self> {
         let folder = options.data.root();
-        let store = Self(Arc::new(open(options).await?));
+        let store = Self(Arc::new(open(options, Expected::Complete).await?));
         store.take_over_journal(folder).await?;
         Ok(store)
     }
 }
 
-async fn open(options: StoreOptions<'_>) -> Result<Inner> {
+/// The state of a database that is opened.
+#[derive(Clone, Copy)]
+enum Expected {
+    Complete,
+    /// A copy that may lack rows.
+    Copy,
+}
+
+async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     let StoreOptions { data, database, keys, clock, config } = options;
     // Comes first, because migrations of the database cannot be undone.
     old_journal::check(data.root())?;
@@ -75,7 +88,10 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),
     };
     let mut connection = database.create(&clock).await?;
-    require_master_key(&mut connection, keys).await?;
+    match expected {
+        Expected::Complete => require_master_key(&mut connection, keys).await?,
+        Expected::Copy => require_master_key_of_copy(&mut connection, keys).await?,
+    }
     let readers = database.readers(config.reader_connections).await?;
     let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);

@@ -17,7 +17,7 @@ pub enum DatabaseLocation {
 }
 
 /// The data directory of a store, its database, its master key, and its settings.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StoreOptions<'a> {
     pub data: &'a DataDir,
     pub database: DatabaseLocation,

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use registry::{
-    BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges,
-    EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource,
-    KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal,
-    ProjectPath, RecordEvent, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store,
-    StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version, VersionSettings,
+    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest,
+    EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata,
+    InvocationSource, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId,
+    Outcome, Principal, ProjectPath, RecordEvent, Recordings, Rollback, RunBounds, RunEnd, RunStart, SecretValue,
+    SignIn, SignedIn, Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version,
+    VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -49,6 +50,11 @@ impl World {
             StoreOptions { data: &data, database: database.clone(), keys: &keys, clock: clock.clone(), config };
         let store = Store::open_locked(&lock, options).await?;
         Ok(Self { store, clock, data, database, keys, lock, _folder: folder })
+    }
+
+    /// The recordings of runs, with large bodies in the data directory.
+    pub fn recordings(&self) -> Recordings {
+        Recordings::of(&self.store, &Artifacts::open(&self.data).unwrap())
     }
 
     /// The lock of the data directory.

@@ -35,6 +35,7 @@ mod pages;
 mod postgres;
 mod properties;
 mod race;
+mod recordings;
 mod repositories;
 mod roles;
 mod schemas;

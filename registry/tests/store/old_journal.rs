@@ -95,14 +95,14 @@ async fn records_in_the_journal_are_in_the_database_after_a_start() {
 #[tokio::test]
 async fn what_stands_beside_a_record_comes_with_it() {
     let world = started(unpacked()).await;
-    let (names, store) = (Names::read(), &world.store);
+    let (names, store, recordings) = (Names::read(), &world.store, world.recordings());
     let whole = names.run("whole");
     let RunEnd { status_events, logs, ledger, .. } = read(&world, &whole).await.end.unwrap();
     assert_eq!((status_events[0].as_str(), logs.as_str(), ledger.is_some()), (r#"{"step":1}"#, "printed\n", true));
-    let KeptTape::Whole(tape) = store.tape(&acme(), &whole).await.unwrap().unwrap() else { panic!("it is whole") };
+    let KeptTape::Whole(tape) = recordings.tape(&acme(), &whole).await.unwrap().unwrap() else { panic!("it is whole") };
     assert_eq!(*tape, b"what a run saw");
     let body = vec![7; 2_000];
-    assert_eq!(store.tape_body(&acme(), Digest::of(&body).as_bytes()).await.unwrap().bytes, body);
+    assert_eq!(recordings.body(&acme(), Digest::of(&body).as_bytes()).await.unwrap().bytes, body);
     let tool = ToolId::parse(&names.0["tool"]).unwrap();
     let answer = store.recorded_answer(&acme(), &tool, &[9; 32]).await.unwrap().unwrap();
     assert_eq!(*answer, b"said");

@@ -23,11 +23,8 @@ async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, b
 
 async fn record_with_tape(world: &World, started: RunStart, bodies: Vec<TapeBody>) -> InvocationId {
     world.store.record(&starts(vec![started.clone()])).await.unwrap();
-    let tape = world
-        .store
-        .seal_tape(&started.organization, &started.id, UnsealedTape::new(PLAIN.to_vec(), bodies))
-        .await
-        .unwrap();
+    let tape = UnsealedTape::new(PLAIN.to_vec(), bodies);
+    let tape = world.recordings().seal(&started.organization, &started.id, tape).await.unwrap();
     let mut record = finished(&started, succeeded("done"));
     record.tape = Some(tape);
     world.store.record(&ends(vec![record])).await.unwrap();
@@ -40,16 +37,16 @@ async fn a_tape_is_found_only_for_its_run() {
     let (acme, other) = (world.organization("acme").await, world.organization("other").await);
     let now = Clock::system().now();
     let run = record_taped_run(&world, &acme, now, vec![body(1)]).await;
-    let store = &world.store;
-    let KeptTape::Whole(found) = store.tape(&acme.organization, &run).await.unwrap().unwrap() else {
+    let recordings = world.recordings();
+    let KeptTape::Whole(found) = recordings.tape(&acme.organization, &run).await.unwrap().unwrap() else {
         panic!("it is whole")
     };
     assert_eq!(*found, PLAIN);
-    assert_eq!(store.tape_body(&acme.organization, &body(1).digest).await.unwrap(), body(1));
-    assert_eq!(store.tape(&other.organization, &run).await.unwrap(), None);
-    assert_eq!(store.tape_body(&other.organization, &body(1).digest).await.unwrap_err().code(), "corrupt");
+    assert_eq!(recordings.body(&acme.organization, &body(1).digest).await.unwrap(), body(1));
+    assert_eq!(recordings.tape(&other.organization, &run).await.unwrap(), None);
+    assert_eq!(recordings.body(&other.organization, &body(1).digest).await.unwrap_err().code(), "corrupt");
     let untaped = world.answered(&acme, "no tape").await;
-    assert_eq!(store.tape(&acme.organization, &untaped).await.unwrap(), None);
+    assert_eq!(recordings.tape(&acme.organization, &untaped).await.unwrap(), None);
     let stored = world.stored_bytes().await;
     assert!(holds(&stored, run.as_str().as_bytes()) && !holds(&stored, PLAIN));
 }
@@ -81,7 +78,8 @@ async fn a_body_with_a_wrong_digest_is_refused() {
     let acme = world.organization("acme").await;
     let run = InvocationId::new(&Clock::system());
     let forged = TapeBody { digest: body(1).digest, bytes: b"forged".to_vec() };
-    let sealed = world.store.seal_tape(&acme.organization, &run, UnsealedTape::new(PLAIN.to_vec(), vec![forged])).await;
+    let sealed =
+        world.recordings().seal(&acme.organization, &run, UnsealedTape::new(PLAIN.to_vec(), vec![forged])).await;
     assert_eq!(sealed.unwrap_err().code(), "corrupt");
 }
 
@@ -94,7 +92,7 @@ async fn an_incomplete_tape_is_marked() {
     let mut record = finished(&started, succeeded("much"));
     record.tape = Some(NewTape::Cut);
     world.store.record(&ends(vec![record])).await.unwrap();
-    assert_eq!(world.store.tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
+    assert_eq!(world.recordings().tape(&acme.organization, &started.id).await.unwrap(), Some(KeptTape::Cut));
 }
 
 #[tokio::test]
@@ -108,16 +106,16 @@ async fn expired_tapes_are_deleted_and_shared_bodies_stay() {
     for _ in 0..300 {
         old.push(record_taped_run(&world, &acme, long_ago, vec![body(2), body(3)]).await);
     }
-    let store = &world.store;
-    assert_eq!(store.tape(&acme.organization, &old[0]).await.unwrap(), None, "also before it is swept");
-    assert!(store.tape_body(&acme.organization, &body(3).digest).await.is_ok());
-    assert_eq!(store.delete_expired_tapes().await.unwrap(), 300);
-    assert_eq!(store.delete_expired_tapes().await.unwrap(), 0);
-    assert!(store.tape(&acme.organization, &young).await.unwrap().is_some());
+    let recordings = world.recordings();
+    assert_eq!(recordings.tape(&acme.organization, &old[0]).await.unwrap(), None, "also before it is swept");
+    assert!(recordings.body(&acme.organization, &body(3).digest).await.is_ok());
+    assert_eq!(recordings.delete_expired().await.unwrap(), 300);
+    assert_eq!(recordings.delete_expired().await.unwrap(), 0);
+    assert!(recordings.tape(&acme.organization, &young).await.unwrap().is_some());
     for (digest, is_kept) in [(body(1).digest, true), (body(2).digest, true), (body(3).digest, false)] {
-        assert_eq!(store.tape_body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
+        assert_eq!(recordings.body(&acme.organization, &digest).await.is_ok(), is_kept, "{}", digest[0]);
     }
-    let record = store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
+    let record = world.store.get_invocation(&acme.organization, &old[0]).await.unwrap().unwrap();
     assert!(record.end.is_some(), "the record stays");
 }
 
@@ -133,7 +131,7 @@ async fn tapes_cannot_be_changed_or_deleted_before_they_expire() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let run = record_taped_run(&world, &acme, Clock::system().now(), vec![body(1)]).await;
-    assert!(world.store.tape(&acme.organization, &run).await.unwrap().is_some());
+    assert!(world.recordings().tape(&acme.organization, &run).await.unwrap().is_some());
     for statement in [
         "UPDATE tapes SET sealed = x''",
         "UPDATE tapes SET expires_at = 0",

@@ -47,9 +47,10 @@ impl Copy {
     async fn run(&self) -> registry::Result<Vec<ComparedTable>> {
         let mut transfer = self.open().await?;
         transfer.copy(&silent).await?;
-        let compared = transfer.compare(&silent).await;
+        let compared = transfer.compare(&silent).await?;
+        transfer.complete().await?;
         transfer.close().await;
-        compared
+        Ok(compared)
     }
 
     /// Opens the copy as a server does.

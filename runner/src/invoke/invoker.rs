@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use registry::{
-    Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, RequestedCancellation, Store, ToolId, ToolName,
-    UserVariables,
+    Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Recordings, RequestedCancellation, Store,
+    ToolId, ToolName, UserVariables,
 };
 use tokio::sync::watch;
 use tracing::Instrument;
@@ -48,6 +48,7 @@ impl Invoker {
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, storage: Storage, clock: Clock) -> Result<Self, Error> {
         let Storage { store, artifacts } = storage;
+        let recordings = Recordings::of(&store, &artifacts);
         let codes = CodeStore::new(CodeCache::open(&config.cache_dir, config.cache_key)?);
         let executor = Executor::start(config, codes.clone())?;
         let compiler = Compiler::new(&config.compiler, codes);
@@ -64,6 +65,7 @@ impl Invoker {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
                 store,
+                recordings,
                 executor,
                 schemas: SchemaMatcher::start(config)?,
                 egress: Egress::new(config.egress.clone(), clock.clone())?,

@@ -97,7 +97,7 @@ impl Invoker {
         let record = store.get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;
         let end = record.end.take().ok_or(Error::TapeMissing)?;
-        let stored = TapeStore { store, organization, run }.open().await?;
+        let stored = TapeStore { recordings: &self.services.recordings, organization, run }.open().await?;
         Ok(Recording { start: record.start, end, stored })
     }
 

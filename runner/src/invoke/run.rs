@@ -131,7 +131,10 @@ impl Run<'_> {
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
         let Executed { outcome, is_called, logs, ledger, tape, .. } = executed;
         let tape = match frame {
-            Some(frame) => TapeStore { store: &self.services.store, organization, run: &id }.seal(tape, frame).await,
+            Some(frame) => {
+                let recordings = &self.services.recordings;
+                TapeStore { recordings, organization, run: &id }.seal(tape, frame).await
+            }
             None => None,
         };
         let answers = self.seal_responses(responses).await;

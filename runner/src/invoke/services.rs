@@ -1,6 +1,6 @@
 //! Services that every recorded run uses.
 
-use registry::{Clock, Store};
+use registry::{Clock, Recordings, Store};
 
 use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
@@ -11,6 +11,7 @@ use crate::schema::SchemaMatcher;
 #[derive(Clone)]
 pub(super) struct Services {
     pub store: Store,
+    pub recordings: Recordings,
     pub clock: Clock,
     pub executor: Executor,
     pub schemas: SchemaMatcher,

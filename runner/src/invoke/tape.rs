@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use registry::{Digest, InvocationId, KeptTape, NewTape, OrganizationId, Store, TapeBody, UnsealedTape};
+use registry::{Digest, InvocationId, KeptTape, NewTape, OrganizationId, Recordings, TapeBody, UnsealedTape};
 use serde::{Deserialize, Serialize};
 
 use crate::call::ResultPersistence;
@@ -40,7 +40,7 @@ pub(super) struct StoredTape {
 /// Access to the stored tape of one run.
 #[derive(Clone, Copy)]
 pub(super) struct TapeStore<'a> {
-    pub store: &'a Store,
+    pub recordings: &'a Recordings,
     pub organization: &'a OrganizationId,
     pub run: &'a InvocationId,
 }
@@ -60,7 +60,8 @@ impl TapeStore<'_> {
             if !fits || bytes.len() > STORED_BYTES_MAX {
                 return Ok(NewTape::Cut);
             }
-            Ok::<_, Error>(self.store.seal_tape(self.organization, self.run, UnsealedTape::new(bytes, bodies)).await?)
+            let tape = UnsealedTape::new(bytes, bodies);
+            Ok::<_, Error>(self.recordings.seal(self.organization, self.run, tape).await?)
         };
         match sealed.await {
             Ok(sealed) => Some(sealed),
@@ -73,7 +74,8 @@ impl TapeStore<'_> {
 
     /// Reads and decrypts the tape of a run.
     pub async fn open(self) -> Result<StoredTape, Error> {
-        let found = self.store.tape(self.organization, self.run).await.map_err(|error| self.unless_damaged(error))?;
+        let found =
+            self.recordings.tape(self.organization, self.run).await.map_err(|error| self.unless_damaged(error))?;
         let bytes = match found {
             None => return Err(Error::TapeMissing),
             Some(KeptTape::Cut) => return Err(Error::TapeCut),
@@ -84,7 +86,7 @@ impl TapeStore<'_> {
             _ => return Err(Error::TapeMissing), // in the format of another release
         };
         for digest in stored.tape.wanted_bodies().collect::<BTreeSet<_>>() {
-            let body = self.store.tape_body(self.organization, &digest).await;
+            let body = self.recordings.body(self.organization, &digest).await;
             stored.tape.bodies.put(digest, body.map_err(|error| self.unless_damaged(error))?.bytes);
         }
         Ok(stored)

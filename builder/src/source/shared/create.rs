@@ -53,7 +53,7 @@ impl Sharing {
     }
 
     /// The repository of the data directory, if the organisation has one.
-    fn own_of(&self, repository: &Repository) -> Option<PathBuf> {
+    pub(super) fn own_of(&self, repository: &Repository) -> Option<PathBuf> {
         let own = self.own.join(repository.path().file_name()?);
         own.is_dir().then_some(own)
     }

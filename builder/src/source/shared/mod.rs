@@ -15,6 +15,7 @@ mod create;
 mod git;
 mod lease;
 mod packs;
+mod read_back;
 mod refs;
 mod staging;
 

@@ -56,8 +56,17 @@ impl BackupDirectory {
 
     /// Writes an artifact, and flushes it.
     pub fn write_artifact(&mut self, digest: &Digest, bytes: &[u8]) -> anyhow::Result<()> {
+        self.write_contents("artifacts", digest, bytes)
+    }
+
+    /// Writes a large body of a recording, and flushes it.
+    pub fn write_body(&mut self, digest: &Digest, bytes: &[u8]) -> anyhow::Result<()> {
+        self.write_contents("bodies", digest, bytes)
+    }
+
+    fn write_contents(&mut self, folder: &str, digest: &Digest, bytes: &[u8]) -> anyhow::Result<()> {
         let hex = digest.to_hex();
-        let name = format!("artifacts/{}/{hex}", &hex[..2]);
+        let name = format!("{folder}/{}/{hex}", &hex[..2]);
         let path = self.path(&name);
         private_file::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
         self.enter(&name, (bytes.len() as u64, *digest));

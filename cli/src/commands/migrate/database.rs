@@ -1,75 +1,66 @@
 //! Copying the database of a data directory to a database server.
 
 use registry::{
-    Clock, ComparedTable, Config, DataDir, DataDirLock, DatabaseLocation, KeyRing, StoreOptions, TableCount, Transfer,
-    TransferProgress, TransferStep,
+    ComparedTable, DataDirLock, DatabaseLocation, StoreOptions, TableCount, Transfer, TransferProgress, TransferStep,
 };
 use serde_json::json;
 
-use crate::failure::Outcome;
-use crate::output::{Progress, Screen, table};
+use super::part::Part;
+use crate::output::{Progress, table};
 
 /// The database of a locked data directory, and the database that receives its rows.
 pub struct DatabaseMove<'a> {
-    pub data: &'a DataDir,
+    /// Those of the receiving database.
+    pub options: &'a StoreOptions<'a>,
     pub lock: &'a DataDirLock,
-    pub target: &'a DatabaseLocation,
 }
 
 impl DatabaseMove<'_> {
     /// Shows the numbers of rows, and changes nothing.
-    pub async fn show(&self, screen: Screen) -> anyhow::Result<Outcome> {
+    pub async fn plan(&self) -> anyhow::Result<Part> {
         let mut transfer = self.open().await?;
         let counts = transfer.count().await?;
         transfer.close().await;
         let one = |TableCount { table, source_rows, target_rows }: &TableCount| json!({"table": table, "rows": source_rows, "rows_copied": target_rows});
-        let tables: Vec<_> = counts.iter().map(one).collect();
-        screen.answer(&json!({"data": self.data.root(), "dry_run": true, "tables": tables}), || counts_text(&counts))
+        Ok(Part { key: "tables", document: counts.iter().map(one).collect(), text: counts_text(&counts) })
     }
 
-    /// Copies the rows, compares them, and shows a digest for each table.
-    pub async fn run(&self, screen: Screen) -> anyhow::Result<Outcome> {
+    /// Refuses a database that cannot receive the rows, and changes nothing.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        self.open().await?.close().await;
+        Ok(())
+    }
+
+    /// Copies the rows, and compares them.
+    pub async fn run(&self) -> anyhow::Result<Part> {
         let mut transfer = self.open().await?;
         let progress = Progress::start("migrating");
         let report = |step: TransferProgress| show_progress(&progress, step);
         transfer.copy(&report).await?;
         let compared = transfer.compare(&report).await?;
         transfer.close().await;
-        drop(progress);
         let one = |ComparedTable { table, rows, digest }: &ComparedTable| json!({"table": table, "rows": rows, "digest": digest});
-        let tables: Vec<_> = compared.iter().map(one).collect();
-        let document = json!({"data": self.data.root(), "dry_run": false, "tables": tables});
-        screen.answer(&document, || self.text(&compared))
+        Ok(Part { key: "tables", document: compared.iter().map(one).collect(), text: compared_text(&compared) })
+    }
+
+    /// Lets servers use the database.
+    pub async fn complete(&self) -> anyhow::Result<()> {
+        let mut transfer = self.open().await?;
+        transfer.complete().await?;
+        transfer.close().await;
+        Ok(())
     }
 
     async fn open(&self) -> anyhow::Result<Transfer> {
-        let options = StoreOptions {
-            data: self.data,
-            database: self.target.clone(),
-            keys: &KeyRing::load(self.data)?,
-            clock: Clock::system(),
-            config: Config::default(),
-        };
-        Ok(Transfer::open(self.lock, options).await?)
-    }
-
-    fn text(&self, compared: &[ComparedTable]) -> String {
-        let row = |ComparedTable { table, rows, digest }: &ComparedTable| {
-            [(*table).to_owned(), rows.to_string(), digest.to_string()]
-        };
-        let (data, url) = (self.data.root().display(), shown(self.target));
-        let tables = table(["table", "rows", "digest"], compared.iter().map(row));
-        format!(
-            "{tables}\n\nall rows were copied and are the same in both databases\n\
-            {data} still has the keys, the repositories and the artifacts; its {} is no longer used, so move it elsewhere\n\
-            start the server: lathe serve --data {data} --database {url}",
-            file_name(self.data)
-        )
+        Ok(Transfer::open(self.lock, self.options.clone()).await?)
     }
 }
 
-fn file_name(data: &DataDir) -> String {
-    data.database().file_name().unwrap_or_default().to_string_lossy().into_owned()
+fn compared_text(compared: &[ComparedTable]) -> String {
+    let row = |ComparedTable { table, rows, digest }: &ComparedTable| {
+        [(*table).to_owned(), rows.to_string(), digest.to_string()]
+    };
+    table(["table", "rows", "digest"], compared.iter().map(row))
 }
 
 fn counts_text(counts: &[TableCount]) -> String {
@@ -90,7 +81,7 @@ fn show_progress(progress: &Progress, TransferProgress { step, table, rows, is_c
 }
 
 /// The URL of the database for a message, without a password.
-fn shown(database: &DatabaseLocation) -> &str {
+pub fn shown(database: &DatabaseLocation) -> &str {
     match database {
         DatabaseLocation::Url(url) if !has_password(url.expose()) => url.expose(),
         _ => "URL",

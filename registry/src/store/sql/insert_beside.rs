@@ -13,9 +13,9 @@ const INSERT_TAPES: &str = "INSERT INTO tapes (invocation, organization, sealed,
     FROM {records $1 invocation TEXT, organization TEXT, sealed BYTES, size INTEGER, made_at INTEGER, \
         expires_at INTEGER} tapes_made";
 
-const INSERT_BODIES: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size)
-    SELECT organization, digest, sealed, size
-    FROM {records $1 organization TEXT, digest BYTES, sealed BYTES, size INTEGER} bodies
+const INSERT_BODIES: &str = "INSERT INTO tape_bodies (organization, digest, sealed, size, object_digest)
+    SELECT organization, digest, sealed, size, object_digest
+    FROM {records $1 organization TEXT, digest BYTES, sealed BYTES, size INTEGER, object_digest BYTES} bodies
     WHERE true ON CONFLICT DO NOTHING";
 
 const INSERT_USES: &str = "INSERT INTO tape_body_uses (organization, digest, invocation)

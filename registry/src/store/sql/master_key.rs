@@ -49,6 +49,14 @@ pub(in crate::store) async fn require_master_key(connection: &mut Connection, ke
     }
 }
 
+/// Like [`require_master_key`], and accepts a copy that is not complete.
+pub(in crate::store) async fn require_master_key_of_copy(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
+    match key_check(connection, keys).await? {
+        KeyCheck::Right | KeyCheck::Copying => Ok(()),
+        KeyCheck::Absent | KeyCheck::Wrong => Err(Error::MasterKeyWrong),
+    }
+}
+
 /// Compares the stored value with a key.
 pub(in crate::store) async fn key_check(connection: &mut Connection, keys: &KeyRing) -> Result<KeyCheck> {
     let Some(row) = Query::new(STORED).fetch_optional(connection).await? else { return Ok(KeyCheck::Absent) };

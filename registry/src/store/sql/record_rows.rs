@@ -11,6 +11,7 @@ use super::search_columns::OutcomeWords;
 use crate::account::OrganizationId;
 use crate::answer::{NewAnswers, SealedAnswer};
 use crate::clock::Timestamp;
+use crate::digest::Digest;
 use crate::error::Result;
 use crate::ids::{InvocationId, ToolId};
 use crate::ledger::Ledger;
@@ -60,6 +61,7 @@ struct Body<'a> {
     digest: String,
     sealed: String,
     size: i64,
+    object_digest: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -124,13 +126,14 @@ fn tape_row(run: &FinishedRun, tape: &NewTape, retention: Retention) -> Result<S
 
 fn body_rows(run: &FinishedRun) -> Result<Vec<String>> {
     let Some(NewTape::Whole(tape)) = &run.tape else { return Ok(Vec::new()) };
-    let row = |SealedBody { digest, sealed, size }: &SealedBody| {
+    let row = |SealedBody { digest, sealed, size, object }: &SealedBody| {
         to_json(&Body {
             invocation: run.id.as_str(),
             organization: run.organization.as_str(),
             digest: hex::encode(digest),
             sealed: hex::encode(sealed),
             size: signed(*size),
+            object_digest: object.as_ref().map(Digest::to_hex),
         })
     };
     tape.bodies.iter().map(row).collect()

@@ -1,25 +1,37 @@
 //! Tapes: stored with the end of a run, read for a replay, deleted when they expire.
 
+use std::collections::HashSet;
+
 use super::keys::data_key;
-use super::row::get;
+use super::row::{damaged, get};
 use crate::account::OrganizationId;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
 use crate::secrets::DataKey;
-use crate::store::database::{Connection, Query};
+use crate::store::database::{Connection, Query, Row};
 use crate::store::handle::Store;
-use crate::tape::{KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
+use crate::tape::{BodyPlace, KeptTape, NewTape, SealedBody, SealedTape, TapeBody, UnsealedTape};
 
 /// Tapes deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;
+
+/// Time that a stored body lasts at least when a new tape relies on it: far more than recording the end of a run takes.
+const LASTING_MS: i64 = 3_600_000;
 
 /// Size from which compressing and sealing takes milliseconds, so that it runs on a blocking thread.
 pub(super) const BLOCKING_BYTES_MIN: usize = 256 << 10;
 
 const ONE: &str = "SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > {now}";
 
-const BODY: &str = "SELECT sealed FROM tape_bodies WHERE organization = $1 AND digest = $2";
+const BODY: &str = "SELECT sealed, object_digest FROM tape_bodies WHERE organization = $1 AND digest = $2";
+
+/// A body that is kept at least for a while, since its newest tape is.
+const LASTING_BODY: &str = "SELECT b.object_digest FROM tape_bodies b WHERE b.organization = $1 AND b.digest = $2 AND
+    (SELECT t.expires_at FROM tape_body_uses u JOIN tapes t ON t.invocation = u.invocation
+        WHERE u.organization = b.organization AND u.digest = b.digest ORDER BY u.invocation DESC LIMIT 1) > {now} + $3";
+
+const BODIES_IN_USE: &str = "SELECT object_digest FROM tape_bodies WHERE object_digest IS NOT NULL";
 
 const EXPIRED: &str =
     "SELECT organization, invocation FROM tapes WHERE expires_at <= {now} ORDER BY expires_at LIMIT $1";
@@ -30,7 +42,15 @@ const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1
 const DELETE: &str = "DELETE FROM tapes WHERE invocation = $1";
 
 const DELETE_BODY: &str = "DELETE FROM tape_bodies WHERE organization = $1 AND digest = $2 AND NOT EXISTS
-    (SELECT 1 FROM tape_body_uses u WHERE u.organization = $1 AND u.digest = $2)";
+    (SELECT 1 FROM tape_body_uses u WHERE u.organization = $1 AND u.digest = $2) RETURNING object_digest";
+
+/// Expired tapes that were deleted.
+#[derive(Debug)]
+pub(crate) struct DeletedTapes {
+    pub tapes: u64,
+    /// Objects of the storage whose rows were deleted with the tapes.
+    pub objects: Vec<Digest>,
+}
 
 impl Store {
     /// Whether tapes are stored at all.
@@ -38,8 +58,8 @@ impl Store {
         !self.0.config.tape_retention.is_zero()
     }
 
-    /// Seals a tape with its organisation's key, for the record of the run's end.
-    pub async fn seal_tape(
+    /// Seals a tape with its organisation's key.
+    pub(crate) async fn seal_tape(
         &self,
         organization: &OrganizationId,
         run: &InvocationId,
@@ -56,7 +76,7 @@ impl Store {
     }
 
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
-    pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
+    pub(crate) async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
         let query = Query::new(ONE).bind(organization.as_str()).bind(run.as_str());
         let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
@@ -64,25 +84,53 @@ impl Store {
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
     }
 
-    /// Returns a body of a tape by its SHA-256. [`Error::Corrupt`] when it is missing or cannot be opened.
-    pub async fn tape_body(&self, organization: &OrganizationId, digest: &[u8; 32]) -> Result<TapeBody> {
-        let key = self.data_key(organization).await?;
-        let kept = key.body_digest(digest);
+    /// Returns the place of a body, given its SHA-256.
+    pub(crate) async fn tape_body(
+        &self,
+        organization: &OrganizationId,
+        digest: &[u8; 32],
+    ) -> Result<Option<BodyPlace>> {
+        let kept = self.data_key(organization).await?.body_digest(digest);
         let query = Query::new(BODY).bind(organization.as_str()).bind(kept.as_slice());
-        let missing = || Error::Corrupt { what: "tape", detail: "one of its bodies is missing".to_owned() };
-        let row = query.fetch_optional(self.readers()).await?.ok_or_else(missing)?;
-        let bytes = key.open_body(organization, &kept, get(&row, "sealed")?)?;
+        let Some(row) = query.fetch_optional(self.readers()).await? else { return Ok(None) };
+        Ok(Some(match object(&row)? {
+            Some(object) => BodyPlace::Object(object),
+            None => BodyPlace::Row(get(&row, "sealed")?),
+        }))
+    }
+
+    /// Opens a sealed body, given its SHA-256.
+    pub(crate) async fn open_tape_body(
+        &self,
+        organization: &OrganizationId,
+        digest: &[u8; 32],
+        sealed: &[u8],
+    ) -> Result<TapeBody> {
+        let key = self.data_key(organization).await?;
+        let bytes = key.open_body(organization, &key.body_digest(digest), sealed)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }
 
-    /// Deletes expired tapes, and bodies that no other tape uses. Returns the number of tapes.
-    pub async fn delete_expired_tapes(&self) -> Result<u64> {
-        let (mut tapes, mut deleted) = (0, 1);
-        while deleted > 0 {
-            deleted = self.write(|connection| Box::pin(delete_expired(connection))).await?;
-            tapes += deleted;
-        }
-        Ok(tapes)
+    /// Finds a body, given its keyed digest, that is stored at least for the next hour: a tape that is recorded before can use it.
+    /// Returns its object, and `Some(None)` for a row with the sealed bytes.
+    pub(crate) async fn lasting_body(
+        &self,
+        organization: &OrganizationId,
+        kept: &[u8; 32],
+    ) -> Result<Option<Option<Digest>>> {
+        let query = Query::new(LASTING_BODY).bind(organization.as_str()).bind(kept.as_slice()).bind(LASTING_MS);
+        query.fetch_optional(self.readers()).await?.as_ref().map(object).transpose()
+    }
+
+    /// Returns the digests of all objects that a body refers to.
+    pub async fn bodies_in_use(&self) -> Result<HashSet<Digest>> {
+        let rows = Query::new(BODIES_IN_USE).fetch_all(self.readers()).await?;
+        rows.iter().filter_map(|row| object(row).transpose()).collect()
+    }
+
+    /// Deletes some of the expired tapes, and bodies that no other tape uses.
+    pub(crate) async fn delete_expired_tapes(&self) -> Result<DeletedTapes> {
+        self.write(|connection| Box::pin(delete_expired(connection))).await
     }
 
     pub(super) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
@@ -105,7 +153,7 @@ impl UnsealedTape {
             }
             let digest = key.body_digest(&body.digest);
             let sealed = key.seal_body(organization, &digest, &body.bytes)?;
-            Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64 })
+            Ok(SealedBody { digest, sealed, size: body.bytes.len() as u64, object: None })
         };
         let bodies = self.bodies.iter().map(body).collect::<Result<Vec<_>>>()?;
         let size = self.bytes.len() as u64 + bodies.iter().map(|body| body.size).sum::<u64>();
@@ -115,7 +163,8 @@ impl UnsealedTape {
 }
 
 /// Deletes at most [`DELETED_MAX`] tapes, and their bodies that no other tape uses.
-async fn delete_expired(connection: &mut Connection) -> Result<u64> {
+async fn delete_expired(connection: &mut Connection) -> Result<DeletedTapes> {
+    let mut objects = Vec::new();
     let expired = Query::new(EXPIRED).bind(DELETED_MAX).fetch_all(&mut *connection).await?;
     for row in &expired {
         let (organization, run) = (get::<&str>(row, "organization")?, get::<&str>(row, "invocation")?);
@@ -123,8 +172,16 @@ async fn delete_expired(connection: &mut Connection) -> Result<u64> {
         Query::new(DELETE).bind(run).execute(&mut *connection).await?;
         for body in &bodies {
             let query = Query::new(DELETE_BODY).bind(organization).bind(get::<&[u8]>(body, "digest")?);
-            query.execute(&mut *connection).await?;
+            let deleted = query.fetch_all(&mut *connection).await?;
+            objects.extend(deleted.iter().filter_map(|row| object(row).transpose()).collect::<Result<Vec<_>>>()?);
         }
     }
-    Ok(expired.len() as u64)
+    Ok(DeletedTapes { tapes: expired.len() as u64, objects })
+}
+
+/// The object that has a body, unless the row has it.
+fn object(row: &Row) -> Result<Option<Digest>> {
+    let Some(bytes) = get::<Option<&[u8]>>(row, "object_digest")? else { return Ok(None) };
+    let bytes = bytes.try_into().map_err(|error| damaged("object_digest", &error))?;
+    Ok(Some(Digest::from_bytes(bytes)))
 }

@@ -1,7 +1,7 @@
 //! Copying the database of a data directory to a database server, with all positions that continuation tokens contain.
 //!
 //! Tables are copied in the order of their foreign keys, in batches. Batches that are there already are skipped, so an
-//! interrupted copy is continued. Until everything was compared, the check of the master key in the target has a value that no
+//! interrupted copy is continued. Until the copy is marked as complete, the check of the master key in the target has a value that no
 //! server accepts ([`super::sql::master_key`]).
 
 mod compare;
@@ -61,15 +61,18 @@ impl Transfer {
         Ok(())
     }
 
-    /// Compares all rows. When they are the same, servers can use the target. [`crate::Error::CopyDiffers`] names the table and
-    /// the first row that differs.
+    /// Compares all rows. [`crate::Error::CopyDiffers`] names the table and the first row that differs.
     pub async fn compare(&mut self, report: TransferObserver<'_>) -> Result<Vec<ComparedTable>> {
         let mut compared = Vec::new();
         for layout in &self.layouts {
             compared.push(compare((&mut self.source, &mut self.target), layout, report).await?);
         }
-        self.target.complete().await?;
         Ok(compared)
+    }
+
+    /// Lets servers use the target, whose rows were compared.
+    pub async fn complete(&mut self) -> Result<()> {
+        self.target.complete().await
     }
 
     pub async fn close(self) {

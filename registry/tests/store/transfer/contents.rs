@@ -89,7 +89,7 @@ async fn run(world: &World, principal: &Principal, number: u32) {
     let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };
     let tape = UnsealedTape::new(b"what a run saw".to_vec(), vec![body]);
     let mut end = finished(&record, succeeded(&format!("order {number} of 会議 was shipped\0today")));
-    end.tape = Some(world.store.seal_tape(&principal.organization, &record.id, tape).await.unwrap());
+    end.tape = Some(world.recordings().seal(&principal.organization, &record.id, tape).await.unwrap());
     end.end.ledger = Some(ledger(number));
     end.end.status_events = vec![serde_json::json!({"message": "half\0way", "progress": 0.5})];
     end.end.duration_ms = u64::from(number * 7 % 40);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    Direction, Effect, EffectKind, InvocationFilter, InvocationId, InvocationSort, Page, Record, RunStates,
-    SearchField, SearchQuery, SearchText, Slice, Store, ToolFilter,
+    Artifacts, Direction, Effect, EffectKind, InvocationFilter, InvocationId, InvocationSort, Page, Record, Recordings,
+    RunStates, SearchField, SearchQuery, SearchText, Slice, Store, ToolFilter,
 };
 
 use super::Copy;
@@ -95,9 +95,11 @@ async fn everything_is_read_as_before() {
     };
     assert_eq!(of(&old).await, of(&server).await);
     let taped = ids(server.list_invocations(&acme, &InvocationFilter::default(), Page::first(1000)).await.unwrap()).0;
+    let tapes_of = |store: &Store| Recordings::of(store, &Artifacts::open(&copy.world.data).unwrap());
     let mut whole = 0;
     for run in taped {
-        let (before, after) = (old.tape(&acme, &run).await.unwrap(), server.tape(&acme, &run).await.unwrap());
+        let (before, after) = (tapes_of(&old).tape(&acme, &run).await, tapes_of(&server).tape(&acme, &run).await);
+        let (before, after) = (before.unwrap(), after.unwrap());
         assert_eq!(before, after);
         whole += u32::from(after.is_some());
     }
