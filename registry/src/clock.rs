@@ -30,11 +30,6 @@ impl Timestamp {
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(milliseconds(duration)))
     }
-
-    #[must_use]
-    pub fn before(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(milliseconds(duration)))
-    }
 }
 
 impl fmt::Display for Timestamp {

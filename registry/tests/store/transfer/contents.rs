@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use registry::{
-    Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata, InvocationSource, Ledger, NewOperation,
-    NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart,
-    SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
+    Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata, InvocationSource,
+    Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer,
+    RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
 };
 
 use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
