@@ -53,6 +53,10 @@ bench-peers seconds='5':
     tests/load/peers/install.sh target/peers
     LATHE_LOAD_PEERS="$PWD/target/peers" LATHE_LOAD_SECONDS={{ seconds }} cargo test --profile dist -p cli --test it load:: -- --nocapture
 
+# Fills a database with runs, and measures lists and searches: `--data DIRECTORY`, `--database postgres://…`
+history runs='100000' *arguments:
+    cargo bench -p registry --bench history --profile dist -- {{ runs }} {{ arguments }}
+
 # Builds the benchmarks' Rust guests again (needs `rustup target add wasm32-wasip2`)
 guest: (build-guest "runner/benches/guests" "echo") (build-guest "tests/load/peers" "tool") (build-guest "tests/load/peers" "serve")
 

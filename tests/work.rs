@@ -7,6 +7,7 @@ mod keys;
 mod later;
 mod provenance;
 mod restarts;
+mod retention;
 mod snapshots;
 mod streams;
 

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    api_keys, builds, document, git, health, invocations, me, operations, organization, reference, roles, root,
+    api_keys, builds, document, git, health, holds, invocations, me, operations, organization, reference, roles, root,
     scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
@@ -138,6 +138,10 @@ fn of_tools() -> Vec<Route> {
         get("/v1/{organization}/tool/invocation/{invocation_id}", Some(GetInvocation), invocations::show::handle).described(invocations::show::operation),
         post("/v1/{organization}/tool/invocation/{invocation_id}/replay", Some(GetInvocation), invocations::replay::handle).described(invocations::replay::operation),
         post("/v1/{organization}/tool/invocation/{invocation_id}/cancel", Some(InvokeTool), invocations::cancel::handle).described(invocations::cancel::operation),
+
+        get("/v1/{organization}/history_hold", Some(GetInvocation), holds::list::handle).described(holds::list::operation),
+        post("/v1/{organization}/history_hold", Some(Administer), holds::place::handle).described(holds::place::operation),
+        post("/v1/{organization}/history_hold/{hold_id}/release", Some(Administer), holds::release::handle).described(holds::release::operation),
 
         get("/v1/{organization}/operation/{operation_id}", Some(OwnAccount), operations::show::handle).described(operations::show::operation),
 

@@ -5,6 +5,7 @@ pub(crate) mod builds;
 pub(crate) mod document;
 pub(crate) mod git;
 pub(crate) mod health;
+pub(crate) mod holds;
 mod inputs;
 pub(crate) mod invocations;
 pub(crate) mod me;

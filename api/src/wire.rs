@@ -5,6 +5,7 @@
 mod api_key;
 mod build;
 mod event;
+mod hold;
 mod identity;
 mod replay;
 mod request;
@@ -21,6 +22,7 @@ pub use api_key::{ApiKey, CreatedApiKey};
 pub use build::{Build, BuildOutcome};
 pub use builder::ReplayGate;
 pub use event::{BuildLog, BuildStep, BuildStepState, StatusEvent};
+pub use hold::Hold;
 pub use identity::{Me, Token, User, UserVariable, UserVariableList};
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
 pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
@@ -36,6 +38,7 @@ pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
 pub use verification::{Verification, VersionDifference};
 pub use version::{PublishedVersion, ToolVersion, VersionUser};
 
+pub(crate) use hold::hold_example;
 pub(crate) use replay::replay_example;
 pub(crate) use request::SEARCH_FIELDS;
 pub(crate) use role::{grants_example, role_example};

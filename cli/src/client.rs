@@ -7,6 +7,7 @@ mod attestations;
 mod builds;
 mod connection;
 mod decoded_response;
+mod holds;
 mod identity;
 mod invocations;
 mod location;

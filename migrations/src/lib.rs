@@ -66,6 +66,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 23, "0023_build_queue"),
         migration!("sqlite", 24, "0024_user_variables"),
         migration!("sqlite", 25, "0025_large_bodies"),
+        migration!("sqlite", 26, "0026_history"),
     ],
 };
 
@@ -83,6 +84,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 23, "0023_build_queue"),
         migration!("postgres", 24, "0024_user_variables"),
         migration!("postgres", 25, "0025_large_bodies"),
+        migration!("postgres", 26, "0026_history"),
     ],
 };
 

@@ -21,14 +21,14 @@ impl Timestamp {
         self.0
     }
 
+    /// Returns the earlier time, or the first representable time.
+    pub fn before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(milliseconds(duration)))
+    }
+
     /// Returns the later time, or the last representable time.
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(milliseconds(duration)))
-    }
-
-    #[must_use]
-    pub fn before(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(milliseconds(duration)))
     }
 }
 

@@ -15,6 +15,8 @@
 //! | `keys_max` | valid API keys of one organisation | 20,000 |
 //! | `tokens_max` | valid tokens of one API key; a new token replaces the oldest | 10,000 |
 //! | `tape_retention` | time for which tapes and recorded answers are stored; zero stores neither | 7 days |
+//! | `history_retention` | time for which ended runs stay in the history, unless a legal hold keeps them | for ever |
+//! | `holds_max` | legal holds of one organisation, with those that are released | 10,000 |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
 //! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
@@ -36,6 +38,8 @@ pub struct Config {
     pub keys_max: u32,
     pub tokens_max: u32,
     pub tape_retention: Duration,
+    pub history_retention: Option<Duration>,
+    pub holds_max: u32,
     pub recorded_answers_max: u32,
     pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
@@ -57,6 +61,8 @@ impl Default for Config {
             keys_max: 20_000,
             tokens_max: 10_000,
             tape_retention: Duration::from_hours(7 * 24),
+            history_retention: None,
+            holds_max: 10_000,
             recorded_answers_max: 1_000,
             copied_rows_max: 2_000,
             database_bytes_max: None,
@@ -81,6 +87,8 @@ impl Config {
             keys_max: 120,
             tokens_max: 30,
             tape_retention: Duration::from_hours(1),
+            history_retention: Some(Duration::from_hours(24)),
+            holds_max: 10,
             recorded_answers_max: 40,
             copied_rows_max: 50,
             database_bytes_max: None,

@@ -70,6 +70,8 @@ hexadecimal_id! {
     InvocationId = "invocation id";
     /// The id of a build.
     BuildId = "build id";
+    /// The id of a legal hold.
+    HoldId = "hold id";
     /// The id of an asynchronous operation.
     OperationId = "operation id";
     /// The id of one start of a server process. Runs carry it, so that the next start finds the runs of earlier starts.

@@ -25,6 +25,7 @@ mod effect;
 mod error;
 mod grant;
 mod history;
+mod hold;
 mod host_pattern;
 mod ids;
 mod invalid_value;
@@ -88,8 +89,9 @@ pub use history::{
     InvocationFilter, InvocationSort, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText,
     ToolSelection,
 };
+pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
-pub use ids::{BuildId, InvocationId, OperationId, ToolId, VersionId};
+pub use ids::{BuildId, HoldId, InvocationId, OperationId, ToolId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};

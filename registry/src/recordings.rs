@@ -75,11 +75,11 @@ impl Recordings {
     /// Deletes expired tapes, and bodies that no other tape uses. Returns the number of tapes.
     pub async fn delete_expired(&self) -> Result<u64> {
         let (mut tapes, mut objects) = (0, Vec::new());
-        loop {
-            let deleted = self.store.delete_expired_tapes().await?;
-            if deleted.tapes == 0 {
-                break;
-            }
+        // Tapes under a legal hold that expired before are not looked at again.
+        let mut from = Some(Timestamp::from_milliseconds(0));
+        while let Some(time) = from {
+            let deleted = self.store.delete_expired_tapes(time).await?;
+            from = deleted.last;
             tapes += deleted.tapes;
             objects.extend(deleted.objects);
         }

@@ -5,8 +5,8 @@
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
-    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, InvocationId, OperationId, ProjectPath,
-    RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName, to_pep440,
+    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, HoldId, HoldReason, InvocationId, OperationId,
+    ProjectPath, RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -25,6 +25,14 @@ fn tool_name_in_path() -> Value {
 
 pub(crate) const DESCRIPTION: Text<Description> = Text::trimmed(|| {
     let bytes_max = Description::BYTES_MAX;
+    json!({
+        "type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": r"^[^\u0000]*$",
+        "x-bytes-max": bytes_max, "x-stripped": true,
+    })
+});
+
+pub(crate) const HOLD_REASON: Text<HoldReason> = Text::trimmed(|| {
+    let bytes_max = HoldReason::BYTES_MAX;
     json!({
         "type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": r"^[^\u0000]*$",
         "x-bytes-max": bytes_max, "x-stripped": true,
@@ -157,6 +165,7 @@ path_parameters! {
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
     InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
+    HoldId = "hold_id", "The hold's id.", Text::of_type(schemas::object_id);
     UserId = "user_id", "The user's id.", USER_ID;
     UserVariableName = "variable_name", "The variable's name.", Text::of_type(|| {
         json!({"type": "string", "maxLength": UserVariableName::BYTES_MAX, "pattern": "^[a-z_][a-z0-9_]+$"})

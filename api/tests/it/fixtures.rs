@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use registry::{
-    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants,
-    InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewApiKey, NewOperation,
-    NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath, RecordEvent,
-    RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId, Version,
-    VersionSettings,
+    Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns,
+    HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewApiKey,
+    NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId, Outcome, ProjectPath,
+    RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn, SignedIn, Store, ToolId, UserId,
+    Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -100,6 +100,12 @@ impl TestApp {
         let begun = self.store.begin_operation(&self.principal, new).await.unwrap();
         let BegunOperation::New(operation) = begun else { panic!("{begun:?}") };
         operation.id.to_string()
+    }
+
+    /// A hold of all runs.
+    pub async fn hold(&self) -> String {
+        let reason = HoldReason::parse("case 1").unwrap();
+        self.store.place_hold(&self.principal, reason, HeldRuns::default()).await.unwrap().id.to_string()
     }
 
     /// Publishes the next minor version of a tool without building anything.

@@ -16,6 +16,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{build_id}", &"f".repeat(24))
+        .replace("{hold_id}", &"f".repeat(24))
         .replace("{operation_id}", &"f".repeat(24))
         .replace("{tool_name}", "nothing")
         .replace("{version}", "1.0.0")

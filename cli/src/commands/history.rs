@@ -1,7 +1,8 @@
-//! `lathe history`: lists, searches, exports and shows records of runs, and cancels runs.
+//! `lathe history`: lists, searches, exports and shows records of runs, cancels runs, and manages legal holds.
 
 mod export;
 mod filter;
+mod hold;
 mod ledger;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use self::export::ExportArguments;
 use self::filter::{FilterArguments, ListFilterArguments};
+use self::hold::HoldCommand;
 use super::choice::choice;
 use super::not_found;
 use crate::client::{Client, Invocations, Search};
@@ -53,6 +55,9 @@ pub enum HistoryCommand {
     Show(ShowArguments),
     /// Cancel a run that is in progress
     Cancel(CancelArguments),
+    /// Place, list and release legal holds, which keep old runs
+    #[command(subcommand)]
+    Hold(HoldCommand),
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +110,7 @@ pub async fn run(command: HistoryCommand, client: &Client, screen: Screen) -> an
         HistoryCommand::Export(arguments) => export::run(client, arguments, screen).await,
         HistoryCommand::Show(arguments) => show(client, &arguments, screen).await,
         HistoryCommand::Cancel(arguments) => cancel(client, &arguments.invocation, screen).await,
+        HistoryCommand::Hold(command) => hold::run(command, client, screen).await,
     }
 }
 

@@ -304,6 +304,7 @@ fn registry_config(settings: &Settings) -> registry::Config {
         live_versions_max: settings.live_versions.unwrap_or(default.live_versions_max),
         operation_retention: settings.operation_hours.map_or(default.operation_retention, hours),
         tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
+        history_retention: settings.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
         ..default
     }
 }

@@ -145,6 +145,9 @@ pub struct ServeArguments {
     /// Hours that recordings for replays and recorded responses are kept; 0 records nothing [default: 168]
     #[arg(long, env = "LATHE_TAPE_HOURS", value_name = "HOURS")]
     tape_hours: Option<u32>,
+    /// Days that ended runs stay in the history, unless a legal hold keeps them [default: for ever]
+    #[arg(long, env = "LATHE_HISTORY_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
+    history_days: Option<u32>,
     /// Cache of compiled code and downloaded packages; safe to delete [default: cache in the data directory]
     #[arg(long, env = "LATHE_CACHE", value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
@@ -183,6 +186,7 @@ pub struct Settings {
     pub live_versions: Option<u32>,
     pub operation_hours: Option<u32>,
     pub tape_hours: Option<u32>,
+    pub history_days: Option<u32>,
     pub cache: Option<PathBuf>,
     pub storage: StorageSettings,
     pub builds: BuildArguments,
@@ -217,6 +221,7 @@ impl Settings {
             live_versions: arguments.live_versions.or(file.live_versions),
             operation_hours: arguments.operation_hours.or(file.operation_hours),
             tape_hours: arguments.tape_hours.or(file.tape_hours),
+            history_days: arguments.history_days.or(file.history_days),
             storage,
             cache: arguments.cache.or(file.cache),
             builds,

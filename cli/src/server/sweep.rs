@@ -1,4 +1,4 @@
-//! Hourly deletion of expired recordings of runs, of expired recorded responses, of the temporary files of killed
+//! Hourly deletion of expired recordings of runs, of runs whose time is over, of expired recorded responses, of the temporary files of killed
 //! publications, of old counts of requests, and of git objects that no ref reaches; and preparation of the next months.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use registry::{Artifacts, Recordings, Result, Store, Timestamp};
 /// Retention is set in hours and days.
 const PERIOD: Duration = Duration::from_hours(1);
 
-/// Deletes expired recordings, recorded responses and temporary files of artifacts now and every hour.
+/// Deletes expired recordings, runs, recorded responses and temporary files of artifacts now and every hour.
 pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
     let recordings = Recordings::of(&store, &artifacts);
     let mut hours = tokio::time::interval(PERIOD);
@@ -20,6 +20,7 @@ pub async fn sweep_hourly(store: Store, artifacts: Artifacts) {
         }
         log_sweep("tapes", recordings.delete_expired().await);
         log_sweep("bodies of recordings", recordings.delete_unused_bodies().await);
+        log_sweep("runs", store.delete_expired_runs().await);
         log_sweep("counts of requests", store.delete_restored_counts().await);
         log_sweep("recorded answers", store.delete_expired_answers().await);
         log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(&store)).await);

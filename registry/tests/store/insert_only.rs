@@ -1,6 +1,6 @@
 //! Changes that the database itself refuses.
 
-use registry::BumpKind;
+use registry::{BumpKind, HeldRuns, HoldReason};
 
 use crate::database;
 use crate::fixtures::{World, unlinked};
@@ -12,6 +12,9 @@ async fn history_and_versions_cannot_be_rewritten() {
     let tool = world.tool(&acme, "lookup").await;
     world.publish(&acme, &tool, BumpKind::Major).await;
     world.answered(&acme, "kept").await;
+    let reason = HoldReason::parse("case 1").unwrap();
+    let hold = world.store.place_hold(&acme, reason, HeldRuns::default()).await.unwrap();
+    world.store.release_hold(&acme, &hold.id).await.unwrap();
     world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
     for statement in [
         "INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started",
@@ -29,6 +32,10 @@ async fn history_and_versions_cannot_be_rewritten() {
         "DELETE FROM inv_unlinked",
         "UPDATE versions SET commit_id = 'other'",
         "UPDATE versions SET component_digest = 'other'",
+        "UPDATE history_holds SET reason = 'none'",
+        "DELETE FROM history_holds",
+        "UPDATE history_hold_releases SET released_by = 'eve'",
+        "DELETE FROM history_hold_releases",
         "DELETE FROM versions",
         "UPDATE attestations SET provenance = '{}'",
         "DELETE FROM attestations",

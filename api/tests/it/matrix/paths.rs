@@ -149,6 +149,7 @@ impl PathForm {
             "/user/{user_id}/variable" | "/user/me/variable" => json!({"name": "made_here", "value": "8812"}),
             "/user/me/api_key" => json!({}),
             "/api_key" => json!({"user_id": "bob"}),
+            "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),
             "/role/{role_name}" => json!({"grants": grants}),
             "/tool" => json!({"name": "made_here", "description": "d", "tags": {}}),

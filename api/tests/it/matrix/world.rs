@@ -35,6 +35,7 @@ struct Objects {
     empty_tool: String,
     build: String,
     invocation: String,
+    hold: String,
     operation: String,
     user: &'static str,
     role: &'static str,
@@ -127,6 +128,7 @@ impl Objects {
             empty_tool: app.tool("empty").await,
             build: app.failed_build(&tool, "made wrong").await,
             invocation: app.run_of(&tool, "x", true).await,
+            hold: app.hold().await,
             operation: app.operation(OperationKind::Invoke).await,
             tool,
             user,
@@ -145,6 +147,7 @@ impl Objects {
             "tool_name" => "empty".to_owned(),
             "build_id" => self.build.clone(),
             "invocation_id" => self.invocation.clone(),
+            "hold_id" => self.hold.clone(),
             "operation_id" => self.operation.clone(),
             "user_id" => self.user.to_owned(),
             // The users have a variable with the name of the role.
@@ -165,7 +168,7 @@ fn is_end(template: &str, parameter: &str) -> bool {
 
 fn unknown(parameter: &str) -> String {
     match parameter {
-        "tool_id" | "build_id" | "invocation_id" | "operation_id" => "f".repeat(24),
+        "tool_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),

@@ -46,4 +46,7 @@ pub(in crate::store) trait Database: Send + Sync {
 
     /// Adds the condition that a row of the full-text index, `t`, matches a search.
     fn matching(&self, statement: &mut Statement, search: &TextSearch);
+
+    /// The statement that removes rows from the full-text index. Its `$1` is a list of the rows.
+    fn unindex(&self) -> &'static str;
 }

@@ -13,6 +13,9 @@ const AHEAD: i32 = 3;
 /// Tables that are partitioned.
 const TABLES: [&str; 2] = ["inv_started", "inv_finished"];
 
+/// Locks the tables in the order in which the writer does. A partition needs both, because of the foreign key between them.
+const LOCK: &str = "LOCK TABLE inv_started, inv_finished IN ACCESS EXCLUSIVE MODE";
+
 /// Creates the missing partitions of this month and of the next ones. Without one, rows go to the partition for all others.
 pub(super) async fn create_months(connection: &mut Connection, now: Timestamp) -> Result<()> {
     let mut month = month_of(now)?;
@@ -50,7 +53,8 @@ async fn create(connection: &mut Connection, table: &str, month: std::ops::Range
         format!("CREATE TABLE IF NOT EXISTS {name} PARTITION OF {table} FOR VALUES FROM ('{first}') TO ('{end}')");
     // Another server may be creating it.
     let create = Query { text: text.into(), values: Vec::new() };
-    let created = connection.run_all(vec![Query::new("{begin alone}"), create, Query::new("COMMIT")]).await;
+    let statements = vec![Query::new("{begin alone}"), Query::new(LOCK), create, Query::new("COMMIT")];
+    let created = connection.run_all(statements).await;
     if let Err(failure) = created {
         tracing::error!(partition = name, error = %failure.error, "a partition of the history cannot be created");
         connection.run_all(vec![Query::new("ROLLBACK")]).await?;

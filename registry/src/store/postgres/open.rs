@@ -13,7 +13,7 @@ use super::errors::failure;
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
-use super::search::matching;
+use super::search::{UNINDEX, matching};
 use super::settings::{CONNECT_TIME_MAX, counting, parsed, reading, writing};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -97,6 +97,10 @@ impl Database for Postgres {
 
     fn matching(&self, statement: &mut Statement, search: &TextSearch) {
         matching(statement, search);
+    }
+
+    fn unindex(&self) -> &'static str {
+        UNINDEX
     }
 }
 

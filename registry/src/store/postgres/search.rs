@@ -2,6 +2,9 @@
 
 use crate::store::database::{Phrase, Statement, TextSearch};
 
+pub(super) const UNINDEX: &str =
+    "DELETE FROM inv_text WHERE rowid IN (SELECT rowid FROM {records $1 rowid INTEGER} removed)";
+
 /// Adds the condition that a row of the full-text index, `t`, matches a search.
 pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
     statement.bind(" AND string_to_array(t.scope, ' ') @> ARRAY[?]", search.scope.as_str());

@@ -41,6 +41,9 @@ pub(super) fn parsed(url: &str) -> Result<PgConnectOptions> {
         ("lock_timeout", milliseconds(LOCK_TIME_MAX)),
         ("idle_in_transaction_session_timeout", milliseconds(IDLE_TIME_MAX)),
         ("client_connection_check_interval", milliseconds(CLIENT_CHECKED_EVERY)),
+        // Statements take milliseconds. The server would compile the longer ones for a second, because it expects of a partitioned
+        // table many more rows than it has.
+        ("jit", "off".to_owned()),
         // Notes such as that a table exists already.
         ("client_min_messages", "warning".to_owned()),
     ]))

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::effect_filters::add_effects;
 use super::listing::Listing;
 use super::row::{signed, to_json, to_list};
 use super::versions_list::version_numbers;
 use crate::account::OrganizationId;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
-use crate::effect::Effect;
 use crate::error::Result;
 use crate::history::{InvocationFilter, RunStates, ToolSelection};
 use crate::ids::ToolId;
@@ -32,12 +32,6 @@ const FROM_SOURCES: &str =
 const OF_CONVERSATIONS: &str = " AND u.invocation IS NULL AND s.conversation_id IN {members ?}";
 
 const OF_SIMULATIONS: &str = " AND u.invocation IS NULL AND s.simulation_run_id IN {members ?}";
-
-/// Runs with at least one of the effects of each kind.
-const WITH_EFFECTS: &str = " AND f.sequence IN (
-    SELECT e.sequence FROM {records ? kind TEXT, name TEXT} wanted CROSS JOIN inv_effects e
-    WHERE e.organization = $1 AND e.kind = wanted.kind AND e.name = wanted.name
-    GROUP BY e.sequence HAVING count(DISTINCT e.kind) = ";
 
 /// The comparison keeps planners from beginning with the table of ends.
 pub(in crate::store) const HAS_ENDED: &str = " AND (f.sequence IS NOT NULL) = (1 = 1)";
@@ -65,7 +59,7 @@ pub(in crate::store) async fn add_filters(
     of: (&OrganizationId, &InvocationFilter),
 ) -> Result<()> {
     let (organization, filter) = of;
-    refuse_nul("a filter", texts(filter))?;
+    refuse_nul_in(filter)?;
     if !filter.tools.is_empty() {
         add_tools(statement, &selected(listing, organization, &filter.tools).await?)?;
     }
@@ -77,7 +71,7 @@ pub(in crate::store) async fn add_filters(
     statement.bind_some(OF_SIMULATIONS, to_list(&filter.simulation_unit_test_set_run_ids)?);
     statement.bind_some(" AND f.succeeded = ?", filter.succeeded);
     statement.bind_some(" AND f.persisted = ?", filter.persisted);
-    add_effects(statement, &filter.effects)?;
+    add_effects(statement, filter)?;
     statement.bind_some(" AND {field s.source user_id} IN {members ?}", to_list(&filter.user_ids)?);
     statement.bind_some(" AND s.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
     statement.bind_some(" AND s.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
@@ -87,6 +81,11 @@ pub(in crate::store) async fn add_filters(
         RunStates::All => {}
     }
     Ok(())
+}
+
+/// Fails when a text that clients choose freely has a NUL, which some databases refuse.
+pub(super) fn refuse_nul_in(filter: &InvocationFilter) -> Result<()> {
+    Ok(refuse_nul("a filter", texts(filter))?)
 }
 
 /// The texts of a filter that clients choose freely.
@@ -102,22 +101,6 @@ fn add_tools(statement: &mut Statement, selected: &Selected<'_>) -> Result<()> {
         statement.bind(OF_VERSIONS, to_json(&selected.versions)?);
     }
     statement.push(")");
-    Ok(())
-}
-
-fn add_effects(statement: &mut Statement, effects: &[Effect]) -> Result<()> {
-    #[derive(Serialize)]
-    struct Wanted<'a> {
-        kind: &'a str,
-        name: &'a str,
-    }
-    let wanted: Vec<_> =
-        effects.iter().map(|effect| Wanted { kind: effect.kind.as_str(), name: &effect.name }).collect();
-    let kinds: BTreeSet<_> = wanted.iter().map(|effect| effect.kind).collect();
-    if !wanted.is_empty() {
-        statement.bind(WITH_EFFECTS, to_json(&wanted)?);
-        statement.bind("?)", signed(kinds.len() as u64));
-    }
     Ok(())
 }
 

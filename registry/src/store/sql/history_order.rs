@@ -1,5 +1,6 @@
 //! The sort keys of the history.
 
+use super::list_start::ListStart;
 use super::row::get;
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates};
@@ -13,15 +14,33 @@ pub(in crate::store) struct SortKey {
     direction: Direction,
     /// Whether all listed records have ended.
     are_ended: bool,
+    started_at: &'static str,
 }
 
-/// Returns the distinct sort keys of a list. A repeated key cannot change the order. None for the order by age, newest first.
-pub(in crate::store) fn sort_keys(filter: &InvocationFilter) -> Vec<SortKey> {
+/// The order of a list. Ties are ordered by age, newest first, whose columns are those of the table that the list begins with.
+pub(in crate::store) struct Order {
+    /// Distinct: a repeated key cannot change the order. None for the order by age, newest first.
+    pub keys: Vec<SortKey>,
+    pub started_at: &'static str,
+    pub invocation: &'static str,
+}
+
+impl Order {
+    pub fn of(filter: &InvocationFilter) -> Self {
+        let (started_at, invocation) = match ListStart::of(filter) {
+            ListStart::Effects => ("e.started_at", "e.invocation"),
+            _ => ("s.started_at", "s.invocation"),
+        };
+        Self { keys: sort_keys(filter, started_at), started_at, invocation }
+    }
+}
+
+fn sort_keys(filter: &InvocationFilter, started_at: &'static str) -> Vec<SortKey> {
     let are_ended = filter.states == RunStates::Finished;
     let mut keys: Vec<SortKey> = Vec::new();
     for (sort, direction) in filter.sort.iter().copied() {
         if keys.iter().all(|known| known.sort != sort) {
-            keys.push(SortKey { sort, direction, are_ended });
+            keys.push(SortKey { sort, direction, are_ended, started_at });
         }
     }
     match keys.as_slice() {
@@ -31,20 +50,10 @@ pub(in crate::store) fn sort_keys(filter: &InvocationFilter) -> Vec<SortKey> {
 }
 
 impl SortKey {
-    /// Whether an index has the starts of runs in this order.
-    pub fn is_age(&self) -> bool {
-        self.sort == InvocationSort::CreatedAt
-    }
-
-    /// Whether an index has the ends of runs in this order.
-    pub fn is_of_ends(&self) -> bool {
-        self.sort == InvocationSort::DurationMs && self.are_ended
-    }
-
     /// The value of a record. A missing value sorts as the one that clients see.
     pub fn column(self) -> &'static str {
         match self.sort {
-            InvocationSort::CreatedAt => "s.started_at",
+            InvocationSort::CreatedAt => self.started_at,
             InvocationSort::DurationMs if self.are_ended => "f.duration_ms",
             InvocationSort::DurationMs => "coalesce(f.duration_ms, 0)",
             InvocationSort::Succeeded => "coalesce(f.succeeded, 0)",

@@ -25,10 +25,10 @@ pub(in crate::store) const RUNNING: &str = "SELECT s.organization, s.invocation,
 
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN {members $1}";
 
-const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, sequence)
-    SELECT f.organization, e.kind, e.name, f.sequence
-    FROM {records $1 invocation TEXT, kind TEXT, name TEXT} e CROSS JOIN inv_finished f
-    WHERE f.invocation = e.invocation";
+const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+    SELECT s.organization, e.kind, e.name, s.started_at, s.invocation
+    FROM {records $1 invocation TEXT, kind TEXT, name TEXT} e CROSS JOIN inv_started s
+    WHERE s.invocation = e.invocation";
 
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 

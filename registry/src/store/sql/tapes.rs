@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::holds::is_held;
 use super::keys::data_key;
-use super::row::{damaged, get};
+use super::row::{damaged, get, timestamp};
 use crate::account::OrganizationId;
+use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::InvocationId;
@@ -22,7 +24,13 @@ const LASTING_MS: i64 = 3_600_000;
 /// Size from which compressing and sealing takes milliseconds, so that it runs on a blocking thread.
 pub(super) const BLOCKING_BYTES_MIN: usize = 256 << 10;
 
-const ONE: &str = "SELECT sealed FROM tapes WHERE organization = $1 AND invocation = $2 AND expires_at > {now}";
+/// A legal hold keeps the tapes of its runs.
+const ONE: &str = concat!(
+    "SELECT t.sealed FROM tapes t CROSS JOIN inv_started s
+    WHERE t.organization = $1 AND t.invocation = $2 AND s.invocation = t.invocation AND (t.expires_at > {now} OR ",
+    is_held!("s"),
+    ")"
+);
 
 const BODY: &str = "SELECT sealed, object_digest FROM tape_bodies WHERE organization = $1 AND digest = $2";
 
@@ -33,8 +41,12 @@ const LASTING_BODY: &str = "SELECT b.object_digest FROM tape_bodies b WHERE b.or
 
 const BODIES_IN_USE: &str = "SELECT object_digest FROM tape_bodies WHERE object_digest IS NOT NULL";
 
-const EXPIRED: &str =
-    "SELECT organization, invocation FROM tapes WHERE expires_at <= {now} ORDER BY expires_at LIMIT $1";
+const EXPIRED: &str = concat!(
+    "SELECT t.organization, t.invocation, t.expires_at FROM tapes t CROSS JOIN inv_started s
+    WHERE t.expires_at <= {now} AND t.expires_at >= $1 AND s.invocation = t.invocation AND NOT ",
+    is_held!("s"),
+    " ORDER BY t.expires_at LIMIT $2"
+);
 
 const BODIES_OF: &str = "SELECT digest FROM tape_body_uses WHERE invocation = $1";
 
@@ -50,6 +62,8 @@ pub(crate) struct DeletedTapes {
     pub tapes: u64,
     /// Objects of the storage whose rows were deleted with the tapes.
     pub objects: Vec<Digest>,
+    /// The time at which the last one expired.
+    pub last: Option<Timestamp>,
 }
 
 impl Store {
@@ -128,9 +142,9 @@ impl Store {
         rows.iter().filter_map(|row| object(row).transpose()).collect()
     }
 
-    /// Deletes some of the expired tapes, and bodies that no other tape uses.
-    pub(crate) async fn delete_expired_tapes(&self) -> Result<DeletedTapes> {
-        self.write(|connection| Box::pin(delete_expired(connection))).await
+    /// Deletes some of the tapes that expired at a time or later, and bodies that no other tape uses.
+    pub(crate) async fn delete_expired_tapes(&self, from: Timestamp) -> Result<DeletedTapes> {
+        self.write(move |connection| Box::pin(delete_expired(connection, from))).await
     }
 
     pub(super) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
@@ -162,10 +176,11 @@ impl UnsealedTape {
     }
 }
 
-/// Deletes at most [`DELETED_MAX`] tapes, and their bodies that no other tape uses.
-async fn delete_expired(connection: &mut Connection) -> Result<DeletedTapes> {
+/// Deletes at most [`DELETED_MAX`] tapes that expired at a time or later, and their bodies that no other tape uses.
+async fn delete_expired(connection: &mut Connection, from: Timestamp) -> Result<DeletedTapes> {
     let mut objects = Vec::new();
-    let expired = Query::new(EXPIRED).bind(DELETED_MAX).fetch_all(&mut *connection).await?;
+    let query = Query::new(EXPIRED).bind(from.as_milliseconds()).bind(DELETED_MAX);
+    let expired = query.fetch_all(&mut *connection).await?;
     for row in &expired {
         let (organization, run) = (get::<&str>(row, "organization")?, get::<&str>(row, "invocation")?);
         let bodies = Query::new(BODIES_OF).bind(run).fetch_all(&mut *connection).await?;
@@ -176,7 +191,8 @@ async fn delete_expired(connection: &mut Connection) -> Result<DeletedTapes> {
             objects.extend(deleted.iter().filter_map(|row| object(row).transpose()).collect::<Result<Vec<_>>>()?);
         }
     }
-    Ok(DeletedTapes { tapes: expired.len() as u64, objects })
+    let last = expired.last().map(|row| timestamp(row, "expires_at")).transpose()?;
+    Ok(DeletedTapes { tapes: expired.len() as u64, objects, last })
 }
 
 /// The object that has a body, unless the row has it.

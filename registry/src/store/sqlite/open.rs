@@ -8,7 +8,7 @@ use sqlx::sqlite::SqlitePoolOptions;
 use super::connection::{Reading, alone};
 use super::disk_space::DiskSpace;
 use super::errors::failure;
-use super::search::matching;
+use super::search::{UNINDEX, matching};
 use super::settings::{VERSION_MIN, reader_options, writer_options};
 use super::snapshot::snapshot;
 use crate::clock::Clock;
@@ -91,6 +91,10 @@ impl Database for Sqlite {
 
     fn matching(&self, statement: &mut Statement, search: &TextSearch) {
         matching(statement, search);
+    }
+
+    fn unindex(&self) -> &'static str {
+        UNINDEX
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use registry::{
-    Attestation, BegunOperation, BumpKind, Grants, HttpUse, InvocationMetadata, InvocationSource, Ledger, NewOperation,
-    NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart,
-    SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
+    Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata, InvocationSource,
+    Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer,
+    RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
 };
 
 use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
@@ -30,6 +30,7 @@ pub async fn filled() -> World {
     }
     world.failed(&acme, "ShipmentError", "order \0 lost", &["main.py line 3", "shipped = False"]).await;
     world.store.record(&unlinked(&acme, "conversation 4", None)).await.unwrap();
+    holds(&world, &acme).await;
     operation(&world, &acme, &tool).await;
     answers(&world, &acme, &tool).await;
     world.started(&acme).await;
@@ -78,6 +79,14 @@ async fn tools(world: &World, acme: &Principal) -> ToolId {
     };
     world.store.modify_tool(acme, &tool, changes).await.unwrap();
     tool
+}
+
+async fn holds(world: &World, acme: &Principal) {
+    for number in 0..2 {
+        let reason = HoldReason::parse(&format!("case {number}")).unwrap();
+        let hold = world.store.place_hold(acme, reason, HeldRuns::default()).await.unwrap();
+        world.store.release_hold(acme, &hold.id).await.unwrap();
+    }
 }
 
 /// Records a run with a tape and effects.

@@ -90,7 +90,7 @@ async fn a_difference_is_found() {
     copy.execute("DELETE FROM inv_text WHERE rowid = 99").await;
     refused(copy.compared().await, "copy_differs", &["inv_text", "rowid 99"]);
     copy.run().await.unwrap();
-    copy.execute("INSERT INTO inv_effects VALUES ('acme', 'host', 'host1.example.org.more', 3)").await;
+    copy.execute("INSERT INTO inv_effects VALUES ('acme', 'host', 'host1.example.org.more', 3, 'x')").await;
     refused(copy.compared().await, "copy_differs", &["inv_effects", "host1.example.org.more"]);
     refused(copy.copied().await, "target_occupied", &["inv_effects"]);
     refused(copy.server().await, "copy_incomplete", &[]);
@@ -158,7 +158,7 @@ async fn the_data_directory_stays_as_it_is() {
     let before = dump().await;
     copy.run().await.unwrap();
     assert_eq!(dump().await, before);
-    database::execute(&copy.world, "DELETE FROM schema_migrations WHERE number = 25").await.unwrap();
+    database::execute(&copy.world, "DELETE FROM schema_migrations WHERE number = 26").await.unwrap();
     refused(copy.copied().await, "database_older", &["a server of this release"]);
 }
 

@@ -9,14 +9,17 @@ use crate::account::OrganizationId;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::data_dir::DataDir;
+use crate::effect::{Effect, EffectKind};
 use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
 use crate::ids::ToolId;
+use crate::invocation_source::Origin;
 use crate::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, Row, Statement, get};
 use crate::store::sql::filters::{HAS_ENDED, add_filters};
 use crate::store::sql::history_list::{add_order, beginning};
-use crate::store::sql::history_order::{LAST, sort_keys};
+use crate::store::sql::history_order::{LAST, Order};
+use crate::store::sql::list_start::ListStart;
 use crate::store::sql::text_search::text_search;
 use crate::store::sql::{insert_records, record_pages, search, taped_runs};
 use crate::store::tests::cluster::Cluster;
@@ -33,7 +36,8 @@ const RUNS: &str = "
         FROM generate_series(1, 6000) AS n;
     INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id,
             mode, input, started_at, boot)
-        SELECT id, organization, lpad(to_hex(n % 50), 24, '0'), 1, 0, 0, 'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}',
+        SELECT id, organization, lpad(to_hex(n % 50), 24, '0'), 1, 0, 0, CASE WHEN n % 60 = 9 THEN 'branch-test' ELSE 'direct' END,
+            '{\"type\":\"direct\",\"user_id\":\"u' || n % 40 || '\"}',
             CASE WHEN n % 3 = 0 THEN 'c' || n % 1000 END, 'regular',
             '{\"input_parameters\":{\"text\":\"' || repeat('a parameter ', 60) || '\"},\"nonsensitive_user_variables\":{},\"sensitive_user_variables\":{}}',
             (1790000000 + n * 600) * 1000::bigint, 'boot' FROM runs;
@@ -41,6 +45,8 @@ const RUNS: &str = "
             logs)
         SELECT id, organization, (1790000000 + n * 600) * 1000::bigint, n % 997, 1, '', 0, '[]',
             CAST(repeat('a line of the log, ', 60) AS BYTEA) FROM runs WHERE n % 500 <> 1;
+    INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+        SELECT organization, 'host', 'h' || n % 60, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 500 <> 1;
     INSERT INTO inv_open (invocation, organization, boot) SELECT id, organization, 'boot' FROM runs WHERE n % 500 = 1;
     INSERT INTO inv_text (rowid, scope, output, inputs)
         SELECT f.sequence, CASE WHEN f.organization = 'acme' THEN 'o61636d65' ELSE 'o676c6f626578' END,
@@ -104,11 +110,11 @@ impl World {
     }
 
     async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
-        let keys = sort_keys(filter);
-        let mut statement = beginning(&acme(), filter, &keys).unwrap();
+        let mut statement = beginning(&acme(), filter).unwrap();
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        add_filters(&mut statement, &mut listing, (&acme(), filter)).await.unwrap();
-        add_order(&mut statement, &keys, last).unwrap();
+        let rest = ListStart::of(filter).rest(filter);
+        add_filters(&mut statement, &mut listing, (&acme(), &rest)).await.unwrap();
+        add_order(&mut statement, &Order::of(filter), last).unwrap();
         statement.bind(" LIMIT ?", 51_i64);
         statement.query()
     }
@@ -152,6 +158,7 @@ async fn lists_are_read_from_the_expected_index() {
     let Some(world) = World::new().await else { return };
     let any = InvocationFilter::default;
     let tool = ToolSelection { tool: ToolId::parse("000000000000000000000007").unwrap(), versions: None };
+    let host = |name: &str| Effect { kind: EffectKind::Host, name: name.into() };
     let by = |sort, direction| InvocationFilter { sort: vec![(sort, direction)], ..any() };
     let (by_age, by_duration) = ("inv_started_by_age", "inv_finished_by_duration");
     for (filter, index, is_sorted) in [
@@ -161,6 +168,14 @@ async fn lists_are_read_from_the_expected_index() {
         (by(InvocationSort::DurationMs, Descending), by_duration, false),
         (by(InvocationSort::DurationMs, Ascending), by_duration, false),
         (InvocationFilter { tools: vec![tool], ..any() }, "inv_started_by_tool", false),
+        (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
+        (InvocationFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),
+        (InvocationFilter { effects: vec![host("h7")], ..any() }, "inv_effects_pkey", false),
+        (
+            InvocationFilter { effects: vec![host("absent")], succeeded: Some(false), ..any() },
+            "inv_effects_pkey",
+            false,
+        ),
         (InvocationFilter { conversation_ids: vec!["c7".into()], ..any() }, "inv_started_by_conversation", true),
         (InvocationFilter { states: RunStates::Running, ..any() }, "inv_started_pkey", true),
     ] {

@@ -3,13 +3,15 @@
 use super::{Sqlite, migrated};
 use crate::account::OrganizationId;
 use crate::clock::Clock;
+use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
 use crate::history::{InvocationFilter, InvocationSort, RunStates, SearchQuery, SearchText, ToolSelection};
 use crate::ids::ToolId;
+use crate::invocation_source::Origin;
 use crate::page::Direction::{self, Ascending, Descending};
 use crate::store::database::{Query, Row, Statement, get};
 use crate::store::sql::history_list::{add_order, beginning};
-use crate::store::sql::history_order::{LAST, sort_keys};
+use crate::store::sql::history_order::{LAST, Order};
 use crate::store::sql::text_search::text_search;
 use crate::store::sql::{record_pages, search, taped_runs};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
@@ -49,18 +51,22 @@ async fn last() -> Row {
 
 /// The statement of a list without its filters, which name no other table.
 fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
-    let keys = sort_keys(filter);
-    let mut statement = beginning(&acme(), filter, &keys).unwrap();
+    let mut statement = beginning(&acme(), filter).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::filters::HAS_ENDED);
     }
-    add_order(&mut statement, &keys, last).unwrap();
+    add_order(&mut statement, &Order::of(filter), last).unwrap();
     statement.bind(" LIMIT ?", 51_i64);
     statement.query()
 }
 
 #[tokio::test]
 async fn lists_are_read_from_the_expected_index() {
+    let host = Effect { kind: EffectKind::Host, name: "example.org".into() };
+    let (user, origin) = (vec!["ann".to_owned()], vec![Origin::Direct]);
+    let (by_user, by_origin) =
+        ("SEARCH s USING INDEX inv_started_by_user", "SEARCH s USING INDEX inv_started_by_origin");
+    let by_effect = "SEARCH o USING PRIMARY KEY (organization=? AND kind=? AND name=?";
     let (by_age, by_tool) = ("SEARCH s USING INDEX inv_started_by_age", "SEARCH s USING INDEX inv_started_by_tool");
     let by_conversation = "SEARCH s USING INDEX inv_started_by_conversation";
     let by_duration = "SEARCH f USING INDEX inv_finished_by_duration (organization=?";
@@ -81,6 +87,9 @@ async fn lists_are_read_from_the_expected_index() {
         (filter(0, 0, &[(CreatedAt, Descending), (Succeeded, Ascending)]), by_age, Some(few)),
         (filter(0, 0, &[(DurationMs, Ascending)]), by_duration, Some(few)),
         (filter(0, 0, &[(DurationMs, Descending), (Succeeded, Ascending)]), by_duration, Some(few)),
+        (InvocationFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
+        (InvocationFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
+        (InvocationFilter { effects: vec![host], ..filter(0, 1, &[]) }, by_effect, None),
         (any, by_age, None),
         (of_running(1, &[]), running, Some(all)),
         (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),

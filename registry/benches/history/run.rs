@@ -1,0 +1,159 @@
+//! One run, made from the seed and its number.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use fastrand::Rng;
+use registry::{
+    Cost, Denied, FinishedRun, Granted, HttpUse, InvocationId, InvocationMetadata, InvocationMode, InvocationSource,
+    Ledger, Outcome, RecordedInput, RunEnd, RunStart, Timestamp, Used, Version,
+};
+use serde_json::json;
+
+use crate::corpus::{
+    EXCEPTIONS, HOSTS, REFUSALS, SECRETS, USERS, WORDS, cjk, host, secret, sentence, skewed, user, word,
+};
+use crate::world::{SPAN_MS, START, World};
+
+/// Runs of one conversation.
+const CONVERSATION: u64 = 8;
+
+/// Returns the start of a run, and its end.
+pub fn run(world: &World, number: u64, runs: u64) -> (RunStart, FinishedRun) {
+    let mut rng = Rng::with_seed(world.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number));
+    let at = START + i64::try_from(u128::from(number) * u128::from(SPAN_MS) / u128::from(runs)).expect("a time");
+    let start = start(world, &mut rng, (number, at));
+    let end = end(&mut rng, number, at);
+    let finished =
+        FinishedRun { id: start.id.clone(), organization: start.organization.clone(), end, tape: None, answers: None };
+    (start, finished)
+}
+
+fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
+    let organization = world.drawn(rng);
+    let tool = &organization.tools[skewed(rng, organization.tools.len())];
+    let source = source(rng, number);
+    let is_test = matches!(source, InvocationSource::BranchTest { .. });
+    let mode = match source {
+        InvocationSource::SimulationConversation { .. } => InvocationMode::ConversationSimulation,
+        _ => InvocationMode::Regular,
+    };
+    RunStart {
+        tool: (!is_test).then(|| tool.clone()),
+        tool_version: (!is_test).then(|| Version::new(1, rng.u64(0..3), 0)),
+        caller_address: Some(IpAddr::V4(Ipv4Addr::new(10, 0, rng.u8(..), rng.u8(..)))),
+        mode,
+        input: input(rng, number),
+        started_at: Timestamp::from_milliseconds(at),
+        ..RunStart::minimal(id(rng, at), organization.id.clone(), source)
+    }
+}
+
+fn id(rng: &mut Rng, at: i64) -> InvocationId {
+    let age = ((at / 1000) << 16) | (at % 1000 * 65_536 / 1000);
+    InvocationId::parse(&format!("{age:012x}{:012x}", rng.u64(..) >> 16)).expect("an id")
+}
+
+fn source(rng: &mut Rng, number: u64) -> InvocationSource {
+    let user_id = user(skewed(rng, USERS));
+    let conversation = number / CONVERSATION;
+    let invocation_metadata = InvocationMetadata::EngageUser {
+        current_state_machine_and_version: ("support".to_owned(), 3),
+        tool_call_round_index: 0,
+    };
+    match rng.u32(0..1000) {
+        0..600 => InvocationSource::RegularConversation {
+            user_id,
+            conversation_id: Some(format!("conversation-{conversation}")),
+            interaction_id: Some(format!("interaction-{number}")),
+            invocation_metadata,
+        },
+        600..650 => InvocationSource::SimulationConversation {
+            simulation_unit_test_set_run_id: Some(format!("simulation-{conversation}")),
+            unit_test_id: Some(format!("test-{}", rng.u32(0..100))),
+            run_index: Some(0),
+            invocation_metadata,
+        },
+        650..655 => {
+            let (commit_branch, commit) = ("feature/lookup".to_owned(), format!("{:040x}", rng.u128(..)));
+            InvocationSource::BranchTest { user_id, commit_branch, commit }
+        }
+        _ => InvocationSource::Direct { user_id },
+    }
+}
+
+fn input(rng: &mut Rng, number: u64) -> RecordedInput {
+    let text = if rng.u32(0..20) == 0 { cjk(rng) } else { sentence(rng, 2..8) };
+    let parameters =
+        [("order", json!(format!("order{number}"))), ("question", json!(text)), ("count", json!(rng.u32(0..100)))];
+    let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    RecordedInput::redacting(
+        parameters,
+        BTreeMap::from([("locale".to_owned(), "en".to_owned())]),
+        &["TOKEN".to_owned()],
+    )
+}
+
+fn end(rng: &mut Rng, number: u64, at: i64) -> RunEnd {
+    let duration_ms = (rng.f64() * 10.0).exp() as u64;
+    RunEnd {
+        at: Timestamp::from_milliseconds(at).after(Duration::from_millis(duration_ms)),
+        duration_ms,
+        outcome: outcome(rng, number),
+        persisted: rng.u32(0..10) > 0,
+        status_events: (0..rng.u32(0..3)).map(|step| json!({ "step": step, "text": sentence(rng, 2..5) })).collect(),
+        logs: if rng.bool() { format!("INFO {}\n", sentence(rng, 4..12)) } else { String::new() },
+        ledger: Some(ledger(rng)),
+    }
+}
+
+/// Each output names the number of its run, so that one run has this word.
+fn outcome(rng: &mut Rng, number: u64) -> Outcome {
+    if rng.u32(0..100) < 8 {
+        let kind = EXCEPTIONS[skewed(rng, EXCEPTIONS.len())];
+        return Outcome::Failed {
+            exception_type: kind.to_owned(),
+            exception_message: format!("order{number}: {}", sentence(rng, 3..8)),
+            exception_stack_trace: vec![
+                "File \"lookup/main.py\", line 12, in run_tool".to_owned(),
+                format!("File \"lookup/{}.py\", line {}, in call", word(rng.usize(..WORDS / 100)), rng.u32(1..400)),
+            ],
+        };
+    }
+    let text = match rng.u32(0..20) {
+        0 => cjk(rng),
+        _ => sentence(rng, 6..20),
+    };
+    Outcome::Succeeded { output: format!("{{\"order\":\"order{number}\",\"answer\":\"{text}\"}}") }
+}
+
+fn ledger(rng: &mut Rng) -> Ledger {
+    let http: Vec<_> = (0..rng.usize(0..3)).map(|_| request(rng)).collect();
+    let refused = http.iter().filter(|request| request.is_refused).count() as u64;
+    let secrets = if rng.u32(0..3) == 0 { vec![secret(skewed(rng, SECRETS))] } else { Vec::new() };
+    let mut ledger = Ledger {
+        granted: Granted { secrets, wall_ms: 30_000, cpu_ms: 10_000, memory_bytes: 128 << 20, ..Granted::default() },
+        used: Used { clock_reads: 3, random_bytes: 16, output_bytes: 200, http, ..Used::default() },
+        refused: Denied { http_requests: refused, status_events: 0 },
+        cost: Cost { cpu_ms: 4, guest_us: rng.u64(900..9_000), memory_peak_bytes: 9 << 20, ..Cost::default() },
+    };
+    ledger.hand_over();
+    ledger
+}
+
+fn request(rng: &mut Rng) -> HttpUse {
+    let is_refused = rng.u32(0..100) == 0;
+    HttpUse {
+        method: "GET".to_owned(),
+        host: host(skewed(rng, HOSTS)),
+        status: (!is_refused).then_some(200),
+        error: is_refused.then(|| REFUSALS[skewed(rng, REFUSALS.len())].to_owned()),
+        is_refused,
+        answered_by: (!is_refused).then(|| "network".to_owned()),
+        sent_bytes: if is_refused { 0 } else { 420 },
+        received_bytes: rng.u64(200..9_000),
+        duration_ms: rng.u64(5..400),
+        secrets: if rng.u32(0..4) == 0 { vec![secret(skewed(rng, SECRETS))] } else { Vec::new() },
+    }
+}

@@ -1,0 +1,62 @@
+//! Filters by what the ledgers of runs say: hosts, secrets and refusals. The table of effects has the runs of each effect in
+//! the order of the history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::row::to_json;
+use crate::effect::{Effect, EffectKind};
+use crate::error::Result;
+use crate::history::InvocationFilter;
+use crate::store::database::Statement;
+
+const HAS_EFFECT: &str = " AND EXISTS (SELECT 1 FROM inv_effects o WHERE o.organization = $1 AND o.kind = ?";
+
+const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation)";
+
+/// Names of effects by kind. One name of each kind suffices.
+type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
+
+/// Adds the conditions that a run `s` has at least one of the effects of each kind.
+pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+    for (kind, names) in wanted(&filter.effects) {
+        statement.bind(HAS_EFFECT, kind.as_str());
+        add_names(statement, &names)?;
+        statement.push(OF_RUN);
+    }
+    Ok(())
+}
+
+/// Adds the table `e` of the runs with an effect, for a list that begins with it: those of the kind with the fewest names.
+pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+    let (wanted, first) = (wanted(&filter.effects), first_kind(&filter.effects));
+    let Some((kind, names)) = wanted.iter().find(|(kind, _)| Some(**kind) == first) else { return Ok(()) };
+    // A run may have several of the names.
+    let distinct = if names.len() == 1 { "" } else { "DISTINCT " };
+    statement
+        .push(&format!("(SELECT {distinct}o.started_at, o.invocation FROM inv_effects o WHERE o.organization = $1"));
+    statement.bind(" AND o.kind = ?", kind.as_str());
+    add_names(statement, names)?;
+    statement.push(") e");
+    Ok(())
+}
+
+/// Returns the kind with the fewest names.
+pub(super) fn first_kind(effects: &[Effect]) -> Option<EffectKind> {
+    wanted(effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
+}
+
+fn add_names(statement: &mut Statement, names: &BTreeSet<&str>) -> Result<()> {
+    match names.first() {
+        Some(name) if names.len() == 1 => statement.bind(" AND o.name = ?", *name),
+        _ => statement.bind(" AND o.name IN {members ?}", to_json(names)?),
+    }
+    Ok(())
+}
+
+fn wanted(effects: &[Effect]) -> Wanted<'_> {
+    let mut wanted = Wanted::new();
+    for Effect { kind, name } in effects {
+        wanted.entry(*kind).or_default().insert(name);
+    }
+    wanted
+}
