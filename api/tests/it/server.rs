@@ -20,14 +20,14 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Running {
     pub address: SocketAddr,
-    stop: oneshot::Sender<()>,
+    stop: oneshot::Sender<Duration>,
     served: JoinHandle<()>,
 }
 
 pub async fn start(app: &TestApp) -> Running {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = server.local_address();
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel::<Duration>();
     let app = app.app.clone();
     let served = tokio::spawn(async move {
         let shutdown = async { stopped.await.unwrap_or_default() };
@@ -94,7 +94,7 @@ async fn the_server_answers_and_shuts_down() {
     let mut idle = running.connect().await;
     ask(&mut idle, LIVE).await.unwrap();
     let address = running.address;
-    running.stop.send(()).unwrap();
+    running.stop.send(Duration::ZERO).unwrap();
     timeout(PATIENCE, running.served).await.unwrap().unwrap();
     drop((fresh, idle));
     assert!(TcpStream::connect(address).await.is_err());

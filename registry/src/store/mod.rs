@@ -74,8 +74,10 @@ async fn open(options: StoreOptions<'_>) -> Result<Inner> {
         DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
         DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),
     };
-    let mut connection = database.create(&clock).await?;
-    require_master_key(&mut connection, keys).await?;
+    let mut preparing = database.create(&clock).await?;
+    require_master_key(&mut preparing, keys).await?;
+    let connection = database.writer().await?;
+    preparing.close().await;
     let readers = database.readers(config.reader_connections).await?;
     let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);
