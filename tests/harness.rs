@@ -33,6 +33,8 @@ mod package_index;
 mod process;
 mod proxy;
 mod raw;
+#[path = "../registry/tests/store/relay.rs"]
+mod relay;
 mod repository;
 mod run;
 mod seed;

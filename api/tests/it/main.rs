@@ -6,6 +6,7 @@ mod api_keys;
 mod bodies;
 mod builds;
 mod conditions;
+mod drain;
 #[path = "../../../tests/harness/document.rs"]
 mod document;
 mod fixtures;

@@ -23,7 +23,7 @@ pub struct LimitSettings {
     /// Seconds that a connection may idle between two requests; set more than your proxy has [default: 75]
     #[arg(long, env = "LATHE_KEEP_ALIVE_SECONDS", value_name = "SECONDS")]
     pub keep_alive_seconds: Option<u64>,
-    /// Seconds after SIGTERM in which the server is not ready and still serves everything, so that a proxy turns to other servers; set more than your proxy keeps idle connections to it [default: 5 with --database, otherwise 0]
+    /// Seconds after SIGTERM in which the server is not ready and still serves everything [default: 5 with --database, otherwise 0]
     #[arg(long, env = "LATHE_DRAIN_DELAY_SECONDS", value_name = "SECONDS")]
     pub drain_delay_seconds: Option<u16>,
     /// Runs per organisation at the same time [default: three quarters of --parallel-runs]

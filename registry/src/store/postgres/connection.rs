@@ -13,7 +13,7 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, PgPool, Postgres};
 use tokio::time::timeout;
 
-use super::errors::failure;
+use super::errors::{connection_failure, failure};
 use super::fragments::fragment;
 use super::row::Found;
 use super::settings::CONNECT_TIME_MAX;
@@ -24,7 +24,8 @@ use crate::store::deadline::Deadline;
 /// Opens a connection.
 pub(super) async fn connected(options: &PgConnectOptions) -> Result<PgConnection, Error> {
     let late = |_| Error::DatabaseUnavailable { detail: format!("no connection within {CONNECT_TIME_MAX:?}") };
-    Ok(timeout(CONNECT_TIME_MAX, options.connect()).await.map_err(late)?.map_err(failure)?)
+    let connected = timeout(CONNECT_TIME_MAX, options.connect()).await.map_err(late)?;
+    Ok(connected.map_err(connection_failure)?)
 }
 
 /// A connection of its own or of a pool.
