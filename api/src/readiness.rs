@@ -48,8 +48,13 @@ impl Readiness {
         self.0.is_ending.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the server is about to end.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.0.is_ending.load(Ordering::Relaxed)
+    }
+
     pub(crate) async fn check(&self, store: &Store, clock: &Clock) -> Result<(), Error> {
-        if self.0.is_ending.load(Ordering::Relaxed) {
+        if self.is_ending() {
             return Err(Error::ShuttingDown);
         }
         let unready = self.0.unready.lock().first_key_value().map(|(part, reason)| (*part, *reason));

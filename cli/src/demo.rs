@@ -14,8 +14,8 @@ use clap::Args;
 use nix::sys::signal::Signal;
 use scaffold::{TEMPLATES, Template};
 
-use crate::commands::tool::template_parser;
 use crate::client::Credentials;
+use crate::commands::tool::template_parser;
 use crate::failure::{Failure, Outcome};
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;

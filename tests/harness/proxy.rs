@@ -33,8 +33,7 @@ impl Proxy {
         let mut command = Command::new(program);
         command.args(["-e", "stderr", "-g", "daemon off;", "-p"]).arg(folder.path()).arg("-c").arg(file);
         command.stdin(Stdio::null());
-        let proxy =
-            Self { process: Process::start(command), url: format!("http://127.0.0.1:{port}"), _folder: folder };
+        let proxy = Self { process: Process::start(command), url: format!("http://127.0.0.1:{port}"), _folder: folder };
         let answers = || Request::to(&proxy.url, "GET", "/health/live").try_send_by_proxy();
         eventually("the start of nginx", || answers().filter(|answer| answer.status == 200));
         Some(proxy)

@@ -91,10 +91,12 @@ fn a_database_whose_host_vanishes_loses_and_doubles_nothing() {
     let Some((nodes, relay)) = Nodes::start_behind_relay(2) else { return };
     let (counting, outage) = (Counting::on(nodes), Outage::default());
     let acknowledged: Vec<String> = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..2).map(|client| {
-            let (outage, counting) = (&outage, &counting);
-            scope.spawn(move || outage.calls(counting, client))
-        }).collect();
+        let clients: Vec<_> = (0..2)
+            .map(|client| {
+                let (outage, counting) = (&outage, &counting);
+                scope.spawn(move || outage.calls(counting, client))
+            })
+            .collect();
         eventually("calls", || (outage.acknowledged.load(Ordering::Relaxed) > 10).then_some(()));
         relay.vanish();
         eventually("refusals", || (outage.refused.load(Ordering::Relaxed) >= 4).then_some(()));

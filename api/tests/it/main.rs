@@ -6,9 +6,9 @@ mod api_keys;
 mod bodies;
 mod builds;
 mod conditions;
-mod drain;
 #[path = "../../../tests/harness/document.rs"]
 mod document;
+mod drain;
 mod fixtures;
 mod git;
 mod harness;

@@ -16,11 +16,7 @@ pub async fn start_server(environment: &mut Environment, report: &mut Report) ->
     report.step("create an organisation", organization::create(environment, &url)).await
 }
 
-pub async fn sign_in(
-    environment: &mut Environment,
-    report: &mut Report,
-    login: &Credentials,
-) -> anyhow::Result<()> {
+pub async fn sign_in(environment: &mut Environment, report: &mut Report, login: &Credentials) -> anyhow::Result<()> {
     report.step("sign in", organization::sign_in(environment, login)).await
 }
 

@@ -44,12 +44,9 @@ fn registries_of(settings: &Settings) -> RegistryUrls {
     }
 }
 
-/// Serves until the first signal, and after SIGTERM for `drain_delay`, then finishes the running requests. A second signal ends the process immediately.
-async fn serve_until_signal(
-    assembled: Assembled,
-    mut signals: Signals,
-    drain_delay: Duration,
-) -> anyhow::Result<()> {
+/// Serves until the first signal, and after SIGTERM for `drain_delay`, then finishes the running requests. A second signal
+/// ends the process immediately.
+async fn serve_until_signal(assembled: Assembled, mut signals: Signals, drain_delay: Duration) -> anyhow::Result<()> {
     let (stop, stopped) = oneshot::channel::<Duration>();
     let watch = tokio::spawn(async move {
         let signal = signals.next().await;
@@ -58,7 +55,7 @@ async fn serve_until_signal(
         tracing::info!(
             %signal,
             delay_seconds = delay.as_secs(),
-            "stopping: not ready from now on, no new connections after the delay, and then 30 seconds for running requests; \
+            "stopping: not ready from now on, no new connections after the delay, then 30 seconds for running requests; \
              a second signal stops at once"
         );
         // Fails only if the server has ended.

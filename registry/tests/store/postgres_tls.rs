@@ -48,7 +48,6 @@ impl Certificates {
     fn path(&self, name: &str) -> String {
         self.0.path().join(name).display().to_string()
     }
-
 }
 
 /// Returns why no store opens.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::future::Future;
-use std::io;
 use std::ops::DerefMut;
 use std::pin::Pin;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, PgPool, Postgres};
 use tokio::time::timeout;
 
-use super::errors::{connection_failure, failure};
+use super::errors::{connection_failure, failure, not_connected};
 use super::fragments::fragment;
 use super::row::Found;
 use super::settings::CONNECT_TIME_MAX;
@@ -41,9 +40,9 @@ impl<C> Open<C> {
     }
 }
 
-/// A connection of its own, for statements without a limit.
-pub(super) fn unlimited(connection: PgConnection) -> Connection {
-    Connection::new(Open::new(Box::new(connection), Duration::MAX))
+/// A connection of its own, with a time in which statements are answered.
+pub(super) fn alone(connection: PgConnection, answer_time_max: Duration) -> Connection {
+    Connection::new(Open::new(Box::new(connection), answer_time_max))
 }
 
 /// The connections that read.
@@ -94,14 +93,17 @@ impl End for PoolConnection<Postgres> {
 
 impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
     /// Runs a statement. The connection ends when the answer does not come in time.
-    async fn answered<T>(&mut self, statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>) -> Result<T, Failure> {
+    async fn answered<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, Failure> {
         let time_max = self.answer_time_max;
-        let connection = self.connection.as_deref_mut().ok_or_else(|| failure(io::Error::from(io::ErrorKind::NotConnected).into()))?;
-        let answer = timeout(time_max, statement(connection)).await;
-        answer.unwrap_or_else(|_| {
+        let connection = self.connection.as_deref_mut().ok_or_else(not_connected)?;
+        let Ok(answer) = timeout(time_max, statement(connection)).await else {
             self.cut();
-            Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {time_max:?}")).into())
-        }).map_err(failure)
+            return Err(Error::DatabaseUnavailable { detail: format!("no answer within {time_max:?}") }.into());
+        };
+        answer.map_err(failure)
     }
 
     /// Runs statements without values in one call.

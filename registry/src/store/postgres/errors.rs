@@ -19,6 +19,11 @@ pub(super) fn failure(error: sqlx::Error) -> Failure {
     Failure { kind, error: translated(error) }
 }
 
+/// The failure of a statement whose connection was lost before.
+pub(super) fn not_connected() -> Failure {
+    Error::DatabaseUnavailable { detail: "the connection was lost".to_owned() }.into()
+}
+
 /// The failure of a new connection. rustls reports a certificate that it refuses as invalid data.
 pub(super) fn connection_failure(error: sqlx::Error) -> Failure {
     let is_of_tls = match &error {

@@ -28,7 +28,8 @@ pub(super) async fn watch(options: PgConnectOptions, changed: Box<dyn Fn() + Sen
 }
 
 async fn listen(options: &PgConnectOptions, changed: &(dyn Fn() + Send + Sync)) -> Result<(), sqlx::Error> {
-    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT_TIME_MAX).connect_with(options.clone()).await?;
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT_TIME_MAX);
+    let pool = pool.connect_with(options.clone()).await?;
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.listen(CHANNEL).await?;
     changed();

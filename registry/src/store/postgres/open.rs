@@ -7,7 +7,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::connection::{Reading, connected, unlimited};
+use super::connection::{Reading, alone, connected};
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
@@ -33,7 +33,7 @@ impl Postgres {
 
     /// Opens a connection for migrations and copies, whose statements may take any time.
     pub async fn connect(&self) -> Result<Connection> {
-        Ok(unlimited(connected(&self.options).await?))
+        Ok(alone(connected(&self.options).await?, Duration::MAX))
     }
 }
 
@@ -52,7 +52,8 @@ impl Database for Postgres {
 
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()> {
         Box::pin(async {
-            let mut connection = self.connect().await?;
+            let Settings { options, answer_time_max } = writing(self.options.clone());
+            let mut connection = alone(connected(&options).await?, answer_time_max);
             let created = create_months(&mut connection, clock.now()).await;
             connection.close().await;
             created

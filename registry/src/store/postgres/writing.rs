@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use super::connection::{Open, connected};
-use super::errors::failure;
+use super::errors::not_connected;
 use super::settings::{BEGIN_TIME_MAX, Settings};
 use crate::error::Error;
 use crate::store::database::{Connection, Failure, Query, Row, Running, Session};
@@ -56,7 +56,7 @@ impl Writing {
     }
 
     fn open(&mut self) -> Result<&mut Open<Box<PgConnection>>, Failure> {
-        self.open.as_mut().ok_or_else(|| failure(std::io::Error::from(std::io::ErrorKind::NotConnected).into()))
+        self.open.as_mut().ok_or_else(not_connected)
     }
 }
 
