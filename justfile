@@ -32,9 +32,11 @@ lint-deploy:
 demo *arguments:
     cargo run --release -- demo {{ arguments }}
 
-# Postgres, an S3-compatible server, three nodes and a proxy: restarts under load, deaths and outages
-cluster *arguments:
-    cargo test --workspace --test it nodes:: -- --nocapture {{ arguments }}
+# The demo on a cluster: Postgres, an S3 server, three nodes and nginx, which end with it (needs Debian's postgresql and nginx-light)
+cluster:
+    python3 -m venv target/storage
+    target/storage/bin/python -m pip install --quiet --requirement tests/storage/requirements.txt
+    CI=true LATHE_S3_PYTHON="$PWD/target/storage/bin/python" cargo test --workspace --test it nodes::demo:: -- --nocapture
 
 # A server on ./lathe-data
 serve *arguments:

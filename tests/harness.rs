@@ -31,7 +31,10 @@ mod nodes;
 mod npm_registry;
 mod package_index;
 mod process;
+mod proxy;
 mod raw;
+#[path = "../registry/tests/store/relay.rs"]
+mod relay;
 mod repository;
 mod run;
 mod seed;
@@ -64,6 +67,7 @@ pub use nodes::Nodes;
 pub use npm_registry::{NpmRegistry, npm_archive, npm_entry, npm_lock};
 pub use package_index::{HeldPackage, PackageIndex, is_registry_check, lock_line, package_wheel, wheel};
 pub use process::Process;
+pub use proxy::Proxy;
 pub use repository::Repository;
 pub use run::Run;
 pub use server::{Options, Server, local_cache};

@@ -3,5 +3,6 @@
 
 mod changes;
 mod deaths;
+mod demo;
 mod outages;
 mod rolling;

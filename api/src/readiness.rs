@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -27,6 +28,8 @@ struct Shared {
     unready: Mutex<BTreeMap<&'static str, &'static str>>,
     /// Time and result of the last check of the database. Concurrent requests wait for one check.
     checked: tokio::sync::Mutex<Option<(Timestamp, bool)>>,
+    /// Whether the server is about to end.
+    is_ending: AtomicBool,
 }
 
 impl Readiness {
@@ -40,7 +43,20 @@ impl Readiness {
         self.0.unready.lock().remove(part);
     }
 
+    /// Marks the server as not ready for the rest of its time.
+    pub(crate) fn end(&self) {
+        self.0.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server is about to end.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.0.is_ending.load(Ordering::Relaxed)
+    }
+
     pub(crate) async fn check(&self, store: &Store, clock: &Clock) -> Result<(), Error> {
+        if self.is_ending() {
+            return Err(Error::ShuttingDown);
+        }
         let unready = self.0.unready.lock().first_key_value().map(|(part, reason)| (*part, *reason));
         if let Some((part, reason)) = unready {
             return Err(Error::NotReady { part, reason });

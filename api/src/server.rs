@@ -4,12 +4,14 @@
 //! that one slow client could hold everything. Here a connection has a permit and timeouts ([`limiter`]), a socket that
 //! reports to the limiter and refuses ambiguous heads ([`socket`], [`heads`]), and bodies with timeouts ([`body`]).
 //! [`limits`] has the numbers. hyper-util's `GracefulShutdown` does not return the socket, which is needed here after
-//! the last response: a refusal is written to it, and a body that is refused while it arrives is read for a moment.
+//! the last response: a refusal is written to it, and a body that is refused while it arrives is read for a moment. It also
+//! closes connections on which a request may be on its way.
 
 mod accept;
 mod body;
 mod connection;
 mod early_refusal;
+mod handshakes;
 mod heads;
 mod limiter;
 mod limits;

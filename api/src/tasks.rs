@@ -33,12 +33,12 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Starts a task that goes on when its request ends early; refused once the shutdown has begun.
+    /// Starts a task that goes on when its request ends early; refused at the end of the server's time for its last requests.
     pub(crate) fn spawn<F>(&self, work: F) -> Result<JoinHandle<F::Output>, Error>
     where
         F: Future<Output: Send> + Send + 'static,
     {
-        if self.is_stopping() {
+        if self.tracker.is_closed() {
             return Err(Error::ShuttingDown);
         }
         Ok(self.tracker.spawn(work.in_current_span()))
@@ -56,10 +56,6 @@ impl Tasks {
     /// Refuses new tasks from now on. Running tasks continue.
     pub(crate) fn stop_admitting(&self) {
         self.tracker.close();
-    }
-
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.tracker.is_closed()
     }
 
     /// Completes when tasks are no longer admitted and all have ended.

@@ -62,7 +62,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => on_many_threads(server::serve(*arguments, screen)),
         Command::Worker(arguments) => on_many_threads(server::worker(*arguments, screen)),
-        Command::Demo(arguments) => on_many_threads(demo::run(arguments, screen)),
+        Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
         other => one_thread()?.block_on(run_client(other, arguments.profile, screen)),
     }
 }

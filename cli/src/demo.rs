@@ -1,8 +1,8 @@
 //! `lathe demo`: a guided demo from source code to run history.
 //!
-//! The demo runs a real server on a free loopback port, the real `git`, and the HTTP client of the commands. It neither
-//! reads nor writes the user's files: login, git configuration and data are in a temporary directory, which is
-//! removed at the end, after an error, and on Ctrl-C.
+//! The demo runs a real server on a free loopback port, the real `git`, and the HTTP client of the commands. With `--login`
+//! it uses the server of the user's login instead. It writes none of the user's files: login, git configuration and data are
+//! in a temporary directory, which is removed at the end, after an error, and on Ctrl-C.
 
 mod environment;
 mod git;
@@ -11,10 +11,13 @@ mod report;
 mod steps;
 
 use clap::Args;
+use nix::sys::signal::Signal;
 use scaffold::{TEMPLATES, Template};
 
+use crate::client::Credentials;
 use crate::commands::tool::template_parser;
 use crate::failure::{Failure, Outcome};
+use crate::home::{Home, ProfileName};
 use crate::output::Screen;
 use crate::server::{self, Signals};
 use environment::Environment;
@@ -25,18 +28,22 @@ pub struct DemoArguments {
     /// Keep the server running until Ctrl-C and print its URL and credentials
     #[arg(long)]
     keep: bool,
+    /// Use the server and the organisation of your login instead of a temporary server; the tool and its records stay there
+    #[arg(long, conflicts_with = "keep")]
+    login: bool,
     /// Language of the demo's tool; `lathe doctor` shows what each needs on this machine
     #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
     language: &'static Template,
 }
 
-pub async fn run(arguments: DemoArguments, screen: Screen) -> anyhow::Result<Outcome> {
+pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen: Screen) -> anyhow::Result<Outcome> {
     let mut signals = Signals::catch()?;
     let _telemetry = server::log_for_demo()?;
+    let login = arguments.login.then(|| Home::of_user(profile)?.credentials()).transpose()?;
     let mut environment = Environment::prepare(arguments.language)?;
     let mut report = Report::new(screen);
     let ended = tokio::select! {
-        ended = show(&mut environment, &mut report, arguments.keep) => ended,
+        ended = show(&mut environment, &mut report, Place::of(login, arguments.keep)) => ended,
         signal = signals.next() => Err(interrupted(signal, &report, &arguments)),
     };
     environment.shut_down().await;
@@ -46,9 +53,34 @@ pub async fn run(arguments: DemoArguments, screen: Screen) -> anyhow::Result<Out
     }
 }
 
-async fn show(environment: &mut Environment, report: &mut Report, is_kept: bool) -> anyhow::Result<Outcome> {
-    steps::run_all(environment, report).await?;
-    next_steps::show(environment, report, is_kept)?;
+/// The server of the demo.
+enum Place {
+    /// That of a login.
+    Existing(Credentials),
+    /// A temporary one, which ends with the demo.
+    Temporary,
+    /// A temporary one, which ends with Ctrl-C.
+    Kept,
+}
+
+impl Place {
+    fn of(login: Option<Credentials>, is_kept: bool) -> Self {
+        match login {
+            Some(login) => Self::Existing(login),
+            None if is_kept => Self::Kept,
+            None => Self::Temporary,
+        }
+    }
+}
+
+async fn show(environment: &mut Environment, report: &mut Report, place: Place) -> anyhow::Result<Outcome> {
+    let is_kept = matches!(place, Place::Kept);
+    match &place {
+        Place::Existing(login) => steps::sign_in(environment, report, login).await?,
+        Place::Temporary | Place::Kept => steps::start_server(environment, report).await?,
+    }
+    steps::from_source_to_history(environment, report).await?;
+    next_steps::show(environment, report, &place)?;
     if is_kept {
         environment.server_ended().await?;
     }
@@ -60,10 +92,15 @@ async fn show(environment: &mut Environment, report: &mut Report, is_kept: bool)
 #[error("the kept server was stopped")]
 struct Stopped;
 
-fn interrupted(signal: &str, report: &Report, arguments: &DemoArguments) -> anyhow::Error {
+fn interrupted(signal: Signal, report: &Report, arguments: &DemoArguments) -> anyhow::Error {
     if arguments.keep && report.is_finished() {
         return Stopped.into();
     }
     let message = format!("interrupted by {signal} during {}", report.current());
-    Failure::refused(message, "nothing is left behind; run `lathe demo` to start again")
+    let remedy = if arguments.login {
+        "the organisation has what the steps before have made there"
+    } else {
+        "nothing is left behind; run `lathe demo` to start again"
+    };
+    Failure::refused(message, remedy)
 }

@@ -140,8 +140,11 @@ impl Home {
 
     /// Returns a client with the login of this profile.
     pub fn client(&self) -> anyhow::Result<Client> {
-        let credentials = self.load_credentials()?.ok_or_else(|| self.not_logged_in())?;
-        Client::new(credentials, Some(self.token_cache()))
+        Client::new(self.credentials()?, Some(self.token_cache()))
+    }
+
+    pub fn credentials(&self) -> anyhow::Result<Credentials> {
+        Ok(self.load_credentials()?.ok_or_else(|| self.not_logged_in())?)
     }
 }
 

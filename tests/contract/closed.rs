@@ -3,6 +3,8 @@
 #[path = "../../api/tests/it/parts.rs"]
 mod parts;
 
+use std::time::Duration;
+
 use api::{App, Server};
 use registry::{NewOrganization, OrganizationId, SignIn, SignedIn, Store, UserId};
 use tempfile::TempDir;
@@ -15,7 +17,7 @@ use crate::harness::Request;
 pub fn on_a_closed_store() {
     let runtime = Runtime::new().expect("a runtime");
     let directory = TempDir::new().expect("a directory");
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel::<Duration>();
     let (url, token, served) = runtime.block_on(async {
         let parts = parts::parts(directory.path(), api::Config::default(), registry::Clock::system()).await;
         let store = parts.store.clone();
@@ -27,7 +29,7 @@ pub fn on_a_closed_store() {
         (url, token, tokio::spawn(served))
     });
     all_are(503, |method, path| Request::to(&url, method, &format!("/v1/acme{path}")).bearer(&token));
-    stop.send(()).expect("the server runs");
+    stop.send(Duration::ZERO).expect("the server runs");
     runtime.block_on(served).expect("it ends").expect("in order");
 }
 

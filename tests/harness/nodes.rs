@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::relay::Relay;
 use super::{Options, Request, Server, SharedPlace, Team};
 
 pub struct Nodes {
@@ -15,6 +16,17 @@ impl Nodes {
     #[track_caller]
     pub fn start(count: usize) -> Option<Self> {
         Self::start_with(count, &Options::default())
+    }
+
+    /// Starts servers whose database is behind a relay.
+    #[track_caller]
+    pub fn start_behind_relay(count: usize) -> Option<(Self, Relay)> {
+        let place = SharedPlace::new()?;
+        let url = place.cluster.url("postgres");
+        let relay = Relay::before(&url);
+        let options = Options { database: Some(relay.url(&url)), ..Options::default() };
+        let servers = (0..count).map(|_| place.start_as(&options)).collect();
+        Some((Self { servers, place }, relay))
     }
 
     #[track_caller]

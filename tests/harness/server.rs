@@ -290,6 +290,10 @@ fn command(data: &Path, options: &Options) -> Command {
     if !options.arguments.iter().any(|argument| argument == "--runners") {
         command.args(["--runners", "2"]);
     }
+    // The default would let each server on Postgres end after seconds.
+    if !options.arguments.iter().any(|argument| argument == "--drain-delay-seconds") {
+        command.args(["--drain-delay-seconds", "0"]);
+    }
     command.args(&options.arguments);
     super::lathe::clean_environment(&mut command);
     command.envs(options.environment.iter().map(|(name, value)| (name, value)));

@@ -44,10 +44,11 @@ impl SharedPlace {
         self.start_as(&Options { arguments, ..Options::default() })
     }
 
-    /// Starts a server with further options.
+    /// Starts a server with further options, which may name another way to the database.
     pub fn start_as(&self, more: &Options) -> Arc<Server> {
         let Options { database, arguments, environment, .. } = self.options(self.bucket.variables());
         let arguments = [arguments, more.arguments.clone()].concat();
+        let database = more.database.clone().or(database);
         Server::private(&Options { database, arguments, environment, ..more.clone() })
     }
 

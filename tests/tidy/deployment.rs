@@ -119,15 +119,29 @@ fn the_image_offers_the_ports_that_the_server_has_by_default() {
     assert_eq!(ports, [api, metrics]);
 }
 
+/// The number behind a text.
+fn number(text: &str, before: &str) -> u64 {
+    let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("no {before}"));
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|error| panic!("{before}: {error}"))
+}
+
+fn drain_delay_seconds() -> u64 {
+    number(&read("cli/src/server/settings.rs"), "DRAIN_DELAY_BESIDE_OTHERS: Duration = Duration::from_secs(")
+}
+
+/// Otherwise a node could close a connection at the moment when nginx sends a request over it.
+#[test]
+fn the_proxy_closes_idle_connections_before_a_node_that_ends_does() {
+    let proxy = read("deploy/nginx.conf");
+    let upstream = proxy.split("upstream lathe {").nth(1).expect("the nodes").split('}').next().expect("an end");
+    assert!(number(upstream, "keepalive_timeout ") < drain_delay_seconds());
+}
+
 #[test]
 fn a_stopped_server_gets_the_time_that_it_gives_running_work() {
     let limits = read("api/src/server/limits.rs");
-    let number = |text: &str, before: &str| {
-        let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("no {before}"));
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u64>().unwrap_or_else(|error| panic!("{before}: {error}"))
-    };
-    let drain_seconds = number(&limits, "DRAIN_TIME_MAX: Duration = Duration::from_secs(");
+    let drain_seconds = number(&limits, "DRAIN_TIME_MAX: Duration = Duration::from_secs(") + drain_delay_seconds();
     for (path, before) in STOP_TIMES {
         let seconds = number(&read(path), before);
         assert!(seconds >= drain_seconds + STOP_SECONDS_MARGIN, "{path}: {seconds} s, and work has {drain_seconds} s");

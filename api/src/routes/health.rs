@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::error::Error;
 use crate::openapi::{OperationDoc, Tag};
 use crate::readiness::Readiness;
-use crate::tasks::Tasks;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
@@ -38,14 +37,10 @@ pub(crate) async fn live() -> Json<Response> {
 }
 
 pub(crate) async fn ready(
-    State(tasks): State<Tasks>,
     State(readiness): State<Readiness>,
     State(store): State<Store>,
     State(clock): State<Clock>,
 ) -> Result<Json<Response>, Error> {
-    if tasks.is_stopping() {
-        return Err(Error::ShuttingDown);
-    }
     readiness.check(&store, &clock).await?;
     Ok(Json(Response { status: "ready" }))
 }

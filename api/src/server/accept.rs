@@ -1,15 +1,16 @@
-//! The accept loop of one listener.
+//! The accept loop of one listener, and its orderly end.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
-use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::connection::{Client, ListenerContext, serve};
 use super::early_refusal;
+use super::handshakes::refuse_handshakes;
 use super::limiter::Limiter;
 use super::peer::Peer;
 use crate::error::Error;
@@ -18,47 +19,77 @@ use crate::metrics::connection_cut;
 /// A pause after a failed accept (no descriptors left), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Accepts connections until `shutdown`. Each open connection then ends after its current request.
+/// Time for the last packet of a handshake that has begun before new ones are refused: several round trips between
+/// machines of a region.
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_millis(50);
+
+/// Accepts connections until `shutdown`, and then for the delay that it returns: meanwhile every connection ends with its
+/// next response. Returns the connections that are left.
 pub(super) async fn accept_until(
     listener: TcpListener,
     context: ListenerContext,
-    shutdown: impl Future<Output = ()>,
+    shutdown: impl Future<Output = Duration>,
 ) -> TaskTracker {
-    let (connections, context) = (TaskTracker::new(), Arc::new(context));
-    let stopping = CancellationToken::new();
-    tokio::select! {
-        () = accept_all(listener, &context, OpenConnections { connections: &connections, stopping: &stopping }) => {}
-        () = shutdown => {}
-    }
-    stopping.cancel();
-    connections.close();
-    connections
-}
-
-/// Open connections and their shutdown token.
-struct OpenConnections<'a> {
-    connections: &'a TaskTracker,
-    stopping: &'a CancellationToken,
-}
-
-async fn accept_all(listener: TcpListener, context: &Arc<ListenerContext>, open: OpenConnections<'_>) {
     let limiter = Limiter::start(context.limits.clone());
-    loop {
-        match listener.accept().await {
-            Ok((mut tcp, address)) => {
-                let peer = Peer(address.ip());
-                if let Some(permit) = limiter.admit(peer) {
-                    let client = Client { tcp, peer, permit };
-                    open.connections.spawn(serve(Arc::clone(context), client, open.stopping.child_token()));
-                } else {
-                    connection_cut("full");
-                    early_refusal::send(&mut tcp, &context.ids.next(), Error::TooManyConnections).await;
+    let acceptor = Acceptor { context: Arc::new(context), limiter, connections: TaskTracker::new() };
+    let ending = async {
+        let delay = shutdown.await;
+        acceptor.limiter.drain(delay);
+        sleep(delay).await;
+    };
+    tokio::select! {
+        () = acceptor.accept_all(&listener) => {}
+        () = ending => {}
+    }
+    acceptor.accept_last(listener).await;
+    acceptor.connections.close();
+    acceptor.connections
+}
+
+struct Acceptor {
+    context: Arc<ListenerContext>,
+    limiter: Arc<Limiter>,
+    connections: TaskTracker,
+}
+
+impl Acceptor {
+    async fn accept_all(&self, listener: &TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((tcp, address)) => self.admit(tcp, address).await,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(ACCEPT_PAUSE).await;
                 }
             }
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                sleep(ACCEPT_PAUSE).await;
+        }
+    }
+
+    /// Closes the listener. The kernel resets the connections that it has accepted and the program has not, so these are
+    /// accepted first.
+    async fn accept_last(&self, listener: TcpListener) {
+        if let Err(error) = refuse_handshakes(&listener) {
+            tracing::debug!(%error, "connections that are opened at this moment may be reset");
+        }
+        // Accepting goes on until the time is over.
+        timeout(HANDSHAKE_TIME_MAX, self.accept_all(&listener)).await.unwrap_or_default();
+        // The runtime may not have heard of the last ones yet.
+        let Ok(listener) = listener.into_std() else { return };
+        while let Ok((tcp, address)) = listener.accept() {
+            let registered = tcp.set_nonblocking(true).and_then(|()| TcpStream::from_std(tcp));
+            if let Ok(tcp) = registered {
+                self.admit(tcp, address).await;
             }
+        }
+    }
+
+    async fn admit(&self, mut tcp: TcpStream, address: SocketAddr) {
+        let peer = Peer(address.ip());
+        if let Some(permit) = self.limiter.admit(peer) {
+            self.connections.spawn(serve(Arc::clone(&self.context), Client { tcp, peer, permit }));
+        } else {
+            connection_cut("full");
+            early_refusal::send(&mut tcp, &self.context.ids.next(), Error::TooManyConnections).await;
         }
     }
 }

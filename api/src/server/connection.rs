@@ -1,7 +1,6 @@
 //! One connection, from its first byte to its last.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,6 @@ use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::early_refusal;
 use super::limiter::{ConnectionPermit, EndReason};
@@ -53,7 +51,7 @@ pub(super) struct Client {
 type Connection = http1::Connection<TokioIo<Socket>, ConnectionService>;
 
 /// Serves a connection until the client, a limit or the end of the server ends it.
-pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stopping: CancellationToken) {
+pub(super) async fn serve(context: Arc<ListenerContext>, client: Client) {
     let _counted = metrics::Connection::begin();
     let Client { tcp, peer, mut permit } = client;
     if let Err(error) = set_socket_options(&tcp) {
@@ -68,11 +66,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client, stoppin
         git_body: context.limits.git_body,
     };
     let mut connection = connection(Socket::new(tcp, activity.clone()), service);
-    let reason = tokio::select! {
-        biased;
-        () = serve_requests(&mut connection, stopping) => None,
-        reason = permit.ended() => Some(reason),
-    };
+    let reason = serve_requests(&mut connection, &mut permit).await;
     let socket = connection.into_parts().io.into_inner();
     match reason {
         Some(EndReason::Evicted { is_stalled }) => {
@@ -108,22 +102,23 @@ fn connection(socket: Socket, service: ConnectionService) -> Connection {
         .serve_connection(TokioIo::new(socket), service)
 }
 
-async fn serve_requests(connection: &mut Connection, stopping: CancellationToken) {
-    let outcome = tokio::select! {
-        biased;
-        outcome = &mut *connection => outcome,
-        () = stopping.cancelled() => {
-            end_when_idle(connection);
-            connection.await
+/// Serves requests until the connection ends by itself (`None`) or by a limit.
+async fn serve_requests(connection: &mut Connection, permit: &mut ConnectionPermit) -> Option<EndReason> {
+    loop {
+        let reason = tokio::select! {
+            biased;
+            outcome = &mut *connection => {
+                if let Err(error) = outcome {
+                    tracing::debug!(%error, "connection ended early");
+                }
+                return None;
+            }
+            reason = permit.ended() => reason,
+        };
+        if reason != EndReason::Idle || !permit.resume() {
+            return Some(reason);
         }
-    };
-    if let Err(error) = outcome {
-        tracing::debug!(%error, "connection ended early");
     }
-}
-
-fn end_when_idle(connection: &mut Connection) {
-    Pin::new(connection).graceful_shutdown();
 }
 
 /// How to close a connection.

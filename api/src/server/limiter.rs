@@ -18,6 +18,7 @@
 //! without a response, `tower`'s concurrency limit and a semaphore let new connections wait instead of evicting old ones,
 //! and `tokio-io-timeout` and tower-http's `TimeoutBody` accept a client that takes or sends one byte now and then.
 
+mod drain;
 mod eviction;
 mod state;
 mod write_timeout;
@@ -34,6 +35,7 @@ use tokio::time::{Instant, interval};
 
 use super::limits::ConnectionLimits;
 use super::peer::Peer;
+use drain::Drain;
 use eviction::{Rank, Tally};
 pub(super) use state::{EndReason, Event, Phase, State};
 
@@ -50,6 +52,8 @@ pub(super) struct Limiter {
 struct Table {
     last_number: u64,
     connections: BTreeMap<u64, Connection>,
+    /// The orderly end of the server, once it has begun.
+    drain: Option<Drain>,
 }
 
 struct Connection {
@@ -96,14 +100,22 @@ impl Limiter {
         Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
     }
 
+    /// Begins the end of the server: each connection ends with its next response, or when it was unused for this time.
+    pub(super) fn drain(&self, unused_max: Duration) {
+        let since = Instant::now();
+        self.table.lock().drain = Some(Drain { since, unused_max });
+        self.sweep(since);
+    }
+
     /// Ends all connections whose time is over.
     fn sweep(&self, now: Instant) {
         let mut table = self.table.lock();
-        let tallies = table.tallies();
+        let (tallies, drain) = (table.tallies(), table.drain);
         for connection in table.connections.values_mut() {
             let tally = tallies.get(&connection.client);
             let stalled = tally.map_or(0, |tally| tally.sharing(self.limits.connections_per_address_max));
-            if let Some(reason) = connection.state.overdue(now, &self.limits, stalled) {
+            let drained = drain.and_then(|drain| drain.overdue(&connection.state, now));
+            if let Some(reason) = connection.state.overdue(now, &self.limits, stalled).or(drained) {
                 connection.end(reason);
             }
         }
@@ -164,6 +176,18 @@ impl ConnectionPermit {
     pub(super) async fn ended(&mut self) -> EndReason {
         (&mut self.ended).await.unwrap_or(EndReason::Idle)
     }
+
+    /// Lets a connection go on that was ended as idle at the moment when a request arrived. `false` when there is none.
+    pub(super) fn resume(&mut self) -> bool {
+        let mut table = self.activity.limiter.table.lock();
+        let Some(connection) = table.connections.get_mut(&self.activity.number) else { return false };
+        if connection.state.unused_since().is_some() {
+            return false;
+        }
+        let (end, ended) = oneshot::channel();
+        (connection.end, self.ended) = (Some(end), ended);
+        true
+    }
 }
 
 impl Drop for ConnectionPermit {
@@ -186,6 +210,14 @@ impl Activity {
         let table = table.lock();
         let tally = table.connections.get(&self.number).map(|connection| table.tally(connection.client));
         tally.unwrap_or_default().sharing(limits.connections_per_address_max)
+    }
+
+    /// Whether the response to the current request is the last one of the connection: the client has yet to send bytes of
+    /// its body, or the server is about to end.
+    pub(super) fn is_last_response(&self) -> bool {
+        let table = self.limiter.table.lock();
+        let owes_body = || table.connections.get(&self.number).is_some_and(|connection| connection.state.owes_body);
+        table.drain.is_some() || owes_body()
     }
 
     /// The state of the connection; `None` after an eviction.

@@ -10,7 +10,7 @@
 //! | `response_bytes_per_second_min` | below this rate the client uses up that time, above it the client regains it | 8 KiB/s |
 //! | `body` | the body of every request except git's | see [`BodyLimits`] |
 //! | `git_body` | the body of a push or fetch | see [`BodyLimits`] |
-//! | `drain_time_max` | for requests and tasks that run when the shutdown begins | 30 s |
+//! | `drain_time_max` | for requests and tasks that run when the server stops listening | 30 s |
 
 use std::time::Duration;
 

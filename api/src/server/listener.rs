@@ -1,6 +1,7 @@
 //! A bound listener, and serving the API on it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
@@ -38,19 +39,24 @@ impl Server {
         self.local_address
     }
 
-    /// Serves until `shutdown` completes, then admits nothing more and waits for the requests and tasks that run, for at
-    /// most [`super::limits::ConnectionLimits::drain_time_max`].
-    pub async fn serve(self, app: App, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
+    /// Serves until `shutdown` completes with a delay. For this time the server is not ready, goes on with everything, and
+    /// ends each connection with its next response, so that clients and proxies turn to other servers. Then it stops
+    /// listening, and waits for the connections and tasks that are left, for at most
+    /// [`super::limits::ConnectionLimits::drain_time_max`].
+    pub async fn serve(self, app: App, shutdown: impl Future<Output = Duration>) -> Result<(), ServerError> {
         let limits = app.config().connections.clone();
         let drain_time_max = limits.drain_time_max;
         let context = ListenerContext { router: router(app.clone())?, limits, ids: app.request_ids().clone() };
         let shutdown = async {
-            shutdown.await;
-            app.tasks().stop_admitting();
+            let delay = shutdown.await;
+            app.readiness().end();
+            delay
         };
         let connections = accept_until(self.listener, context, shutdown).await;
         let deadline = Instant::now() + drain_time_max;
         let drained = timeout_at(deadline, connections.wait()).await.is_ok();
+        // The connections that are left have no time for another task.
+        app.tasks().stop_admitting();
         let finished = timeout_at(deadline, app.tasks().ended()).await.is_ok();
         if !(drained && finished) {
             tracing::warn!(drained, finished, "shutdown went on before all connections and tasks had ended");

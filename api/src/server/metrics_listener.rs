@@ -1,5 +1,7 @@
 //! `GET /metrics` on a listener of its own, so that clients of the API cannot read the metrics.
 
+use std::time::Duration;
+
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::map_response;
@@ -43,6 +45,10 @@ impl Server {
         };
         let context = ListenerContext { router, limits, ids: RequestIds::new(clock) };
         // A scrape that is under way at the end is not waited for.
+        let shutdown = async {
+            shutdown.await;
+            Duration::ZERO
+        };
         drop(accept_until(self.listener, context, shutdown).await);
     }
 }

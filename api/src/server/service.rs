@@ -49,7 +49,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
         let response = self.router.clone().oneshot(self.prepared(request));
         Box::pin(async move {
             let mut response = response.await?;
-            if is_chunked || activity.state().is_some_and(|state| state.owes_body) {
+            if is_chunked || activity.is_last_response() {
                 end_connection(&mut response);
             }
             Ok(with_end(response, ResponseEnd(activity)))
@@ -57,7 +57,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
     }
 }
 
-/// Ends the connection with this response. When no handler has read the body to its end, hyper closes the connection, and
+/// Ends the connection with this response, as each of a server that is about to end. When no handler has read the body to its end, hyper closes the connection, and
 /// a client that was not told would send its next request into it. After a body in chunks only hyper knows where the next
 /// head begins, so that [`super::heads`] cannot check it.
 fn end_connection(response: &mut Response) {

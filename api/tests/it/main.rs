@@ -8,6 +8,7 @@ mod builds;
 mod conditions;
 #[path = "../../../tests/harness/document.rs"]
 mod document;
+mod drain;
 mod fixtures;
 mod git;
 mod harness;

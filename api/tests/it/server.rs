@@ -20,20 +20,20 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Running {
     pub address: SocketAddr,
-    stop: oneshot::Sender<()>,
+    stop: Option<oneshot::Sender<Duration>>,
     served: JoinHandle<()>,
 }
 
 pub async fn start(app: &TestApp) -> Running {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = server.local_address();
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel::<Duration>();
     let app = app.app.clone();
     let served = tokio::spawn(async move {
         let shutdown = async { stopped.await.unwrap_or_default() };
         server.serve(app, shutdown).await.unwrap();
     });
-    Running { address, stop, served }
+    Running { address, stop: Some(stop), served }
 }
 
 /// Starts a server with changed limits.
@@ -48,6 +48,15 @@ pub async fn limited(change: impl FnOnce(&mut ConnectionLimits)) -> (TestApp, Ru
 impl Running {
     pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Begins the end of the server, with a delay.
+    pub fn stop(&mut self, delay: Duration) {
+        self.stop.take().expect("it runs").send(delay).expect("it runs");
+    }
+
+    pub async fn ended(self) {
+        timeout(PATIENCE, self.served).await.expect("the end of the server").unwrap();
     }
 
     /// Connects, sends, and reads to the end of the connection.
@@ -87,15 +96,15 @@ const LIVE_ONCE: &str = "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: clo
 #[tokio::test]
 async fn the_server_answers_and_shuts_down() {
     let app = TestApp::start().await;
-    let running = start(&app).await;
+    let mut running = start(&app).await;
     let answer = running.exchange(LIVE_ONCE).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     let fresh = running.connect().await;
     let mut idle = running.connect().await;
     ask(&mut idle, LIVE).await.unwrap();
     let address = running.address;
-    running.stop.send(()).unwrap();
-    timeout(PATIENCE, running.served).await.unwrap().unwrap();
+    running.stop(Duration::ZERO);
+    running.ended().await;
     drop((fresh, idle));
     assert!(TcpStream::connect(address).await.is_err());
 }

@@ -26,6 +26,7 @@ pub const TOOL: &str = "greet_guests";
 pub struct Environment {
     template: &'static Template,
     directory: TempDir,
+    /// `None` with the server of a login.
     server: Option<Server>,
     client: Option<Client>,
 }
@@ -93,6 +94,7 @@ impl Environment {
         let task = tokio::spawn(assembled.serve(async {
             // A dropped sender stops the server too.
             let _ = stopped.await;
+            Duration::ZERO
         }));
         self.server = Some(Server { stop, task });
     }

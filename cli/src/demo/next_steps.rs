@@ -2,22 +2,27 @@
 
 use serde_json::{Value, json};
 
+use super::Place;
 use super::environment::{Environment, ORGANIZATION, TOOL, USER};
 use super::report::Report;
 use crate::programs;
 
-pub fn show(environment: &Environment, report: &Report, is_kept: bool) -> anyhow::Result<()> {
+pub fn show(environment: &Environment, report: &Report, place: &Place) -> anyhow::Result<()> {
     let screen = report.screen();
     if screen.is_json() {
-        return screen.document(&document(environment, report, is_kept)?).map(drop);
+        return screen.document(&document(environment, report, place)?).map(drop);
     }
     let lathe = programs::own_command();
-    screen.line(if is_kept { kept_text(environment, &lathe)? } else { ended_text(&lathe) })
+    screen.line(match place {
+        Place::Existing(_) => commands_text(&lathe),
+        Place::Temporary => ended_text(&lathe),
+        Place::Kept => kept_text(environment, &lathe)?,
+    })
 }
 
-fn document(environment: &Environment, report: &Report, is_kept: bool) -> anyhow::Result<Value> {
+fn document(environment: &Environment, report: &Report, place: &Place) -> anyhow::Result<Value> {
     let credentials = environment.client()?.credentials();
-    let kept = is_kept.then(|| {
+    let kept = matches!(place, Place::Kept).then(|| {
         json!({
             "url": credentials.url,
             "organization": credentials.organization,
@@ -36,16 +41,23 @@ fn kept_text(environment: &Environment, lathe: &str) -> anyhow::Result<String> {
         "\nThe server runs until Ctrl-C. Then everything is removed.\n  \
          url           {}\n  organization  {ORGANIZATION}\n  user          {USER}\n  api_key_id    {}\n  api_key       {}\n\n\
          To go on in another terminal:\n  \
-         export LATHE_CONFIG_DIR={}\n  \
-         {lathe} tool versions {TOOL}\n  \
-         {lathe} tool invoke {TOOL} --input '{{\"name\": \"Lin\", \"language\": \"de\"}}'\n  \
-         {lathe} history list --failed\n  \
-         {lathe} history search Bonjour",
+         export LATHE_CONFIG_DIR={}{}",
         credentials.url,
         credentials.api_key_id,
         credentials.api_key.reveal(),
         environment.home_directory().display(),
+        commands_text(lathe),
     ))
+}
+
+/// Commands that use the demo's tool.
+fn commands_text(lathe: &str) -> String {
+    format!(
+        "\n  {lathe} tool versions {TOOL}\n  \
+         {lathe} tool invoke {TOOL} --input '{{\"name\": \"Lin\", \"language\": \"de\"}}'\n  \
+         {lathe} history list --failed\n  \
+         {lathe} history search Bonjour"
+    )
 }
 
 fn ended_text(lathe: &str) -> String {

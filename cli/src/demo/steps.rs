@@ -9,10 +9,18 @@ mod versions;
 
 use super::environment::Environment;
 use super::report::Report;
+use crate::client::Credentials;
 
-pub async fn run_all(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
+pub async fn start_server(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
     let url = report.step("start a server", organization::start_server(environment)).await?;
-    report.step("create an organisation", organization::create(environment, &url)).await?;
+    report.step("create an organisation", organization::create(environment, &url)).await
+}
+
+pub async fn sign_in(environment: &mut Environment, report: &mut Report, login: &Credentials) -> anyhow::Result<()> {
+    report.step("sign in", organization::sign_in(environment, login)).await
+}
+
+pub async fn from_source_to_history(environment: &mut Environment, report: &mut Report) -> anyhow::Result<()> {
     report.step("clone its repository", source::clone(environment)).await?;
     report.step("make a tool", source::make_tool(environment)).await?;
     report.step("push it", source::push_first(environment)).await?;

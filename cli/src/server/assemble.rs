@@ -55,8 +55,8 @@ impl Assembled {
         format!("http://{}", self.server.local_address())
     }
 
-    /// Serves until `shutdown`, then finishes the running requests and their records.
-    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+    /// Serves until `shutdown` and for the delay that it returns, then finishes the running requests and their records.
+    pub async fn serve(self, shutdown: impl Future<Output = Duration>) -> anyhow::Result<()> {
         let _stalls = StallWatch::start(Handle::current()).context("starting the runtime watchdog")?;
         let checking = tokio::spawn(check_sandbox(self.builder.clone(), self.has_workers));
         let auditing = tokio::spawn(audit(self.builder.clone()));

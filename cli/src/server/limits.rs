@@ -23,6 +23,9 @@ pub struct LimitSettings {
     /// Seconds that a connection may idle between two requests; set more than your proxy has [default: 75]
     #[arg(long, env = "LATHE_KEEP_ALIVE_SECONDS", value_name = "SECONDS")]
     pub keep_alive_seconds: Option<u64>,
+    /// Seconds after SIGTERM in which the server is not ready and still serves everything [default: 5 with --database, otherwise 0]
+    #[arg(long, env = "LATHE_DRAIN_DELAY_SECONDS", value_name = "SECONDS")]
+    pub drain_delay_seconds: Option<u16>,
     /// Runs per organisation at the same time [default: three quarters of --parallel-runs]
     #[arg(long, env = "LATHE_ORGANIZATION_PARALLEL_RUNS", value_name = "COUNT")]
     pub organization_parallel_runs: Option<NonZeroUsize>,
@@ -56,6 +59,7 @@ impl LimitSettings {
             connections: self.connections.or(other.connections),
             connections_per_address: self.connections_per_address.or(other.connections_per_address),
             keep_alive_seconds: self.keep_alive_seconds.or(other.keep_alive_seconds),
+            drain_delay_seconds: self.drain_delay_seconds.or(other.drain_delay_seconds),
             organization_parallel_runs: self.organization_parallel_runs.or(other.organization_parallel_runs),
             organization_queued_runs: self.organization_queued_runs.or(other.organization_queued_runs),
             parallel_builds: self.parallel_builds.or(other.parallel_builds),

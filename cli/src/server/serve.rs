@@ -1,6 +1,9 @@
 //! `lathe serve`: runs a server until a signal.
 
+use std::time::Duration;
+
 use builder::RegistryUrls;
+use nix::sys::signal::Signal;
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -25,7 +28,7 @@ pub async fn serve(arguments: ServeArguments, screen: Screen) -> anyhow::Result<
     tracing::info!(%url, data = %settings.location.directory.display(), version = env!("CARGO_PKG_VERSION"), "started");
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
     let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
-    let served = serve_until_signal(assembled, signals).await;
+    let served = serve_until_signal(assembled, signals, settings.drain_delay()).await;
     checking.abort();
     served?;
     tracing::info!("stopped");
@@ -41,25 +44,30 @@ fn registries_of(settings: &Settings) -> RegistryUrls {
     }
 }
 
-/// Serves until the first signal, then finishes the running requests. A second signal ends the process immediately.
-async fn serve_until_signal(assembled: Assembled, mut signals: Signals) -> anyhow::Result<()> {
-    let (stop, stopped) = oneshot::channel::<()>();
+/// Serves until the first signal, and after SIGTERM for `drain_delay`, then finishes the running requests. A second signal
+/// ends the process immediately.
+async fn serve_until_signal(assembled: Assembled, mut signals: Signals, drain_delay: Duration) -> anyhow::Result<()> {
+    let (stop, stopped) = oneshot::channel::<Duration>();
     let watch = tokio::spawn(async move {
-        let name = signals.next().await;
+        let signal = signals.next().await;
+        // Ctrl-C: nobody sends requests to another server meanwhile.
+        let delay = if signal == Signal::SIGTERM { drain_delay } else { Duration::ZERO };
         tracing::info!(
-            signal = name,
-            "stopping: new requests are refused, running ones have 30 seconds; a second signal stops at once"
+            %signal,
+            delay_seconds = delay.as_secs(),
+            "stopping: not ready from now on, no new connections after the delay, then 30 seconds for running requests; \
+             a second signal stops at once"
         );
         // Fails only if the server has ended.
-        let _ = stop.send(());
-        let name = signals.next().await;
-        tracing::warn!(signal = name, "stopped at once; the next start closes the records of interrupted runs");
+        let _ = stop.send(delay);
+        let signal = signals.next().await;
+        tracing::warn!(%signal, "stopped at once; the next start closes the records of interrupted runs");
         std::process::exit(FORCED_EXIT_CODE);
     });
     let served = assembled
         .serve(async {
             // A dropped sender stops the server too.
-            let _ = stopped.await;
+            stopped.await.unwrap_or_default()
         })
         .await;
     watch.abort();

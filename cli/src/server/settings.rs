@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
 use api::RateLimits;
@@ -22,6 +23,10 @@ use crate::programs;
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const DATA_DEFAULT: &str = "./lathe-data";
 pub(super) const LOG_DEFAULT: &str = "info";
+/// Time between SIGTERM and the end of listening, of a server that may have others beside it: proxies and Kubernetes take a few
+/// seconds to send requests elsewhere. A server with a data directory of its own has none, since its requests have no
+/// other place to go.
+const DRAIN_DELAY_BESIDE_OTHERS: Duration = Duration::from_secs(5);
 /// More than the cores of any machine. An idle runner takes some megabytes.
 const RUNNERS_MAX: i64 = 1_024;
 
@@ -233,6 +238,15 @@ impl Settings {
             otlp_endpoint: arguments.otlp_endpoint.or(file.otlp_endpoint),
             rate_limits: rate_limits.map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,
         })
+    }
+
+    /// Time between SIGTERM and the end of listening.
+    pub fn drain_delay(&self) -> Duration {
+        let default = match self.location.database {
+            DatabaseLocation::DataDirectory => Duration::ZERO,
+            DatabaseLocation::Url(_) => DRAIN_DELAY_BESIDE_OTHERS,
+        };
+        self.limits.drain_delay_seconds.map_or(default, |seconds| Duration::from_secs(seconds.into()))
     }
 
     /// Settings of the demo's server: a free loopback port, a data directory of its own, and from the user's environment

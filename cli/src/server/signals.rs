@@ -1,11 +1,12 @@
 //! SIGTERM and SIGINT.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use nix::sys::signal::Signal;
+use tokio::signal::unix::{self, SignalKind, signal};
 
 /// Handlers of SIGTERM and SIGINT, to be installed before anything starts that needs an orderly end.
 pub struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
+    terminate: unix::Signal,
+    interrupt: unix::Signal,
 }
 
 impl Signals {
@@ -13,11 +14,11 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Waits for the next signal and returns its name.
-    pub async fn next(&mut self) -> &'static str {
+    /// Waits for the next signal.
+    pub async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => Signal::SIGTERM,
+            _ = self.interrupt.recv() => Signal::SIGINT,
         }
     }
 }

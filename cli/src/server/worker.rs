@@ -134,7 +134,7 @@ async fn prepare(worker: &Worker) {
 /// Stops the worker after its running builds at the first signal, and immediately at the second.
 async fn watch_signals(mut signals: Signals, stop: watch::Sender<bool>) {
     let signal = signals.next().await;
-    tracing::info!(signal, "stopping after the running builds; a second signal stops at once");
+    tracing::info!(%signal, "stopping after the running builds; a second signal stops at once");
     stop.send_replace(true);
     signals.next().await;
     std::process::exit(FORCED_EXIT_CODE);

@@ -87,11 +87,13 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         DatabaseLocation::DataDirectory => Arc::new(Sqlite::new(data.database(), config.database_bytes_max)),
         DatabaseLocation::Url(url) => Arc::new(Postgres::new(url.expose(), config.list_time_max)?),
     };
-    let mut connection = database.create(&clock).await?;
+    let mut preparing = database.create(&clock).await?;
     match expected {
-        Expected::Complete => require_master_key(&mut connection, keys).await?,
-        Expected::Copy => require_master_key_of_copy(&mut connection, keys).await?,
+        Expected::Complete => require_master_key(&mut preparing, keys).await?,
+        Expected::Copy => require_master_key_of_copy(&mut preparing, keys).await?,
     }
+    let connection = database.writer().await?;
+    preparing.close().await;
     let readers = database.readers(config.reader_connections).await?;
     let counters = database.counters(config.counter_connections);
     let lists = ListPool::new(database.readers(config.list_connections).await?, &config);

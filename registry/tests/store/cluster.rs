@@ -22,6 +22,11 @@ pub struct Cluster {
 impl Cluster {
     /// Creates and starts a server. `None` when Postgres is not installed; that is a failure with `CI=true`.
     pub fn start() -> Option<Self> {
+        Self::start_with(|_| {})
+    }
+
+    /// Starts a server after a change of its new data directory.
+    pub fn start_with(prepare: impl FnOnce(&Path)) -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(std::env::var_os("CI").is_none(), "Postgres is not installed: `apt-get install postgresql`");
             eprintln!("skipped: Postgres is not installed");
@@ -35,6 +40,7 @@ impl Cluster {
             .stdout(Stdio::null())
             .status();
         assert!(created.expect("initdb").success(), "initdb failed");
+        prepare(&folder.path().join("data"));
         let port = free_port();
         let child = serve(&programs, folder.path(), port);
         let cluster = Self { child, folder, programs, port };
@@ -115,9 +121,10 @@ fn confined(program: &Path) -> Command {
     command
 }
 
-fn own(folder: &Path) {
+/// Gives a file or folder to the user of the server.
+pub fn own(path: &Path) {
     if let Some((user, group)) = other_user() {
-        chown(folder, Some(user), Some(group)).expect("an owner");
+        chown(path, Some(user), Some(group)).expect("an owner");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::work::{Events, FinalResponse, RunningOperation, WorkContext};
 /// its data directory is gone.
 pub async fn take_over_publications(app: App) {
     let store = app.store();
-    while !app.tasks().is_stopping() {
+    while !app.readiness().is_ending() {
         match store.take_over_publication().await {
             Ok(Some(publication)) => carry_out(&app, publication).await,
             Ok(None) if !store.is_shared() => return,

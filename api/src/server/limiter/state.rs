@@ -111,6 +111,11 @@ impl State {
         (self.phase != Phase::Responding).then_some(self.since)
     }
 
+    /// The moment since which no byte of a request has arrived, unless a request is being answered.
+    pub(super) fn unused_since(&self) -> Option<Instant> {
+        matches!(self.phase, Phase::New | Phase::Idle).then_some(self.since)
+    }
+
     /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
     /// `stalled` connections share the time of a crowded address.
     pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {

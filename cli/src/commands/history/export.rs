@@ -11,6 +11,7 @@ use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use self::destination::{Destination, NewFile};
@@ -85,6 +86,6 @@ fn refuse_terminal(format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn interrupted(signal: &str) -> anyhow::Error {
+fn interrupted(signal: Signal) -> anyhow::Error {
     Failure::coded("interrupted", format!("interrupted by {signal}; no file was written"), "run the command again")
 }

@@ -1,4 +1,4 @@
-//! Steps that start a server and create an organisation with a user and a key.
+//! Steps that start a server and create an organisation with a user and a key, or use those of a login.
 
 use api::wire::SecretText;
 use registry::{NewOrganization, OrganizationId, UserId};
@@ -31,4 +31,10 @@ pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<
     })?;
     environment.client()?.token().await?;
     Ok(StepResult::new((), result))
+}
+
+pub async fn sign_in(environment: &mut Environment, login: &Credentials) -> anyhow::Result<StepResult<()>> {
+    environment.log_in(login.clone())?;
+    environment.client()?.token().await?;
+    Ok(StepResult::new((), format!("{} of {} at {}", login.user_id, login.organization, login.url)))
 }

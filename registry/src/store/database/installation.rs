@@ -16,13 +16,13 @@ impl Drop for Watch {
 
 /// The database of an installation.
 pub(in crate::store) trait Database: Send + Sync {
-    /// Opens the connection that writes. Creates the schema, or applies missing migrations.
+    /// Creates the schema, or applies missing migrations. Returns the connection that did it.
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection>;
 
     /// Prepares the schema for the next months.
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()>;
 
-    /// Opens the connection that writes to an existing schema.
+    /// Returns the connection that writes to an existing schema. It may be opened by its first transaction.
     fn writer(&self) -> Running<'_, Connection>;
 
     /// Opens connections that read.

@@ -4,41 +4,68 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::ops::DerefMut;
 use std::pin::Pin;
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection};
 use sqlx::query::Query as SqlxQuery;
-use sqlx::{AssertSqlSafe, Connection as _, PgPool, Postgres};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, PgPool, Postgres};
+use tokio::time::timeout;
 
-use super::errors::failure;
+use super::errors::{connection_failure, failure, not_connected};
 use super::fragments::fragment;
 use super::row::Found;
+use super::settings::CONNECT_TIME_MAX;
+use crate::error::Error;
 use crate::store::database::{Connection, Connections, Failure, Query, Row, Running, Session, Value, expanded};
 use crate::store::deadline::Deadline;
 
-/// A connection of its own or of a pool.
-struct Open<C>(Option<C>);
+/// Opens a connection.
+pub(super) async fn connected(options: &PgConnectOptions) -> Result<PgConnection, Error> {
+    let late = |_| Error::DatabaseUnavailable { detail: format!("no connection within {CONNECT_TIME_MAX:?}") };
+    let connected = timeout(CONNECT_TIME_MAX, options.connect()).await.map_err(late)?;
+    Ok(connected.map_err(connection_failure)?)
+}
 
-/// The connection that writes.
-pub(super) fn alone(connection: PgConnection) -> Connection {
-    Connection::new(Open(Some(Box::new(connection))))
+/// A connection of its own or of a pool.
+pub(super) struct Open<C> {
+    /// `None` after its end.
+    connection: Option<C>,
+    answer_time_max: Duration,
+}
+
+impl<C> Open<C> {
+    pub const fn new(connection: C, answer_time_max: Duration) -> Self {
+        Self { connection: Some(connection), answer_time_max }
+    }
+}
+
+/// A connection of its own, with a time in which statements are answered.
+pub(super) fn alone(connection: PgConnection, answer_time_max: Duration) -> Connection {
+    Connection::new(Open::new(Box::new(connection), answer_time_max))
 }
 
 /// The connections that read.
-pub(super) struct Reading(pub PgPool);
+pub(super) struct Reading {
+    pub pool: PgPool,
+    pub answer_time_max: Duration,
+}
 
 impl Connections for Reading {
     fn acquire(&self) -> Running<'_, Connection, Failure> {
-        Box::pin(async { Ok(Connection::new(Open(Some(self.0.acquire().await.map_err(failure)?)))) })
+        Box::pin(async {
+            let connection = self.pool.acquire().await.map_err(failure)?;
+            Ok(Connection::new(Open::new(connection, self.answer_time_max)))
+        })
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.close())
+        Box::pin(self.pool.close())
     }
 }
 
 /// Ways to end the use of a connection.
-trait End {
+pub(super) trait End {
     /// Closes a connection of its own, or gives one back to its pool.
     fn end(self) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
@@ -64,9 +91,19 @@ impl End for PoolConnection<Postgres> {
     }
 }
 
-impl<C: DerefMut<Target = PgConnection>> Open<C> {
-    fn get(&mut self) -> Result<&mut PgConnection, Failure> {
-        self.0.as_deref_mut().ok_or_else(|| failure(sqlx::Error::PoolClosed))
+impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
+    /// Runs a statement. The connection ends when the answer does not come in time.
+    async fn answered<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, Failure> {
+        let time_max = self.answer_time_max;
+        let connection = self.connection.as_deref_mut().ok_or_else(not_connected)?;
+        let Ok(answer) = timeout(time_max, statement(connection)).await else {
+            self.cut();
+            return Err(Error::DatabaseUnavailable { detail: format!("no answer within {time_max:?}") }.into());
+        };
+        answer.map_err(failure)
     }
 
     /// Runs statements without values in one call.
@@ -75,20 +112,30 @@ impl<C: DerefMut<Target = PgConnection>> Open<C> {
             return Ok(());
         }
         let script = sqlx::raw_sql(AssertSqlSafe(std::mem::take(statements)));
-        script.execute(self.get()?).await.map_err(failure)?;
+        self.answered(async |connection| script.execute(connection).await).await?;
         Ok(())
+    }
+
+    /// The server notices that the connection is closed, and ends the statement.
+    fn cut(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.cut();
+        }
     }
 }
 
 impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open<C> {
     fn rows<'c>(&'c mut self, query: Query) -> Running<'c, Vec<Row>, Failure> {
-        Box::pin(async move { found(prepared(query).fetch_all(self.get()?).await) })
+        Box::pin(async move {
+            let rows = self.answered(async |connection| prepared(query).fetch_all(connection).await).await?;
+            Ok(rows.into_iter().map(|row| Row::new(Found(row))).collect())
+        })
     }
 
     fn execute<'c>(&'c mut self, query: Query) -> Running<'c, u64, Failure> {
         Box::pin(async move {
-            let done = prepared(query).execute(self.get()?).await;
-            done.map(|done| done.rows_affected()).map_err(failure)
+            let done = self.answered(async |connection| prepared(query).execute(connection).await).await?;
+            Ok(done.rows_affected())
         })
     }
 
@@ -116,16 +163,13 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
         Box::pin(async { Ok(()) })
     }
 
-    /// The server notices that the connection is closed, and ends the statement.
     fn abandon(&mut self) {
-        if let Some(connection) = self.0.take() {
-            connection.cut();
-        }
+        self.cut();
     }
 
     fn close(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let Some(connection) = self.0.take() else { return };
+            let Some(connection) = self.connection.take() else { return };
             if let Err(error) = connection.end().await {
                 tracing::warn!(%error, "closing a database connection failed");
             }
@@ -144,8 +188,4 @@ fn prepared(query: Query) -> SqlxQuery<'static, Postgres, PgArguments> {
         Value::Integer(number) => query.bind(number),
         Value::Bytes(bytes) => query.bind(bytes),
     })
-}
-
-fn found(rows: Result<Vec<PgRow>, sqlx::Error>) -> Result<Vec<Row>, Failure> {
-    Ok(rows.map_err(failure)?.into_iter().map(|row| Row::new(Found(row))).collect())
 }

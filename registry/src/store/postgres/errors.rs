@@ -1,5 +1,7 @@
 //! The errors of Postgres, as the store reports them.
 
+use std::io::ErrorKind;
+
 use sqlx::error::DatabaseError;
 
 use crate::error::Error;
@@ -15,6 +17,25 @@ pub(super) fn failure(error: sqlx::Error) -> Failure {
         _ => FailureKind::Other,
     };
     Failure { kind, error: translated(error) }
+}
+
+/// The failure of a statement whose connection was lost before.
+pub(super) fn not_connected() -> Failure {
+    Error::DatabaseUnavailable { detail: "the connection was lost".to_owned() }.into()
+}
+
+/// The failure of a new connection. rustls reports a certificate that it refuses as invalid data.
+pub(super) fn connection_failure(error: sqlx::Error) -> Failure {
+    let is_of_tls = match &error {
+        sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(error) => matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::NotFound),
+        _ => false,
+    };
+    if !is_of_tls {
+        return failure(error);
+    }
+    let detail = format!("{error}; `sslmode` and `sslrootcert` in the URL say which server is trusted");
+    Error::DatabaseUnavailable { detail }.into()
 }
 
 fn translated(error: sqlx::Error) -> Error {

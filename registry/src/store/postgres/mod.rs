@@ -10,6 +10,7 @@ mod requirements;
 mod row;
 mod search;
 mod settings;
+mod writing;
 
 pub(super) use months::create_month_of;
 pub(super) use open::Postgres;

@@ -1,20 +1,19 @@
 //! Opening a database by its URL.
 
-use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::connection::{Reading, alone};
-use super::errors::failure;
+use super::connection::{Reading, alone, connected};
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search::{UNINDEX, matching};
-use super::settings::{CONNECT_TIME_MAX, counting, parsed, reading, writing};
+use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parsed, reading, writing};
+use super::writing::writing_with;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch, Watch};
@@ -32,29 +31,29 @@ impl Postgres {
         Ok(Self { options: parsed(url)?, read_time_max })
     }
 
-    async fn connect(&self, options: PgConnectOptions) -> Result<Connection> {
-        let connection = within(options.connect()).await?;
-        Ok(alone(connection))
+    /// Opens a connection for migrations and copies, whose statements may take any time.
+    pub async fn connect(&self) -> Result<Connection> {
+        Ok(alone(connected(&self.options).await?, Duration::MAX))
     }
 }
 
 impl Database for Postgres {
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection> {
         Box::pin(async move {
-            let mut connection = self.connect(self.options.clone()).await?;
+            let mut connection = self.connect().await?;
             require_version(&mut connection).await?;
             require_encoding(&mut connection).await?;
             require_durability(&mut connection).await?;
             migrate(&mut connection, &migrations::POSTGRES, clock).await?;
             create_months(&mut connection, clock.now()).await?;
-            connection.close().await;
-            self.writer().await
+            Ok(connection)
         })
     }
 
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()> {
         Box::pin(async {
-            let mut connection = self.connect(self.options.clone()).await?;
+            let Settings { options, answer_time_max } = writing(self.options.clone());
+            let mut connection = alone(connected(&options).await?, answer_time_max);
             let created = create_months(&mut connection, clock.now()).await;
             connection.close().await;
             created
@@ -62,20 +61,15 @@ impl Database for Postgres {
     }
 
     fn writer(&self) -> Running<'_, Connection> {
-        Box::pin(self.connect(writing(self.options.clone())))
+        Box::pin(async { Ok(writing_with(writing(self.options.clone()))) })
     }
 
     fn readers(&self, connections: u32) -> Running<'_, Pool> {
-        Box::pin(async move {
-            let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(CONNECT_TIME_MAX);
-            let pool = pool.connect_lazy_with(reading(self.options.clone(), self.read_time_max));
-            Ok(Pool::new(Reading(pool)))
-        })
+        Box::pin(async move { Ok(pool(connections, reading(self.options.clone(), self.read_time_max))) })
     }
 
     fn counters(&self, connections: u32) -> Option<Pool> {
-        let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(CONNECT_TIME_MAX);
-        Some(Pool::new(Reading(pool.connect_lazy_with(counting(self.options.clone())))))
+        Some(pool(connections, counting(self.options.clone())))
     }
 
     fn is_shared(&self) -> bool {
@@ -104,7 +98,16 @@ impl Database for Postgres {
     }
 }
 
-async fn within<T>(connecting: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T> {
-    let late = |_| Error::DatabaseUnavailable { detail: format!("no connection within {CONNECT_TIME_MAX:?}") };
-    Ok(timeout(CONNECT_TIME_MAX, connecting).await.map_err(late)?.map_err(failure)?)
+/// Connections that are used in turns. Each is tested before its use: the network or the database may have failed since.
+fn pool(connections: u32, settings: Settings) -> Pool {
+    let options = PgPoolOptions::new().max_connections(connections).acquire_timeout(CONNECT_TIME_MAX);
+    let options = options.test_before_acquire(false).before_acquire(|connection, _| Box::pin(is_answering(connection)));
+    let pool = options.connect_lazy_with(settings.options);
+    Pool::new(Reading { pool, answer_time_max: settings.answer_time_max })
+}
+
+async fn is_answering(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let late = |_| std::io::Error::from(std::io::ErrorKind::TimedOut);
+    timeout(PING_TIME_MAX, connection.ping()).await.map_err(late)??;
+    Ok(true)
 }

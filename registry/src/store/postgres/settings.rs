@@ -18,8 +18,20 @@ const LOCK_TIME_MAX: Duration = Duration::from_secs(5);
 /// was paused, so that it neither blocks others nor writes later.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Time of a statement that writes. Migrations have none.
-const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time in which a transaction begins: that of its lock, and some for the network.
+pub(super) const BEGIN_TIME_MAX: Duration = Duration::from_secs(8);
+
+/// Time of a statement that writes. Migrations and copies have none.
+const WRITE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Time by which an answer may come later than the limit of its statement: for the network, a commit that is flushed, and a busy
+/// machine. After it the server of the database counts as gone. It is longer than [`IDLE_TIME_MAX`], so that by then the
+/// database has either received a commit or ended its transaction: none is committed after its caller was told that
+/// it failed.
+const ANSWER_DELAY_MAX: Duration = Duration::from_secs(8);
+
+/// Time in which an idle connection answers before it is used again; without an answer, another one is opened.
+pub(super) const PING_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Time of a statement that counts a request.
 const COUNT_TIME_MAX: Duration = Duration::from_secs(1);
@@ -49,28 +61,40 @@ pub(super) fn parsed(url: &str) -> Result<PgConnectOptions> {
     ]))
 }
 
+/// The settings of a kind of connection.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub options: PgConnectOptions,
+    /// Time in which a statement is answered. The database ends it earlier, unless the database cannot be reached: nothing is
+    /// received from a host that has lost its power, not even the end of the connection.
+    pub answer_time_max: Duration,
+}
+
 /// The settings of the connection that writes.
-pub(super) fn writing(options: PgConnectOptions) -> PgConnectOptions {
-    options.options([("statement_timeout", milliseconds(WRITE_TIME_MAX))])
+pub(super) fn writing(options: PgConnectOptions) -> Settings {
+    let options = options.options([("statement_timeout", milliseconds(WRITE_TIME_MAX))]);
+    Settings { options, answer_time_max: WRITE_TIME_MAX + ANSWER_DELAY_MAX }
 }
 
 /// The settings of a connection that must not write. `time_max` bounds its statements.
-pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> PgConnectOptions {
-    options.options([
+pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> Settings {
+    let options = options.options([
         ("statement_timeout", milliseconds(time_max)),
         ("default_transaction_read_only", "on".to_owned()),
         // Plans that depend on the values: most statements of lists are unlike each other.
         ("plan_cache_mode", "force_custom_plan".to_owned()),
-    ])
+    ]);
+    Settings { options, answer_time_max: time_max + ANSWER_DELAY_MAX }
 }
 
 /// The settings of a connection that counts requests. A request that waits for its count is worth less than the count.
-pub(super) fn counting(options: PgConnectOptions) -> PgConnectOptions {
-    options.options([
+pub(super) fn counting(options: PgConnectOptions) -> Settings {
+    let options = options.options([
         ("statement_timeout", milliseconds(COUNT_TIME_MAX)),
         ("lock_timeout", milliseconds(COUNT_TIME_MAX)),
         ("synchronous_commit", "off".to_owned()),
-    ])
+    ]);
+    Settings { options, answer_time_max: COUNT_TIME_MAX + COUNT_TIME_MAX }
 }
 
 fn milliseconds(duration: Duration) -> String {

@@ -35,7 +35,7 @@ impl Target {
             return Err(InvalidValue::new("database", "must be a database server").into());
         };
         let database = Postgres::new(url.expose(), options.config.list_time_max)?;
-        let mut connection = database.writer().await?;
+        let mut connection = database.connect().await?;
         let has_tables = Query::new(HAS_TABLES).fetch_column("found", &mut connection).await?;
         Ok(Self { database, connection, has_tables, keys: options.keys.clone(), clock: options.clock.clone() })
     }

@@ -149,3 +149,34 @@ fn each_phase_has_a_time_of_its_own() {
     let mut busy = answering(&limiter, "10.0.0.1", &[Event::Received, Event::BodyAwaited(true)]);
     assert_eq!(ended_after(&limiter, &mut busy, 3_600), None);
 }
+
+#[test]
+fn an_unused_connection_of_a_server_that_ends_has_the_delay() {
+    let limiter = limiter(9, 9);
+    let (mut unused, mut fresh) = (admit(&limiter, "10.0.0.1"), admit(&limiter, "10.0.0.1"));
+    report(&unused, &ANSWERED);
+    let mut answering = answering(&limiter, "10.0.0.1", &[]);
+    assert!(!answering.activity.is_last_response());
+    limiter.drain(Duration::from_secs(5));
+    assert!(answering.activity.is_last_response());
+    for (seconds, reason) in [(4, None), (6, Some(EndReason::Idle))] {
+        for permit in [&mut unused, &mut fresh] {
+            assert_eq!(ended_after(&limiter, permit, seconds), reason, "after {seconds} s");
+        }
+    }
+    assert_eq!(ended_after(&limiter, &mut answering, 60), None);
+}
+
+#[test]
+fn a_connection_goes_on_when_a_request_arrives_at_its_end() {
+    let limiter = limiter(9, 9);
+    let mut permit = admit(&limiter, "10.0.0.1");
+    report(&permit, &ANSWERED);
+    assert_eq!(ended_after(&limiter, &mut permit, 76), Some(EndReason::Idle));
+    report(&permit, &[Event::Received]);
+    assert!(permit.resume());
+    assert_eq!(ended_after(&limiter, &mut permit, 11), Some(EndReason::SlowHeaders), "it can be ended again");
+    let mut other = admit(&limiter, "10.0.0.1");
+    assert_eq!(ended_after(&limiter, &mut other, 11), Some(EndReason::Idle));
+    assert!(!other.resume(), "no request has arrived");
+}
