@@ -11,6 +11,9 @@ use super::{Answer, Lathe, Repository, Request, Run, Server, Tool};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
+/// The file with the login of `lathe`.
+const CREDENTIALS: &str = "credentials.toml";
+
 pub struct Team {
     pub server: Arc<Server>,
     pub organization: String,
@@ -69,6 +72,8 @@ impl Team {
     /// The same team after a restart of its server.
     pub fn moved_to(mut self, server: Arc<Server>) -> Self {
         self.server = server;
+        // `lathe` logs in again: a server that was started again has another address.
+        let _ = std::fs::remove_file(self.home().join(CREDENTIALS));
         self
     }
 
@@ -135,7 +140,7 @@ impl Team {
     /// `lathe`, logged in as this team.
     pub fn lathe(&self) -> Lathe<'_> {
         let lathe = Lathe { home: self.home(), directory: &self.repository.directory };
-        if !self.home().join("credentials.toml").exists() {
+        if !self.home().join(CREDENTIALS).exists() {
             let arguments =
                 ["login", "--url", &self.server.url, "--org", &self.organization, "--user", &self.user, "--api-key-id"];
             lathe.run_with(&[&arguments[..], &[&self.api_key_id]].concat(), &self.api_key).ok();

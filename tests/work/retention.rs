@@ -61,7 +61,7 @@ fn old_runs_are_deleted_unless_a_hold_keeps_them() {
     assert!(listed["released_at"].is_string() && listed["released_by"].is_string(), "{listed}");
     assert_eq!(status(&team, &old[0]), 200, "a release deletes nothing");
     let team = after_a_sweep(team, &[]);
-    assert_eq!(status(&team, &old[0]), 404);
+    eventually("the deletion", || (status(&team, &old[0]) == 404).then_some(()));
     assert_eq!(check_integrity(team.server.data()), "ok");
     team.lathe().run(&["history", "hold", "release", &"f".repeat(24)]).refused(1, &["there is no hold"]);
 }

@@ -5,7 +5,6 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::EMPTY;
 use crate::client::{Client, read_all};
 use crate::commands::times::past;
 use crate::commands::{completion, not_found};
@@ -13,6 +12,9 @@ use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
 const HINT: &str = "`lathe history hold list` lists the holds";
+
+/// An empty cell of a table.
+const EMPTY: &str = "-";
 
 #[derive(Debug, Subcommand)]
 pub enum HoldCommand {
