@@ -5,12 +5,14 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::EMPTY;
 use crate::client::{Client, read_all};
 use crate::commands::times::past;
 use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
+
+/// A cell without a value.
+const EMPTY: &str = "-";
 
 const HINT: &str = "`lathe history hold list` lists the holds";
 
