@@ -53,15 +53,26 @@ fn old_runs_are_deleted_unless_a_hold_keeps_them() {
     for run in &runs {
         assert_eq!(status(&team, &format!("/tool/invocation/{run}")), 200, "it is young");
     }
-    let text = team.lathe().ok(&["history", "hold", "list"]);
-    assert!(text.contains(&hold) && text.contains("case 2026-117"), "{text}");
-
-    team.lathe().ok(&["history", "hold", "release", &hold]);
+    team.post(&format!("/history_hold/{hold}/release"), &json!({})).expect(204);
     let listed = team.get("/history_hold")["holds"][0].clone();
     assert!(listed["released_at"].is_string() && listed["released_by"].is_string(), "{listed}");
     assert_eq!(status(&team, &old[0]), 200, "a release deletes nothing");
     let team = after_a_sweep(team, &[]);
     eventually("the deletion", || (status(&team, &old[0]) == 404).then_some(()));
     assert_eq!(check_integrity(team.server.data()), "ok");
-    team.lathe().run(&["history", "hold", "release", &"f".repeat(24)]).refused(1, &["there is no hold"]);
+}
+
+#[test]
+fn holds_are_managed_on_the_command_line() {
+    let team = Team::new();
+    let lathe = team.lathe();
+    let placed = lathe.json(&["history", "hold", "add", "case 2026-118", "--since", "2026-01-01"]);
+    let hold = placed["hold_id"].as_str().unwrap();
+    let text = lathe.ok(&["history", "hold", "list"]);
+    assert!(text.contains(hold) && text.contains("case 2026-118"), "{text}");
+    lathe.ok(&["history", "hold", "release", hold]);
+    let listed = lathe.json(&["history", "hold", "list"]);
+    let listed = &listed["holds"][0];
+    assert!(listed["released_at"].is_string() && listed["released_by"].is_string(), "{listed}");
+    lathe.run(&["history", "hold", "release", &"f".repeat(24)]).refused(1, &["there is no hold"]);
 }

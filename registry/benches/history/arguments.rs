@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use registry::{DatabaseLocation, SecretValue};
 
-const USAGE: &str =
-    "RUNS [--data DIRECTORY] [--database URL] [--seed NUMBER] [--queries NUMBER] [--from NUMBER] [--measure]";
+const USAGE: &str = "RUNS [--data DIRECTORY] [--database URL] [--seed NUMBER] [--queries NUMBER] [--from NUMBER] [--only WORDS] [--measure]";
 
 pub struct Arguments {
     pub runs: u64,
@@ -16,6 +15,8 @@ pub struct Arguments {
     pub queries: usize,
     /// The number of the first run, to go on with an interrupted generation.
     pub from: u64,
+    /// Words in the names of the queries that are measured.
+    pub only: String,
     pub measures_only: bool,
 }
 
@@ -28,6 +29,7 @@ impl Arguments {
             seed: 1,
             queries: 200,
             from: 0,
+            only: String::new(),
             measures_only: false,
         };
         while let Some(argument) = given.next() {
@@ -38,6 +40,7 @@ impl Arguments {
                 "--seed" => parsed.seed = value().parse().expect(USAGE),
                 "--queries" => parsed.queries = value().parse().expect(USAGE),
                 "--from" => parsed.from = value().parse().expect(USAGE),
+                "--only" => parsed.only = value(),
                 "--measure" => parsed.measures_only = true,
                 // Cargo passes it to every benchmark.
                 "--bench" => {}

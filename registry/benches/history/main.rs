@@ -1,7 +1,8 @@
 //! Fills a database with runs, and measures lists and searches of the history.
 //!
 //! `cargo bench -p registry --bench history -- RUNS [--data DIRECTORY] [--database URL] [--seed NUMBER] [--queries NUMBER]
-//! [--from NUMBER] [--measure]`. The rows are written by the store, as a server writes them. With `--measure` the database has them already.
+//! [--from NUMBER] [--only WORDS]
+//! [--measure]`. The rows are written by the store, as a server writes them. With `--measure` the database has them already.
 
 mod arguments;
 mod cases;

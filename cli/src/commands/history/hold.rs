@@ -11,6 +11,9 @@ use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
 use crate::output::{Screen, table, to_the_second};
 
+/// A cell without a value.
+const EMPTY: &str = "-";
+
 const HINT: &str = "`lathe history hold list` lists the holds";
 
 /// An empty cell of a table.

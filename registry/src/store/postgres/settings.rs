@@ -81,6 +81,8 @@ pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> Settings
     let options = options.options([
         ("statement_timeout", milliseconds(time_max)),
         ("default_transaction_read_only", "on".to_owned()),
+        // A page is read in milliseconds; starting other processes for it takes longer.
+        ("max_parallel_workers_per_gather", "0".to_owned()),
         // Plans that depend on the values: most statements of lists are unlike each other.
         ("plan_cache_mode", "force_custom_plan".to_owned()),
     ]);
