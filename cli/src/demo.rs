@@ -7,6 +7,7 @@
 mod environment;
 mod git;
 mod next_steps;
+mod place;
 mod report;
 mod steps;
 
@@ -14,13 +15,13 @@ use clap::Args;
 use nix::sys::signal::Signal;
 use scaffold::{TEMPLATES, Template};
 
-use crate::client::Credentials;
 use crate::commands::tool::template_parser;
 use crate::failure::{Failure, Outcome};
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
 use crate::server::{self, Signals};
 use environment::Environment;
+use place::Place;
 use report::Report;
 
 #[derive(Debug, Args)]
@@ -50,26 +51,6 @@ pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen:
     match ended {
         Err(error) if error.is::<Stopped>() => Ok(Outcome::Done),
         other => other,
-    }
-}
-
-/// The server of the demo.
-enum Place {
-    /// That of a login.
-    Existing(Credentials),
-    /// A temporary one, which ends with the demo.
-    Temporary,
-    /// A temporary one, which ends with Ctrl-C.
-    Kept,
-}
-
-impl Place {
-    fn of(login: Option<Credentials>, is_kept: bool) -> Self {
-        match login {
-            Some(login) => Self::Existing(login),
-            None if is_kept => Self::Kept,
-            None => Self::Temporary,
-        }
     }
 }
 

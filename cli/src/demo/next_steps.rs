@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Place;
 use super::environment::{Environment, ORGANIZATION, TOOL, USER};
+use super::place::Place;
 use super::report::Report;
 use crate::programs;
 
