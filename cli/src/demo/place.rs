@@ -1,4 +1,4 @@
-//! Where the demo runs.
+//! The server that the demo uses.
 
 use crate::client::Credentials;
 
