@@ -16,9 +16,6 @@ const EMPTY: &str = "-";
 
 const HINT: &str = "`lathe history hold list` lists the holds";
 
-/// An empty cell of a table.
-const EMPTY: &str = "-";
-
 #[derive(Debug, Subcommand)]
 pub enum HoldCommand {
     /// Keep runs, however old they are, until the hold is released
