@@ -31,7 +31,9 @@ impl Proxy {
         let file = folder.path().join("nginx.conf");
         std::fs::write(&file, text).expect("a configuration");
         let mut command = Command::new(program);
-        command.args(["-e", "stderr", "-g", "daemon off;", "-p"]).arg(folder.path()).arg("-c").arg(file);
+        // Workers would outlive tests that die.
+        let one_process = "daemon off; master_process off;";
+        command.args(["-e", "stderr", "-g", one_process, "-p"]).arg(folder.path()).arg("-c").arg(file);
         command.stdin(Stdio::null());
         let proxy = Self { process: Process::start(command), url: format!("http://127.0.0.1:{port}"), _folder: folder };
         let answers = || Request::to(&proxy.url, "GET", "/health/live").try_send_by_proxy();
@@ -41,7 +43,7 @@ impl Proxy {
 }
 
 impl Drop for Proxy {
-    /// nginx ends its workers.
+    /// nginx answers the requests that have arrived.
     fn drop(&mut self) {
         self.process.signal(Signal::SIGQUIT);
         self.process.ended_within(PATIENCE);

@@ -66,11 +66,11 @@ fn a_rolling_restart_under_load_drops_no_call() {
 fn restart(nodes: &mut Nodes, node: usize) {
     let server = nodes.servers[node].clone();
     server.signal(Signal::SIGTERM);
-    let not_ready = || {
-        let answer = server.request("GET", "/health/ready").try_send().ok()?;
-        (answer.status == 503).then(|| answer.code())
+    let announced = || match server.request("GET", "/health/ready").try_send() {
+        Ok(answer) => (answer.status == 503).then(|| answer.code()),
+        Err(error) => Some(format!("the end came first: {error}")),
     };
-    assert_eq!(eventually("the announcement", not_ready), "shutting_down");
+    assert_eq!(eventually("the announcement", announced), "shutting_down");
     assert!(server.ended().success());
     let listen = server.address().to_string();
     nodes.servers[node] = server.restarted(|options| options.listen = Some(listen));
