@@ -144,7 +144,12 @@ async fn pages_miss_and_repeat_nothing_while_runs_are_inserted() {
     }
     let (store, acme) = (&source.world.store, &source.acme);
     for filter in filters(&source.tool) {
-        for sort in orders() {
+        // A run that ends moves in these orders, from the place of those that go on to its own.
+        let moves = |sort: &[(InvocationSort, Direction)]| {
+            let changes = |key| matches!(key, InvocationSort::DurationMs | InvocationSort::Succeeded);
+            filter.states == RunStates::All && sort.iter().any(|(key, _)| changes(*key))
+        };
+        for sort in orders().into_iter().filter(|sort| !moves(sort)) {
             let filter = InvocationFilter { sort, ..filter.clone() };
             check(&format!("{filter:?}"), &source, async |page| list(store, acme, (&filter, page)).await).await;
         }
