@@ -1,8 +1,9 @@
-//! Publications whose server is gone: this server begins them again, one at a time.
+//! Publications whose server is gone: this server begins them again.
 
 use builder::source::CommitId;
 use futures_util::FutureExt;
 use registry::{OperationKind, Permission, Principal, QueuedPublication, Store};
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::publish::Publication;
@@ -11,17 +12,23 @@ use crate::error::Error;
 use crate::extract::parsed;
 use crate::work::{Events, FinalResponse, RunningOperation, WorkContext};
 
-/// Carries out publications whose server is gone. A server without others does so after its start, when the earlier server of
-/// its data directory is gone.
+/// Publications that a server takes over and carries out at the same time. Others wait for their turn, or for another server.
+const PARALLEL_MAX: usize = 4;
+
+/// Carries out publications whose server is gone, until this one is about to end.
 pub async fn take_over_publications(app: App) {
-    let store = app.store();
+    let mut going_on = JoinSet::new();
     while !app.readiness().is_ending() {
-        match store.take_over_publication().await {
-            Ok(Some(publication)) => carry_out(&app, publication).await,
-            Ok(None) if !store.is_shared() => return,
+        while going_on.try_join_next().is_some() {}
+        if going_on.len() >= PARALLEL_MAX {
+            going_on.join_next().await;
+            continue;
+        }
+        match app.store().take_over_publication().await {
+            Ok(Some(publication)) => drop(going_on.spawn(carry_out(app.clone(), publication))),
             Ok(None) => sleep(Store::HEARTBEAT).await,
             Err(error) => {
-                tracing::warn!(%error, "cannot look for publications whose server is gone");
+                tracing::debug!(%error, "cannot look for publications whose server is gone");
                 sleep(Store::HEARTBEAT).await;
             }
         }
@@ -29,7 +36,7 @@ pub async fn take_over_publications(app: App) {
 }
 
 /// Carries a publication out in a task of its own, which the shutdown waits for.
-async fn carry_out(app: &App, publication: QueuedPublication) {
+async fn carry_out(app: App, publication: QueuedPublication) {
     tracing::info!(operation = %publication.id, tool = %publication.tool, "a publication goes on here: its server is gone");
     let running = RunningOperation {
         store: app.store().clone(),
