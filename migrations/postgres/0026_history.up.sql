@@ -105,7 +105,3 @@ CREATE TRIGGER inv_effects_never_deleted BEFORE DELETE ON inv_effects
     FOR EACH ROW EXECUTE FUNCTION lathe_keep_history();
 CREATE TRIGGER inv_started_kept_by_holds BEFORE DELETE ON inv_started
     FOR EACH ROW EXECUTE FUNCTION lathe_keep_held_run();
-
--- Without statistics of the new indexes, lists of a history of before are planned badly until the database gathers them by itself.
-ANALYZE inv_started;
-ANALYZE inv_effects;

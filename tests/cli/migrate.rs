@@ -76,8 +76,6 @@ fn an_installation_moves_to_postgres() {
     let server = server.restarted(on_database(&url));
     let team = team.moved_to(server.clone());
     assert_eq!(team.history(), history);
-    // The saved login has the address of the previous server.
-    std::fs::remove_file(team.home().join("credentials.toml")).expect("a login");
     let found = team.lathe().ok(&["history", "search", "needle"]);
     assert!(found.contains("echo"), "{found}");
     let tool = team.tool("echo").with_id(&id);

@@ -85,6 +85,13 @@ impl Builder {
         Ok(self.pipeline.toolchains().images().ready(Language::Python).await?.image.digest)
     }
 
+    /// Whether another server, or the next start of the only one, can carry a publication out when this one is gone: it needs the
+    /// repositories.
+    #[must_use]
+    pub fn outlives_server(&self) -> bool {
+        !self.store.is_shared() || self.repositories.are_shared()
+    }
+
     /// Stores the image of a version's language, or renews its time.
     pub(super) async fn keep_image(&self, language: Language) -> Result<(), Error> {
         self.pipeline.toolchains().images().keep(language).await

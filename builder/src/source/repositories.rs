@@ -52,6 +52,12 @@ pub struct Repositories {
 }
 
 impl Repositories {
+    /// Whether several servers have the same repositories.
+    #[must_use]
+    pub const fn are_shared(&self) -> bool {
+        self.sharing.is_some()
+    }
+
     /// Opens the directory, removes what an earlier server did not finish, and rewrites the hook to run this program. No
     /// other server may use the directory.
     pub fn new(config: &GitConfig, clock: Clock) -> Result<Self, SourceError> {

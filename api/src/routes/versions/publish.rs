@@ -48,7 +48,7 @@ pub(crate) async fn handle(
 ) -> Result<response::Response, Error> {
     let publication = Publication { principal, tool, request, commit: None, is_deliberate: once.is_some() };
     publication.permit_gate(&store).await?;
-    let operation = publication.operation(once)?;
+    let operation = publication.operation(once, builder.outlives_server())?;
     reply.respond_as_operation(operation, |context| publication.carry_out(builder, context)).await
 }
 
@@ -75,11 +75,12 @@ impl Publication {
         Requirement { principal: &self.principal, permission }.for_tool(store, &self.tool).await
     }
 
-    fn operation(&self, once: Option<Once>) -> Result<OperationRequest, Error> {
+    fn operation(&self, once: Option<Once>, outlives_server: bool) -> Result<OperationRequest, Error> {
         let request = serde_json::to_string(&self.request);
         let request = request.map_err(|error| Error::Internal { detail: format!("a request is not JSON: {error}") })?;
+        let request = outlives_server.then_some(request);
         let (principal, tool) = (self.principal.clone(), self.tool.clone());
-        Ok(OperationRequest { principal, kind: OperationKind::Publish, tool, once, request: Some(request) })
+        Ok(OperationRequest { principal, kind: OperationKind::Publish, tool, once, request })
     }
 
     pub(super) async fn carry_out(self, builder: Builder, context: WorkContext) -> Result<FinalResponse, Error> {

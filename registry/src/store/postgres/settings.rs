@@ -83,10 +83,6 @@ pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> Settings
         ("default_transaction_read_only", "on".to_owned()),
         // A page is read in milliseconds; starting other processes for it takes longer.
         ("max_parallel_workers_per_gather", "0".to_owned()),
-        // Lists and searches begin with few records and look up the rest of each. The planner expects to meet enough of them early
-        // in a whole table, and reads it to its end when they are rare.
-        ("enable_mergejoin", "off".to_owned()),
-        ("enable_hashjoin", "off".to_owned()),
         // Plans that depend on the values: most statements of lists are unlike each other.
         ("plan_cache_mode", "force_custom_plan".to_owned()),
     ]);

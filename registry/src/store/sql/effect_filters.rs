@@ -11,8 +11,7 @@ use crate::store::database::Statement;
 
 const HAS_EFFECT: &str = " AND EXISTS (SELECT 1 FROM inv_effects o WHERE o.organization = $1 AND o.kind = ?";
 
-/// The offset keeps planners from joining all runs with the effect before others are looked at: each record is looked up.
-const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation LIMIT 1 OFFSET 0)";
+const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation)";
 
 /// Names of effects by kind. One name of each kind suffices.
 type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;

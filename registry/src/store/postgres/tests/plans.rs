@@ -168,7 +168,8 @@ async fn lists_are_read_from_the_expected_index() {
         (by(InvocationSort::DurationMs, Descending), by_duration, false),
         (by(InvocationSort::DurationMs, Ascending), by_duration, false),
         (InvocationFilter { tools: vec![tool], ..any() }, "inv_started_by_tool", false),
-        (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
+        // The records of this user are so few that they are sorted.
+        (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", true),
         (InvocationFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),
         (InvocationFilter { effects: vec![host("h7")], ..any() }, "inv_effects_pkey", false),
         (
