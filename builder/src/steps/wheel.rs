@@ -15,8 +15,12 @@ use identity::{head, is_metadata};
 const FILES_MAX: usize = 10_000;
 /// Unpacked bytes of one wheel.
 const UNPACKED_BYTES_MAX: u64 = 64 << 20;
+/// Ends of zip files in one wheel: its own, and those of zip files that it stores without compression.
+const ENDS_MAX: usize = 100;
 /// The signature of an entry of a zip file's directory.
 const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
+/// The signature of the end of a zip file's directory.
+const DIRECTORY_END: [u8; 4] = *b"PK\x05\x06";
 
 /// Extensions of native code, which a sandbox cannot load.
 const NATIVE: [&str; 4] = [".so", ".pyd", ".dylib", ".dll"];
@@ -49,7 +53,7 @@ enum Entry {
 /// # Errors
 /// The reason why the wheel is refused.
 pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
-    check_entries(&wheel)?;
+    check_directory(&wheel)?;
     let mut archive = ZipArchive::new(Cursor::new(wheel)).map_err(|error| format!("it is not a zip file: {error}"))?;
     let (mut files, mut native, mut identity) = (Vec::new(), Vec::new(), None);
     let mut left = UNPACKED_BYTES_MAX;
@@ -84,11 +88,14 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
     Ok(Wheel { identity, files, native })
 }
 
-/// Bounds the number of entries before the archive's directory is read, which takes about a hundred bytes of memory for
-/// each.
-fn check_entries(wheel: &[u8]) -> Result<(), String> {
-    let entries = memchr::memmem::find_iter(wheel, &DIRECTORY_ENTRY).count();
-    if entries > FILES_MAX { Err(format!("more than {FILES_MAX} files")) } else { Ok(()) }
+/// Bounds the entries and the ends of the archive's directory before it is read. An entry takes about a hundred bytes of
+/// memory; each end is tried as the archive's own, with room for as many entries as it names.
+fn check_directory(wheel: &[u8]) -> Result<(), String> {
+    let count = |signature: &[u8]| memchr::memmem::find_iter(wheel, signature).count();
+    if count(&DIRECTORY_ENTRY) > FILES_MAX {
+        return Err(format!("more than {FILES_MAX} files"));
+    }
+    if count(&DIRECTORY_END) > ENDS_MAX { Err(format!("more than {ENDS_MAX} zip files inside")) } else { Ok(()) }
 }
 
 fn use_of(name: &str) -> Result<Entry, String> {
@@ -162,6 +169,14 @@ pub mod tests {
         let names: Vec<_> = (0..=FILES_MAX).map(|number| format!("a/{number}.py")).collect();
         let files: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
         assert!(unpack(wheel(&files)).unwrap_err().contains("more than 10000 files"));
+    }
+
+    #[test]
+    fn a_wheel_of_too_many_ends_is_refused_before_one_is_tried() {
+        let after =
+            |ends| [DIRECTORY_END.repeat(ends), wheel(&[("six-1.dist-info/METADATA", "Name: six\nVersion: 1\n")])];
+        assert!(unpack(after(ENDS_MAX - 1).concat()).is_ok());
+        assert!(unpack(after(ENDS_MAX).concat()).unwrap_err().contains("more than 100 zip files"));
     }
 
     #[test]
