@@ -18,8 +18,7 @@ INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
 DROP TABLE inv_effects_by_sequence;
 
 -- Runs by user and by origin, in the order of the history. The id of a user is another service's, of any length.
-CREATE INDEX inv_started_by_user ON inv_started (organization, substr(source ->> 'user_id', 1, 256), started_at, invocation)
-    WHERE substr(source ->> 'user_id', 1, 256) IS NOT NULL;
+CREATE INDEX inv_started_by_user ON inv_started (organization, substr(source ->> 'user_id', 1, 256), started_at, invocation);
 CREATE INDEX inv_started_by_origin ON inv_started (
     organization, (CASE WHEN source_kind IN ('direct', 'branch-test') THEN source_kind ELSE 'conversation' END), started_at,
     invocation

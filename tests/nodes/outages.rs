@@ -110,7 +110,7 @@ fn a_database_whose_host_vanishes_loses_and_doubles_nothing() {
     counting.assert_recorded_once(&acknowledged);
 }
 
-/// What the clients share while the database is away.
+/// The state that the clients share while the database is away.
 #[derive(Default)]
 struct Outage {
     acknowledged: AtomicUsize,

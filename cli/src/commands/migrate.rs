@@ -125,7 +125,7 @@ impl Migration<'_> {
         })
     }
 
-    /// What the data directory still has, and how to start the server.
+    /// Says what the data directory still has, and how to start the server.
     fn next_steps(&self) -> String {
         let data = self.options.data;
         let path = data.root().display();

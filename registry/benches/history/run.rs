@@ -1,4 +1,4 @@
-//! One run, made from the seed and its number.
+//! Makes a run from the seed and its number.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};

@@ -34,7 +34,7 @@ pub struct SealedFor<'a> {
     pub name: &'a str,
 }
 
-/// Whose variable it is.
+/// The tool or the user that has a variable.
 #[derive(Clone, Copy, Debug)]
 pub enum VariableOwner<'a> {
     Tool(&'a ToolId),

@@ -17,7 +17,7 @@ const HOUR: Duration = Duration::from_hours(1);
 /// More than the time for which a body lasts that a new tape relies on.
 const RETENTION: Duration = Duration::from_hours(48);
 
-/// One place of large bodies.
+/// A directory or a bucket in which large bodies are stored.
 struct Place {
     world: World,
     artifacts: Artifacts,

@@ -78,7 +78,7 @@ const ONLY_SQLITE: [&str; 5] = [
     "inv_finished: unique (invocation)",
     // The catalogue of SQLite does not show expressions.
     "inv_started: index inv_started_by_origin (organization, started_at, invocation)",
-    "inv_started: index inv_started_by_user (organization, started_at, invocation) WHERE substr(source ->> 'user_id', 1, 256) IS NOT NULL",
+    "inv_started: index inv_started_by_user (organization, started_at, invocation)",
 ];
 
 /// Facts that only the schema of Postgres has. Its tables have no row ids, by which pages of the history are found: a column
@@ -90,7 +90,7 @@ const ONLY_POSTGRES: [&str; 7] = [
     "inv_started: column rowid BIGINT NOT NULL DEFAULT nextval('inv_started_rowid'::regclass)",
     "inv_started: index inv_started_by_origin (organization, (\nCASE\n    WHEN (source_kind = ANY (ARRAY['direct'::text, 'branch-test'::text])) THEN source_kind\n    ELSE 'conversation'::text\nEND), started_at, invocation)",
     "inv_started: index inv_started_by_rowid (rowid)",
-    "inv_started: index inv_started_by_user (organization, substr(((source)::json ->> 'user_id'::text), 1, 256), started_at, invocation) WHERE substr(((source)::json ->> 'user_id'), 1, 256) IS NOT NULL",
+    "inv_started: index inv_started_by_user (organization, substr(((source)::json ->> 'user_id'::text), 1, 256), started_at, invocation)",
 ];
 
 /// Fewer facts mean that the queries no longer see them.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Config, DatabaseLocation, ErrorKind, SecretValue};
+use registry::{Config, DatabaseLocation, ErrorKind, InvocationId, Principal, SecretValue};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -13,6 +13,27 @@ use crate::relay::Relay;
 
 /// Ends a test that would wait for ever. No test measures with it.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A store that reaches its database through a relay, and a run from before the outage.
+struct Behind {
+    relay: Relay,
+    world: World,
+    acme: Principal,
+    before: InvocationId,
+    _cluster: Cluster,
+}
+
+impl Behind {
+    async fn start() -> Option<Self> {
+        let cluster = Cluster::start()?;
+        let url = cluster.url("postgres");
+        let relay = Relay::before(&url);
+        let world = world_behind(&relay, &url).await;
+        let acme = world.organization("acme").await;
+        let before = world.answered(&acme, "before").await;
+        Some(Self { relay, world, acme, before, _cluster: cluster })
+    }
+}
 
 async fn world_behind(relay: &Relay, url: &str) -> World {
     let database = DatabaseLocation::Url(SecretValue::new(relay.url(url)));
@@ -25,12 +46,7 @@ async fn calls_fail_in_time_and_go_on_over_another_path() {
     if is_server() {
         return;
     }
-    let Some(cluster) = Cluster::start() else { return };
-    let url = cluster.url("postgres");
-    let relay = Relay::before(&url);
-    let world = world_behind(&relay, &url).await;
-    let acme = world.organization("acme").await;
-    let before = world.answered(&acme, "before").await;
+    let Some(Behind { relay, world, acme, before, _cluster }) = Behind::start().await else { return };
 
     relay.vanish();
     for attempt in ["over the connection from before", "without a connection"] {
@@ -56,12 +72,7 @@ async fn no_call_fails_after_an_outage_without_calls() {
     if is_server() {
         return;
     }
-    let Some(cluster) = Cluster::start() else { return };
-    let url = cluster.url("postgres");
-    let relay = Relay::before(&url);
-    let world = world_behind(&relay, &url).await;
-    let acme = world.organization("acme").await;
-    let before = world.answered(&acme, "before").await;
+    let Some(Behind { relay, world, acme, before, _cluster }) = Behind::start().await else { return };
     relay.vanish();
     relay.return_on_another_path();
     assert!(world.store.get_invocation(&acme.organization, &before).await.expect("a read").is_some());

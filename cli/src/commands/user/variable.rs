@@ -24,7 +24,7 @@ pub enum VariableCommand {
     Unset(UnsetArguments),
 }
 
-/// Whose variables they are.
+/// The user who has the variables.
 #[derive(Debug, Args)]
 pub struct Owner {
     /// The user [default: the one who is logged in]

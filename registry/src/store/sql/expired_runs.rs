@@ -38,7 +38,7 @@ const CANDIDATES: &str = concat!(
     ORDER BY s.invocation LIMIT $4"
 );
 
-/// What the search index and the table of effects have of runs.
+/// Reads the rows of runs from which those of the search index and of the effects are made.
 const INDEXED: &str = "SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output, f.exception_message,
         f.exception_type, f.exception_stack_trace, f.ledger, s.input, s.invocation, s.started_at
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
