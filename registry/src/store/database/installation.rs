@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Connection, Pool, Running, Statement, TextSearch};
+use super::{Connection, Pool, Running, Statement, TextSearch, Window};
 use crate::clock::Clock;
 
 /// A task that ends with its value.
@@ -44,8 +44,11 @@ pub(in crate::store) trait Database: Send + Sync {
     /// Copies the database to a new file in one transaction.
     fn snapshot<'c>(&'c self, path: &'c Path) -> Running<'c, ()>;
 
-    /// Adds the condition that a row of the full-text index, `t`, matches a search.
-    fn matching(&self, statement: &mut Statement, search: &TextSearch);
+    /// Whether the full-text index finds the rows with a word in their order. Otherwise a search reads it in windows.
+    fn finds_in_order(&self) -> bool;
+
+    /// Adds the rows of the full-text index that are in the window and match the search, as the table `t`, newest first.
+    fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window);
 
     /// The statement that removes rows from the full-text index. Its `$1` is a list of the rows.
     fn unindex(&self) -> &'static str;

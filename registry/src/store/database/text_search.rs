@@ -16,3 +16,11 @@ pub(in crate::store) struct Phrase {
     /// Whether the last word is the beginning of a word.
     pub is_prefix: bool,
 }
+
+/// The part of the index that one statement of a search reads.
+pub(in crate::store) struct Window {
+    /// The names of its blocks ([`crate::store::sql::search_windows`]). None for the whole index.
+    pub blocks: Vec<i64>,
+    /// The row that follows the last one.
+    pub before: i64,
+}

@@ -11,12 +11,12 @@ use super::connection::{Reading, alone, connected};
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
-use super::search::{UNINDEX, matching};
+use super::search;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parsed, reading, writing};
 use super::writing::writing_with;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch, Watch};
+use crate::store::database::{Connection, Database, Pool, Running, Statement, TextSearch, Watch, Window};
 use crate::store::sql::migrate::migrate;
 
 /// The address of a database.
@@ -89,12 +89,16 @@ impl Database for Postgres {
         Box::pin(async { Err(Error::SnapshotOfServer) })
     }
 
-    fn matching(&self, statement: &mut Statement, search: &TextSearch) {
-        matching(statement, search);
+    fn finds_in_order(&self) -> bool {
+        false
+    }
+
+    fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window) {
+        search::add_matches(statement, search, window);
     }
 
     fn unindex(&self) -> &'static str {
-        UNINDEX
+        search::UNINDEX
     }
 }
 

@@ -1,13 +1,17 @@
 //! Searches as conditions on the words of each column.
 
-use crate::store::database::{Phrase, Statement, TextSearch};
+use crate::store::database::{Phrase, Statement, TextSearch, Window};
 
 pub(super) const UNINDEX: &str =
     "DELETE FROM inv_text WHERE rowid IN (SELECT rowid FROM {records $1 rowid INTEGER} removed)";
 
-/// Adds the condition that a row of the full-text index, `t`, matches a search.
-pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
-    statement.bind(" AND string_to_array(t.scope, ' ') @> ARRAY[?]", search.scope.as_str());
+/// Adds the rows that are in the window and match the search, as the table `t`, newest first. Planners read a table with an
+/// offset by itself: for a page of the whole search they may rather separate the words of each row, newest first.
+pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window: &Window) {
+    statement.bind("(SELECT m.rowid FROM inv_text m WHERE m.rowid < ?", window.before);
+    let blocks: Vec<_> = window.blocks.iter().map(i64::to_string).collect();
+    statement.bind(" AND lathe_blocks(m.rowid) && CAST(? AS BIGINT[])", format!("{{{}}}", blocks.join(",")));
+    statement.bind(" AND string_to_array(m.scope, ' ') @> ARRAY[?]", search.scope.as_str());
     for phrase in &search.phrases {
         let mut before = " AND (";
         for column in &search.columns {
@@ -17,16 +21,17 @@ pub(super) fn matching(statement: &mut Statement, search: &TextSearch) {
         }
         statement.push(")");
     }
+    statement.push(" ORDER BY m.rowid DESC OFFSET 0) t");
 }
 
 /// The index finds the rows with all words, and the text has them in their order.
 fn add_phrase(statement: &mut Statement, column: &str, phrase: &Phrase) {
-    let words = format!("(lathe_words(t.{column}) @@ CAST(? AS TSQUERY)");
+    let words = format!("(lathe_words(m.{column}) @@ CAST(? AS TSQUERY)");
     statement.bind(&words, query(phrase));
     if phrase.words.contains(' ') {
         let end = if phrase.is_prefix { "" } else { " " };
         // Words have no characters with a meaning in patterns.
-        statement.bind(&format!(" AND ' ' || t.{column} || ' ' LIKE ?"), format!("% {}{end}%", phrase.words));
+        statement.bind(&format!(" AND ' ' || m.{column} || ' ' LIKE ?"), format!("% {}{end}%", phrase.words));
     }
     statement.push(")");
 }

@@ -52,35 +52,51 @@ struct Selected<'a> {
     versions: BTreeSet<SelectedVersion<'a>>,
 }
 
-/// Adds the conditions of a filter to a statement, whose `$1` is the organisation.
-pub(in crate::store) async fn add_filters(
-    statement: &mut Statement,
-    listing: &mut Listing,
-    of: (&OrganizationId, &InvocationFilter),
-) -> Result<()> {
-    let (organization, filter) = of;
-    refuse_nul_in(filter)?;
-    if !filter.tools.is_empty() {
-        add_tools(statement, &selected(listing, organization, &filter.tools).await?)?;
+/// A filter whose tools' versions have been looked up.
+pub(in crate::store) struct Filters<'a> {
+    filter: &'a InvocationFilter,
+    /// `None` for a filter without tools.
+    selected: Option<Selected<'a>>,
+}
+
+impl<'a> Filters<'a> {
+    pub async fn look_up(
+        listing: &mut Listing,
+        organization: &OrganizationId,
+        filter: &'a InvocationFilter,
+    ) -> Result<Self> {
+        refuse_nul_in(filter)?;
+        let selected = match filter.tools.as_slice() {
+            [] => None,
+            tools => Some(selected(listing, organization, tools).await?),
+        };
+        Ok(Self { filter, selected })
     }
-    let sources = sources(filter);
-    if !(filter.source_types.is_empty() && filter.origins.is_empty()) {
-        statement.bind(FROM_SOURCES, to_json(&sources)?);
+
+    /// Adds the conditions to a statement, whose `$1` is the organisation.
+    pub fn add(&self, statement: &mut Statement) -> Result<()> {
+        let Self { filter, selected } = self;
+        if let Some(selected) = selected {
+            add_tools(statement, selected)?;
+        }
+        if !(filter.source_types.is_empty() && filter.origins.is_empty()) {
+            statement.bind(FROM_SOURCES, to_json(&sources(filter))?);
+        }
+        statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?);
+        statement.bind_some(OF_SIMULATIONS, to_list(&filter.simulation_unit_test_set_run_ids)?);
+        statement.bind_some(" AND f.succeeded = ?", filter.succeeded);
+        statement.bind_some(" AND f.persisted = ?", filter.persisted);
+        add_effects(statement, filter)?;
+        statement.bind_some(" AND {field s.source user_id} IN {members ?}", to_list(&filter.user_ids)?);
+        statement.bind_some(" AND s.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
+        statement.bind_some(" AND s.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
+        match filter.states {
+            RunStates::Finished => statement.push(HAS_ENDED),
+            RunStates::Running => statement.push(" AND f.sequence IS NULL"),
+            RunStates::All => {}
+        }
+        Ok(())
     }
-    statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?);
-    statement.bind_some(OF_SIMULATIONS, to_list(&filter.simulation_unit_test_set_run_ids)?);
-    statement.bind_some(" AND f.succeeded = ?", filter.succeeded);
-    statement.bind_some(" AND f.persisted = ?", filter.persisted);
-    add_effects(statement, filter)?;
-    statement.bind_some(" AND {field s.source user_id} IN {members ?}", to_list(&filter.user_ids)?);
-    statement.bind_some(" AND s.started_at >= ?", filter.created_after.map(Timestamp::as_milliseconds));
-    statement.bind_some(" AND s.started_at < ?", filter.created_before.map(Timestamp::as_milliseconds));
-    match filter.states {
-        RunStates::Finished => statement.push(HAS_ENDED),
-        RunStates::Running => statement.push(" AND f.sequence IS NULL"),
-        RunStates::All => {}
-    }
-    Ok(())
 }
 
 /// Fails when a text that clients choose freely has a NUL, which some databases refuse.

@@ -1,6 +1,6 @@
 //! Listing the history of runs.
 
-use super::filters::{add_filters, refuse_nul_in};
+use super::filters::{Filters, refuse_nul_in};
 use super::history_order::{LAST, Order};
 use super::list_start::ListStart;
 use super::listing::Listing;
@@ -26,7 +26,8 @@ impl Store {
         let mut listing = self.listing(organization).await?;
         let last = self.last_invocation(&mut listing, organization, page).await?;
         let mut statement = beginning(organization, filter)?;
-        add_filters(&mut statement, &mut listing, (organization, &ListStart::of(filter).rest(filter))).await?;
+        let rest = ListStart::of(filter).rest(filter);
+        Filters::look_up(&mut listing, organization, &rest).await?.add(&mut statement)?;
         add_order(&mut statement, &Order::of(filter), last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let found = listing.rows(statement.query()).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;

@@ -17,6 +17,7 @@ pub(super) mod row;
 pub(super) mod run_start;
 pub(super) mod search;
 pub(super) mod search_rebuild;
+pub(super) mod search_windows;
 pub(super) mod taped_runs;
 pub(super) mod text_search;
 

@@ -1,21 +1,23 @@
 //! Full-text search over the outcomes and the inputs of runs. Any text is a valid search: no word is syntax, except for a `*`
 //! at the end of a word.
 
-use super::filters::add_filters;
+use super::filters::Filters;
+use super::listing::Listing;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
 use super::row::signed;
+use super::search_windows::Windows;
 use super::text_search::text_search;
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::history::SearchQuery;
 use crate::page::{Page, Slice};
 use crate::record::Record;
-use crate::store::database::{Database, Statement, TextSearch};
+use crate::store::database::{Database, Statement, TextSearch, Window};
 use crate::store::handle::Store;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. A planner may otherwise begin with the
 /// records and query the index once for each.
-const FOUND: &str = " FROM inv_text t CROSS JOIN inv_finished f CROSS JOIN inv_started s
+const OF_MATCHES: &str = " CROSS JOIN inv_finished f CROSS JOIN inv_started s
     LEFT JOIN inv_unlinked u ON u.invocation = s.invocation
     WHERE f.sequence = t.rowid AND s.invocation = f.invocation AND s.organization = $1";
 
@@ -33,15 +35,31 @@ impl Store {
             return Ok(Slice { items: Vec::new(), next: None });
         };
         let mut listing = self.listing(organization).await?;
-        let mut statement = beginning(&*self.0.database, organization, &search);
-        statement.bind(" AND t.rowid < ?", last);
-        add_filters(&mut statement, &mut listing, (organization, &query.filter)).await?;
-        statement.bind(" ORDER BY t.rowid DESC LIMIT ?", i64::from(page.limit) + 1);
-        let found = listing.rows(statement.query()).await?.iter().map(Found::read).collect::<Result<Vec<_>>>()?;
+        let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
+        let mut found: Vec<Found> = Vec::new();
+        for window in self.windows(&mut listing, last).await? {
+            let mut statement = beginning(&*self.0.database, organization, (&search, &window));
+            filters.add(&mut statement)?;
+            let left = u64::from(page.limit) + 1 - found.len() as u64;
+            statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left));
+            let rows = listing.rows(statement.query()).await?;
+            found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
+            if rows.len() as u64 == left {
+                break;
+            }
+        }
         let page = fitting_page(&found, page);
         let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
+    }
+
+    /// Returns the windows to read, newest records first.
+    async fn windows(&self, listing: &mut Listing, before: i64) -> Result<Vec<Window>> {
+        if self.0.database.finds_in_order() {
+            return Ok(vec![Window { blocks: Vec::new(), before }]);
+        }
+        Ok(Windows::below(listing, before).await?.collect())
     }
 
     /// Returns the position of the last record of the previous page. Positions descend.
@@ -53,17 +71,19 @@ impl Store {
     }
 }
 
-/// Returns the statement up to the condition that the text matches. Its `$1` is the organisation.
+/// Returns the statement up to the conditions. Its `$1` is the organisation.
 pub(in crate::store) fn beginning(
     database: &dyn Database,
     organization: &OrganizationId,
-    search: &TextSearch,
+    of: (&TextSearch, &Window),
 ) -> Statement {
+    let (search, window) = of;
     let mut statement = Statement::with(organization.as_str());
     statement.push("SELECT t.rowid AS position, ");
     statement.push(SHORT_COLUMNS);
-    statement.push(FOUND);
-    database.matching(&mut statement, search);
+    statement.push(" FROM ");
+    database.add_matches(&mut statement, search, window);
+    statement.push(OF_MATCHES);
     statement
 }
 

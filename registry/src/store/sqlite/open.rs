@@ -8,13 +8,13 @@ use sqlx::sqlite::SqlitePoolOptions;
 use super::connection::{Reading, alone};
 use super::disk_space::DiskSpace;
 use super::errors::failure;
-use super::search::{UNINDEX, matching};
+use super::search;
 use super::settings::{VERSION_MIN, reader_options, writer_options};
 use super::snapshot::snapshot;
 use crate::clock::Clock;
 use crate::durable::sync_folder;
 use crate::error::{Error, Result};
-use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, TextSearch, Watch};
+use crate::store::database::{Connection, Database, Pool, Query, Running, Statement, TextSearch, Watch, Window};
 use crate::store::sql::migrate::migrate;
 use crate::store::sql::search_rebuild::index_missing;
 
@@ -89,12 +89,16 @@ impl Database for Sqlite {
         Box::pin(snapshot(&self.path, path))
     }
 
-    fn matching(&self, statement: &mut Statement, search: &TextSearch) {
-        matching(statement, search);
+    fn finds_in_order(&self) -> bool {
+        true
+    }
+
+    fn add_matches(&self, statement: &mut Statement, search: &TextSearch, window: &Window) {
+        search::add_matches(statement, search, window);
     }
 
     fn unindex(&self) -> &'static str {
-        UNINDEX
+        search::UNINDEX
     }
 }
 
