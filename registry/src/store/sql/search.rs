@@ -2,7 +2,6 @@
 //! at the end of a word.
 
 use super::filters::Filters;
-use super::listing::Listing;
 use super::record_pages::{Found, SHORT_COLUMNS, fitting_page, whole};
 use super::row::signed;
 use super::search_windows::Windows;
@@ -36,30 +35,25 @@ impl Store {
         };
         let mut listing = self.listing(organization).await?;
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
+        let mut windows = Windows::before(last, &*self.0.database, &mut listing).await?;
         let mut found: Vec<Found> = Vec::new();
-        for window in self.windows(&mut listing, last).await? {
+        let wanted = page.limit as usize + 1;
+        while let Some(window) = windows.read_next() {
             let mut statement = beginning(&*self.0.database, organization, (&search, &window));
             filters.add(&mut statement)?;
-            let left = u64::from(page.limit) + 1 - found.len() as u64;
-            statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left));
+            let left = wanted - found.len();
+            statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
             let rows = listing.rows(statement.query()).await?;
             found.extend(rows.iter().map(Found::read).collect::<Result<Vec<_>>>()?);
-            if rows.len() as u64 == left {
+            if rows.len() == left {
                 break;
             }
+            windows.adapt(rows.len(), left - rows.len());
         }
         let page = fitting_page(&found, page);
         let token = |last: &Found| self.page_tokens().seal(&list_of(organization), last.position);
         let Slice { items, next } = Slice::cut(found, page, token);
         Ok(Slice { items: whole(&mut listing, organization, &items).await?, next })
-    }
-
-    /// Returns the windows to read, newest records first.
-    async fn windows(&self, listing: &mut Listing, before: i64) -> Result<Vec<Window>> {
-        if self.0.database.finds_in_order() {
-            return Ok(vec![Window { blocks: Vec::new(), before }]);
-        }
-        Ok(Windows::below(listing, before).await?.collect())
     }
 
     /// Returns the position of the last record of the previous page. Positions descend.

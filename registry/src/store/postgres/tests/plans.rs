@@ -121,10 +121,11 @@ impl World {
         statement.query()
     }
 
-    /// The windows of a search that finds too little.
+    /// The windows of a search that finds nothing.
     async fn windows(&self) -> [Window; 2] {
         let mut listing = self.store.listing(&acme()).await.unwrap();
-        Windows::below(&mut listing, 5_500).await.unwrap().collect::<Vec<_>>().try_into().ok().expect("two windows")
+        let mut windows = Windows::before(5_500, &*self.store.0.database, &mut listing).await.unwrap();
+        [(); 2].map(|()| windows.read_next().expect("two windows"))
     }
 
     fn search(&self, text: &str, window: &Window) -> Query {
