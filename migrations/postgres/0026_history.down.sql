@@ -3,7 +3,7 @@ CREATE INDEX inv_text_words ON inv_text USING gin (
     (string_to_array(scope, ' ')), (lathe_words(output)), (lathe_words(exception_message)), (lathe_words(exception_type)),
     (lathe_words(exception_stack_trace)), (lathe_words(inputs))
 ) WITH (gin_pending_list_limit = 1024);
-DROP FUNCTION lathe_blocks(BIGINT);
+DROP FUNCTION lathe_blocks(TEXT, BIGINT);
 DROP TRIGGER inv_started_kept_by_holds ON inv_started;
 DROP TRIGGER inv_started_never_deleted ON inv_started;
 DROP TRIGGER inv_finished_never_deleted ON inv_finished;

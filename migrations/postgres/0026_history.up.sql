@@ -106,17 +106,17 @@ CREATE TRIGGER inv_effects_never_deleted BEFORE DELETE ON inv_effects
 CREATE TRIGGER inv_started_kept_by_holds BEFORE DELETE ON inv_started
     FOR EACH ROW EXECUTE FUNCTION lathe_keep_held_run();
 
--- The blocks that a row of the full-text index is in, one of each size: 512 rows, and eight times as many each time. A search reads
--- the newest blocks first. A function of its own for the same reason as lathe_words.
-CREATE FUNCTION lathe_blocks(row_id BIGINT) RETURNS BIGINT[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+-- The blocks of its organisation that a row of the full-text index is in, one of each size: 512 rows, and eight times as many each
+-- time. A search reads the newest blocks first. A function of its own for the same reason as lathe_words.
+CREATE FUNCTION lathe_blocks(scope TEXT, row_id BIGINT) RETURNS TEXT[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-    RETURN ARRAY[row_id >> 9 << 3, row_id >> 12 << 3 | 1, row_id >> 15 << 3 | 2, row_id >> 18 << 3 | 3, row_id >> 21 << 3 | 4,
-        row_id >> 24 << 3 | 5];
+    RETURN ARRAY[scope || '/0/' || (row_id >> 9), scope || '/1/' || (row_id >> 12), scope || '/2/' || (row_id >> 15),
+        scope || '/3/' || (row_id >> 18), scope || '/4/' || (row_id >> 21), scope || '/5/' || (row_id >> 24)];
 END
 $$;
 
 DROP INDEX inv_text_words;
 CREATE INDEX inv_text_words ON inv_text USING gin (
-    (lathe_blocks(rowid)), (string_to_array(scope, ' ')), (lathe_words(output)), (lathe_words(exception_message)),
-    (lathe_words(exception_type)), (lathe_words(exception_stack_trace)), (lathe_words(inputs))
+    (lathe_blocks(scope, rowid)), (lathe_words(output)), (lathe_words(exception_message)), (lathe_words(exception_type)),
+    (lathe_words(exception_stack_trace)), (lathe_words(inputs))
 ) WITH (gin_pending_list_limit = 1024);

@@ -17,5 +17,5 @@ pub(super) use installation::{Database, Watch};
 pub(super) use query::{Query, Statement};
 pub(super) use row::{Columns, FromColumn, Row, damaged, get};
 pub(super) use template::expanded;
-pub(super) use text_search::{Phrase, TextSearch, Window};
+pub(super) use text_search::{Block, Phrase, TextSearch, Window};
 pub(super) use value::Value;

@@ -19,8 +19,17 @@ pub(in crate::store) struct Phrase {
 
 /// The part of the index that one statement of a search reads.
 pub(in crate::store) struct Window {
-    /// The names of its blocks ([`crate::store::sql::search_windows`]). None for the whole index.
-    pub blocks: Vec<i64>,
+    /// Its blocks ([`crate::store::sql::search_windows`]). None for the whole index.
+    pub blocks: Vec<Block>,
     /// The row that follows the last one.
     pub before: i64,
+}
+
+/// Rows that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Block {
+    /// 0 for the smallest.
+    pub size: u32,
+    /// The position among the blocks of its size.
+    pub number: i64,
 }

@@ -23,6 +23,8 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
             .map_or_else(String::new, |(json, field)| format!("CAST({json} AS JSON) ->> '{field}'")),
         // The planner finds its indexes by itself.
         ("index", _) => String::new(),
+        // The planner makes no join of a subquery with an offset.
+        ("for", _) => "OFFSET 0".to_owned(),
         ("skip", _) => "FOR UPDATE SKIP LOCKED".to_owned(),
         ("touch", _) => "SELECT pg_current_xact_id()".to_owned(),
         // Stays as it is, which the database refuses.

@@ -1,6 +1,6 @@
 //! Searches as conditions on the words of each column.
 
-use crate::store::database::{Phrase, Statement, TextSearch, Window};
+use crate::store::database::{Block, Phrase, Statement, TextSearch, Window};
 
 pub(super) const UNINDEX: &str =
     "DELETE FROM inv_text WHERE rowid IN (SELECT rowid FROM {records $1 rowid INTEGER} removed)";
@@ -9,9 +9,9 @@ pub(super) const UNINDEX: &str =
 /// offset by itself: for a page of the whole search they may rather separate the words of each row, newest first.
 pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window: &Window) {
     statement.bind("(SELECT m.rowid FROM inv_text m WHERE m.rowid < ?", window.before);
-    let blocks: Vec<_> = window.blocks.iter().map(i64::to_string).collect();
-    statement.bind(" AND lathe_blocks(m.rowid) && CAST(? AS BIGINT[])", format!("{{{}}}", blocks.join(",")));
-    statement.bind(" AND string_to_array(m.scope, ' ') @> ARRAY[?]", search.scope.as_str());
+    let name = |block: &Block| format!("{}/{}/{}", search.scope, block.size, block.number);
+    let blocks: Vec<_> = window.blocks.iter().map(name).collect();
+    statement.bind(" AND lathe_blocks(m.scope, m.rowid) && CAST(? AS TEXT[])", format!("{{{}}}", blocks.join(",")));
     for phrase in &search.phrases {
         let mut before = " AND (";
         for column in &search.columns {

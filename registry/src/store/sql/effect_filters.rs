@@ -11,7 +11,8 @@ use crate::store::database::Statement;
 
 const HAS_EFFECT: &str = " AND EXISTS (SELECT 1 FROM inv_effects o WHERE o.organization = $1 AND o.kind = ?";
 
-const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation)";
+/// A page needs a few of the runs with an effect, of which there may be millions.
+const OF_RUN: &str = " AND o.started_at = s.started_at AND o.invocation = s.invocation {for each})";
 
 /// Names of effects by kind. One name of each kind suffices.
 type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;

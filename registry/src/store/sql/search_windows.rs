@@ -1,17 +1,17 @@
 //! The windows in which a search reads the full-text index, newest rows first, until it has found a page.
 //!
 //! They are for an index that finds the rows with a word in no order: without them, a search would read all rows with a
-//! frequent word to find the last fifty. The index has the names of the blocks that a row is in, one of each size, and a window is
-//! a few blocks of one size. It is as large as the rest of the page needs if records go on to match as often as so far.
+//! frequent word to find the last fifty. The index has the blocks that a row is in, one of each size, and a window is a few blocks
+//! of one size. It is as large as the rest of the page needs if records go on to match as often as so far.
 
 use super::row::get;
 use crate::error::Result;
-use crate::store::database::{Database, Query, Window};
+use crate::store::database::{Block, Database, Query, Window};
 use crate::store::sql::listing::Listing;
 
 /// The rows of the smallest blocks, as a power of two.
 const SMALLEST: u32 = 9;
-/// The blocks of one size that make one of the next, as a power of two. The name of a block has as many bits for its size.
+/// The blocks of one size that make one of the next, as a power of two.
 const FACTOR: u32 = 3;
 const SIZES: u32 = 6;
 
@@ -59,12 +59,12 @@ impl Windows {
         })
     }
 
-    /// Returns the names of the blocks of the next window, and its first row.
-    fn blocks(&self) -> (Vec<i64>, i64) {
+    /// Returns the blocks of the next window, and its first row.
+    fn blocks(&self) -> (Vec<Block>, i64) {
         let Some(rows) = self.rows else { return (Vec::new(), 0) };
         let size = (0..SIZES - 1).find(|size| rows <= BLOCKS_MAX << bits(*size)).unwrap_or(SIZES - 1);
         let (first, last) = ((self.before - rows).max(0) >> bits(size), (self.before - 1) >> bits(size));
-        ((first..=last).map(|number| number << FACTOR | i64::from(size)).collect(), first << bits(size))
+        ((first..=last).map(|number| Block { size, number }).collect(), first << bits(size))
     }
 
     /// Chooses the size of the next window: the last one had some of the records, and others are left to find.
@@ -89,9 +89,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names of the blocks that a row is in, as the function of the database does.
-    fn blocks_of(row: i64) -> [i64; SIZES as usize] {
-        [0, 1, 2, 3, 4, 5].map(|size| row >> (9 + 3 * size) << 3 | size)
+    /// Returns the blocks that a row is in, as the function of the database does.
+    fn blocks_of(row: i64) -> [Block; SIZES as usize] {
+        [0, 1, 2, 3, 4, 5].map(|size| Block { size, number: row >> (9 + 3 * size) })
     }
 
     /// Reads windows below a row, which have so many of the wanted records each.
@@ -126,7 +126,7 @@ mod tests {
             let mut rng = fastrand::Rng::with_seed(seed);
             let windows = windows(before, || rng.usize(..50));
             let found = windows.iter()
-                .filter(|window| row < window.before && blocks_of(row).iter().any(|name| window.blocks.contains(name)));
+                .filter(|window| row < window.before && blocks_of(row).iter().any(|block| window.blocks.contains(block)));
             prop_assert_eq!(found.count(), usize::from(row < before));
             prop_assert!(windows.iter().all(|window| (1..=17).contains(&window.blocks.len())));
             prop_assert!(windows.is_sorted_by(|one, next| one.before > next.before));

@@ -13,6 +13,8 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         "records" => records(arguments),
         "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),
         "index" => format!("INDEXED BY {arguments}"),
+        // The planner does so by itself.
+        "for" => String::new(),
         // One connection writes at a time.
         "skip" => String::new(),
         // The number has no meaning.

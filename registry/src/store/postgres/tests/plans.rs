@@ -47,7 +47,9 @@ const RUNS: &str = "
         SELECT id, organization, (1790000000 + n * 600) * 1000::bigint, n % 997, 1, '', 0, '[]',
             CAST(repeat('a line of the log, ', 60) AS BYTEA) FROM runs WHERE n % 500 <> 1;
     INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
-        SELECT organization, 'host', 'h' || n % 60, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 500 <> 1;
+        SELECT organization, 'host', CASE WHEN n % 2 = 0 THEN 'often' ELSE 'h' || n % 60 END, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 500 <> 1;
+    INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
+        SELECT organization, 'secret', 'S' || n % 3, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 10 = 7;
     INSERT INTO inv_open (invocation, organization, boot) SELECT id, organization, 'boot' FROM runs WHERE n % 500 = 1;
     INSERT INTO inv_text (rowid, scope, output, inputs)
         SELECT f.sequence, CASE WHEN f.organization = 'acme' THEN 'o61636d65' ELSE 'o676c6f626578' END,
@@ -179,7 +181,7 @@ async fn lists_are_read_from_the_expected_index() {
         (InvocationFilter { user_ids: vec!["often".into()], ..any() }, "inv_started_by_user", false),
         (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
         (InvocationFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),
-        (InvocationFilter { effects: vec![host("h7")], ..any() }, "inv_effects_pkey", false),
+        (InvocationFilter { effects: vec![host("often")], ..any() }, "inv_effects_pkey", false),
         (
             InvocationFilter { effects: vec![host("absent")], succeeded: Some(false), ..any() },
             "inv_effects_pkey",
@@ -193,6 +195,19 @@ async fn lists_are_read_from_the_expected_index() {
         assert_eq!(sorts(&first), is_sorted, "{}", first.join("\n"));
         let next = world.plan(world.list(&filter, Some(&world.last().await)).await).await;
         assert_reads(&next, index);
+    }
+}
+
+/// A run with a secret is looked up among those with a host, which are not read beforehand.
+#[tokio::test]
+async fn runs_with_two_effects_are_looked_up_one_after_the_other() {
+    let Some(world) = World::new().await else { return };
+    let effect = |kind, name: &str| Effect { kind, name: name.into() };
+    for [host, secret] in [["h7", "S2"], ["h7", "absent"], ["absent", "S2"]] {
+        let effects = vec![effect(EffectKind::Host, host), effect(EffectKind::Secret, secret)];
+        let steps = world.plan(world.list(&InvocationFilter { effects, ..Default::default() }, None).await).await;
+        assert_reads(&steps, "inv_effects_pkey");
+        assert!(steps.iter().any(|step| step.starts_with("SubPlan")), "{}", steps.join("\n"));
     }
 }
 
