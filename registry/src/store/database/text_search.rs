@@ -23,6 +23,8 @@ pub(in crate::store) struct Window {
     pub blocks: Vec<Block>,
     /// The row that follows the last one.
     pub before: i64,
+    /// The number of its rows, of all organisations.
+    pub rows: i64,
 }
 
 /// Rows that follow each other.

@@ -2,6 +2,9 @@
 
 use crate::store::database::{Block, Phrase, Statement, TextSearch, Window};
 
+/// The rows of a window that are read to find the beginning of a word. In the index it is found with all of its rows, of all windows.
+const ROWS_READ_MAX: i64 = 1 << 15;
+
 pub(super) const UNINDEX: &str =
     "DELETE FROM inv_text WHERE rowid IN (SELECT rowid FROM {records $1 rowid INTEGER} removed)";
 
@@ -13,27 +16,32 @@ pub(super) fn add_matches(statement: &mut Statement, search: &TextSearch, window
     let blocks: Vec<_> = window.blocks.iter().map(name).collect();
     statement.bind(" AND lathe_blocks(m.scope, m.rowid) && CAST(? AS TEXT[])", format!("{{{}}}", blocks.join(",")));
     for phrase in &search.phrases {
-        let mut before = " AND (";
+        let is_read = phrase.is_prefix && window.rows <= ROWS_READ_MAX;
+        let add = if is_read { add_text } else { add_words };
+        let mut before = " AND ((";
         for column in &search.columns {
             statement.push(before);
-            add_phrase(statement, column, phrase);
-            before = " OR ";
+            add(statement, column, phrase);
+            before = ") OR (";
         }
-        statement.push(")");
+        statement.push("))");
     }
     statement.push(" ORDER BY m.rowid DESC OFFSET 0) t");
 }
 
 /// The index finds the rows with all words, and the text has them in their order.
-fn add_phrase(statement: &mut Statement, column: &str, phrase: &Phrase) {
-    let words = format!("(lathe_words(m.{column}) @@ CAST(? AS TSQUERY)");
-    statement.bind(&words, query(phrase));
+fn add_words(statement: &mut Statement, column: &str, phrase: &Phrase) {
+    statement.bind(&format!("lathe_words(m.{column}) @@ CAST(? AS TSQUERY)"), query(phrase));
     if phrase.words.contains(' ') {
-        let end = if phrase.is_prefix { "" } else { " " };
-        // Words have no characters with a meaning in patterns.
-        statement.bind(&format!(" AND ' ' || m.{column} || ' ' LIKE ?"), format!("% {}{end}%", phrase.words));
+        statement.push(" AND ");
+        add_text(statement, column, phrase);
     }
-    statement.push(")");
+}
+
+/// Words have no characters with a meaning in patterns.
+fn add_text(statement: &mut Statement, column: &str, phrase: &Phrase) {
+    let end = if phrase.is_prefix { "" } else { " " };
+    statement.bind(&format!("' ' || m.{column} || ' ' LIKE ?"), format!("% {}{end}%", phrase.words));
 }
 
 /// Returns the words in the query language of Postgres. Words have no quotes.

@@ -54,8 +54,9 @@ impl Windows {
         let before = self.before;
         let window = (before > 0).then(|| self.blocks());
         window.map(|(blocks, after)| {
-            (self.before, self.read) = (after, self.read + before - after);
-            Window { blocks, before }
+            let rows = before - after;
+            (self.before, self.read) = (after, self.read + rows);
+            Window { blocks, before, rows }
         })
     }
 

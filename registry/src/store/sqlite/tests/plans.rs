@@ -113,7 +113,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
         filter: InvocationFilter::default(),
     };
     let search_text = text_search(&acme(), &query).unwrap();
-    let window = Window { blocks: Vec::new(), before: 5 };
+    let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
     let database = Sqlite::new("unused".into(), None);
     let mut statement: Statement = search::beginning(&database, &acme(), (&search_text, &window));
     statement.push(" ORDER BY t.rowid DESC LIMIT 51");
