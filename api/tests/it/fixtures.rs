@@ -83,17 +83,21 @@ impl TestApp {
         self.store.acquire_lease(&self.principal, &tool, LEASE_TIME).await.unwrap()
     }
 
-    /// An agent of the organisation that runs a revision with a published tool.
-    pub async fn agent(&self, slug: &str, tool: &str) -> String {
+    /// An agent of the organisation that is not deployed.
+    pub async fn draft(&self, slug: &str) -> String {
         let agent = json!({
             "agent_type": "agent", "name": slug, "slug": slug, "description": "Helps.", "scope": "organization"
         });
         let answer = self.post("/agent", &agent).await;
-        let id = answer.json()["id"].as_str().unwrap_or_else(|| panic!("{}", answer.json())).to_owned();
-        let path = format!("/agent/{id}");
+        answer.json()["id"].as_str().unwrap_or_else(|| panic!("{}", answer.json())).to_owned()
+    }
+
+    /// An agent of the organisation that runs a revision with a published tool.
+    pub async fn agent(&self, slug: &str, tool: &str) -> String {
+        let id = self.draft(slug).await;
         let assignment = json!({"tool_id": tool, "version_constraint": ">=0"});
-        assert_eq!(self.post(&format!("{path}/assignment"), &assignment).await.status, StatusCode::NO_CONTENT);
-        assert_eq!(self.post(&format!("{path}/deploy"), &json!({})).await.status, StatusCode::OK);
+        assert_eq!(self.post(&format!("/agent/{id}/assignment"), &assignment).await.status, StatusCode::NO_CONTENT);
+        assert_eq!(self.post(&format!("/agent/{id}/deploy"), &json!({})).await.status, StatusCode::OK);
         id
     }
 
