@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `agents` | agents: drafts, assignments of tools, deployments |
 //! | `attack` | random bytes, which must not make the server fail |
 //! | `walk` | one tool from its source to its history, over HTTP |
 //! | `git` | hosted git with the real client |
@@ -25,6 +26,7 @@
 //! | `identity` | users, roles and keys, and the access that they give |
 //! | `tidy` | rules for the source code |
 
+mod agents;
 mod attack;
 mod bad_input;
 mod behaviour;

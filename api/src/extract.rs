@@ -24,4 +24,4 @@ pub(crate) use path::{InPath, PathParameter, parameter};
 pub use problem::{LocationStep, Problem};
 pub(crate) use query::{FromQuery, Query, QueryParameters};
 pub(crate) use text::{OneOf, Text, TextDecoder, any_text};
-pub(crate) use values::{AnyObject, Boolean, List, Pair, TextMap, WholeNumber};
+pub(crate) use values::{AnyObject, Boolean, List, Number, Pair, TextMap, WholeNumber};

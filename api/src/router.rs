@@ -12,8 +12,8 @@ mod route_guard;
 
 use axum::Router;
 use registry::Permission::{
-    AccessRepo, Administer, CreateTool, DeleteTool, GetInvocation, GetTool, InvokeTool, ModifyTool, OwnAccount,
-    TestTool,
+    AccessRepo, Administer, CreateAgent, CreateTool, DeleteAgent, DeleteTool, DeployAgent, GetAgent, GetInvocation,
+    GetTool, InvokeTool, ModifyAgent, ModifyTool, OwnAccount, TestTool,
 };
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    api_keys, builds, document, git, health, holds, invocations, me, operations, organization, reference, roles, root,
-    scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
+    agents, api_keys, builds, document, git, health, holds, invocations, me, operations, organization, reference,
+    roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
 pub use build::RouteRefused;
@@ -58,7 +58,7 @@ impl RateLimits {
 
 /// The route table.
 pub fn routes() -> Vec<Route> {
-    [of_the_server(), of_accounts(), of_tools()].into_iter().flatten().collect()
+    [of_the_server(), of_accounts(), of_tools(), of_agents()].into_iter().flatten().collect()
 }
 
 #[rustfmt::skip]
@@ -148,5 +148,24 @@ fn of_tools() -> Vec<Route> {
         get("/v1/{organization}/tool/amigo_tool_scaffold.tar.gz", Some(GetTool), scaffold::handle).described(scaffold::operation),
         get("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::read_operation),
         post("/v1/{organization}/tool/git/{*git_path}", Some(AccessRepo), git::handle).described(git::write_operation),
+    ]
+}
+
+#[rustfmt::skip]
+fn of_agents() -> Vec<Route> {
+    vec![
+        post("/v1/{organization}/agent", Some(CreateAgent), agents::create::handle).described(agents::create::operation),
+        get("/v1/{organization}/agent", Some(GetAgent), agents::list::handle).described(agents::list::operation),
+        get("/v1/{organization}/agent/{agent_id}", Some(GetAgent), agents::show::handle).described(agents::show::operation),
+        post("/v1/{organization}/agent/{agent_id}", Some(ModifyAgent), agents::modify::handle).described(agents::modify::operation),
+        delete("/v1/{organization}/agent/{agent_id}", Some(DeleteAgent), agents::delete::handle).described(agents::delete::operation),
+
+        get("/v1/{organization}/agent/{agent_id}/assignment", Some(GetAgent), agents::assignments::handle).described(agents::assignments::operation),
+        post("/v1/{organization}/agent/{agent_id}/assignment", Some(ModifyAgent), agents::assign::handle).described(agents::assign::operation),
+        delete("/v1/{organization}/agent/{agent_id}/assignment/{tool_id}", Some(ModifyAgent), agents::unassign::handle).described(agents::unassign::operation),
+
+        post("/v1/{organization}/agent/{agent_id}/deploy", Some(DeployAgent), agents::deploy::handle).described(agents::deploy::operation),
+        get("/v1/{organization}/agent/{agent_id}/revision", Some(GetAgent), agents::revisions::handle).described(agents::revisions::operation),
+        get("/v1/{organization}/agent/{agent_id}/revision/{number}", Some(GetAgent), agents::revision::handle).described(agents::revision::operation),
     ]
 }

@@ -2,6 +2,7 @@
 //!
 //! Clients ignore unknown fields. Values that a later release may extend, such as permissions and states, are texts.
 
+mod agent;
 mod api_key;
 mod build;
 mod event;
@@ -18,6 +19,7 @@ mod tool;
 mod verification;
 mod version;
 
+pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, Assignment, AssignmentList, CreatedAgent, Deployment};
 pub use api_key::{ApiKey, CreatedApiKey};
 pub use build::{Build, BuildOutcome};
 pub use builder::ReplayGate;
@@ -38,6 +40,7 @@ pub use tool::{CreatedTool, Tool, ToolTag, ToolUser};
 pub use verification::{Verification, VersionDifference};
 pub use version::{PublishedVersion, ToolVersion, VersionUser};
 
+pub(crate) use agent::{agent_example, assignment_example, deployment_example};
 pub(crate) use hold::hold_example;
 pub(crate) use replay::replay_example;
 pub(crate) use request::SEARCH_FIELDS;

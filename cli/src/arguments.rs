@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand, gc::GcArguments,
-    git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand, key::KeyCommand,
-    login::LoginArguments, migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand,
+    agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand,
+    gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand,
+    key::KeyCommand, login::LoginArguments, migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand,
     replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
@@ -61,6 +61,9 @@ pub enum Command {
     /// List, set and remove a tool's environment variables
     #[command(subcommand)]
     Envvar(EnvvarCommand),
+    /// Create agents, assign tools to them, and deploy them
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// List, search, export and show the records of runs
     #[command(subcommand)]
     History(HistoryCommand),

@@ -3,6 +3,7 @@
 //! A call signs in when there is no token, and again when its token is refused. Test, publish and invoke are streamed
 //! as server-sent events and followed to their result.
 
+mod agents;
 mod attestations;
 mod builds;
 mod connection;

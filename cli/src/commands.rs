@@ -1,5 +1,6 @@
 //! One file per command. A command reads its arguments, calls the client, prints the answer and returns its outcome.
 
+pub mod agent;
 pub mod backup;
 mod choice;
 mod completion;
@@ -88,6 +89,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Profile(command) => profile::run(command, &home()?, screen),
         Command::Tool(command) => tool::run(command, &home()?, screen).await,
         Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
+        Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
         Command::User(command) => user::run(command, &home()?.client()?, screen).await,
         Command::Role(command) => role::run(command, &home()?.client()?, screen).await,
         Command::Key(command) => key::run(command, &home()?.client()?, screen).await,

@@ -67,6 +67,7 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 24, "0024_user_variables"),
         migration!("sqlite", 25, "0025_large_bodies"),
         migration!("sqlite", 26, "0026_history"),
+        migration!("sqlite", 27, "0027_agents"),
     ],
 };
 
@@ -85,6 +86,7 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 24, "0024_user_variables"),
         migration!("postgres", 25, "0025_large_bodies"),
         migration!("postgres", 26, "0026_history"),
+        migration!("postgres", 27, "0027_agents"),
     ],
 };
 

@@ -17,6 +17,7 @@
 //! | `tape_retention` | time for which tapes and recorded answers are stored; zero stores neither | 7 days |
 //! | `history_retention` | time for which ended runs stay in the history, unless a legal hold keeps them | for ever |
 //! | `holds_max` | legal holds of one organisation, with those that are released | 10,000 |
+//! | `agents_max` | agents of one organisation | 1,000 |
 //! | `recorded_answers_max` | recorded answers of one tool; a new answer replaces the oldest | 1,000 |
 //! | `copied_rows_max` | rows in one transaction of a copy to a database server | 2,000 |
 //! | `database_bytes_max` | size of the database above which writes are refused | none |
@@ -40,6 +41,7 @@ pub struct Config {
     pub tape_retention: Duration,
     pub history_retention: Option<Duration>,
     pub holds_max: u32,
+    pub agents_max: u32,
     pub recorded_answers_max: u32,
     pub copied_rows_max: u32,
     pub database_bytes_max: Option<u64>,
@@ -63,6 +65,7 @@ impl Default for Config {
             tape_retention: Duration::from_hours(7 * 24),
             history_retention: None,
             holds_max: 10_000,
+            agents_max: 1_000,
             recorded_answers_max: 1_000,
             copied_rows_max: 2_000,
             database_bytes_max: None,
@@ -89,6 +92,7 @@ impl Config {
             tape_retention: Duration::from_hours(1),
             history_retention: Some(Duration::from_hours(24)),
             holds_max: 10,
+            agents_max: 20,
             recorded_answers_max: 40,
             copied_rows_max: 50,
             database_bytes_max: None,

@@ -7,9 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use pep440_rs::{Operator, VersionSpecifier};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::invalid_value::InvalidValue;
+use crate::text_type::Checked;
 use crate::version::Version;
 
 /// Bytes of a constraint. A longer text is refused before it is parsed.
@@ -116,6 +117,12 @@ impl fmt::Display for Constraint {
 impl Serialize for Constraint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Constraint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Checked::default())
     }
 }
 

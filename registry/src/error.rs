@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::account::UserId;
-use crate::ids::{InvocationId, VersionId};
+use crate::assignment::AssignmentProblem;
+use crate::ids::{InvocationId, ToolId, VersionId};
 use crate::invalid_value::InvalidValue;
 use crate::lease::Busy;
 use crate::missing_variable::MissingVariable;
@@ -64,6 +65,8 @@ pub enum Error {
     /// `tool` is the name or the id of the tool, for commands.
     #[error("{}", explained(.missing, .tool))]
     VariablesMissing { tool: String, missing: Vec<MissingVariable> },
+    #[error("assignment of the tool {tool}: {problem}")]
+    AssignmentUnusable { tool: ToolId, problem: AssignmentProblem },
     #[error("user `{user}` does not exist")]
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]
@@ -164,6 +167,7 @@ impl Error {
             Self::Exists { .. } | Self::Busy(_) | Self::LeaseLost | Self::AlreadyFinished { .. } => ErrorKind::Conflict,
             Self::RoleInUse { .. } | Self::LastAdministrator => ErrorKind::Conflict,
             Self::UserUnknown { .. } | Self::RoleUnknown { .. } | Self::RoleBuiltIn { .. } => ErrorKind::Invalid,
+            Self::AssignmentUnusable { .. } => ErrorKind::Invalid,
             Self::PublishedAlready { .. } => ErrorKind::Conflict,
             Self::Invalid(_) | Self::VariableUnknown { .. } | Self::VariableRequired { .. } => ErrorKind::Invalid,
             Self::VariablesMissing { .. } | Self::TooMany { .. } | Self::PageTokenUnknown => ErrorKind::Invalid,
@@ -208,6 +212,7 @@ impl Error {
             Self::VariableUnknown { .. } => "variable_unknown",
             Self::VariableRequired { .. } => "variable_required",
             Self::VariablesMissing { .. } => "variables_missing",
+            Self::AssignmentUnusable { .. } => "assignment_unusable",
             Self::UserUnknown { .. } => "user_unknown",
             Self::RoleUnknown { .. } => "role_unknown",
             Self::RoleBuiltIn { .. } => "role_built_in",

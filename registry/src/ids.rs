@@ -70,6 +70,8 @@ hexadecimal_id! {
     InvocationId = "invocation id";
     /// The id of a build.
     BuildId = "build id";
+    /// The id of an agent.
+    AgentId = "agent id";
     /// The id of a legal hold.
     HoldId = "hold id";
     /// The id of an asynchronous operation.

@@ -5,9 +5,11 @@
 //! bytes by digest, [`Objects`] is a bucket, [`KeyRing`] seals variables, and [`DataDir`] is the layout of the data directory.
 
 mod account;
+mod agent;
 mod answer;
 mod api_key;
 mod artifacts;
+mod assignment;
 mod attestation;
 mod blocking;
 mod build;
@@ -68,9 +70,16 @@ mod variables;
 mod version;
 
 pub use account::{OrganizationId, UserId};
+pub use agent::{
+    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentRevision, AgentScope, AgentSlug, AgentSort,
+    AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt,
+};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};
+pub use assignment::{
+    Assignment, AssignmentProblem, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence,
+};
 pub use attestation::{Attestation, BillOfMaterials, SigningKeyInUse};
 pub use build::{Build, BuildReference, BuildState, FailedBuild, OldBuilds};
 pub use callable::Callable;
@@ -91,7 +100,7 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
-pub use ids::{BuildId, HoldId, InvocationId, OperationId, ToolId, VersionId};
+pub use ids::{AgentId, BuildId, HoldId, InvocationId, OperationId, ToolId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};

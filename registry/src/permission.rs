@@ -37,6 +37,14 @@ permissions! {
     TestTool = "Tool:TestTool",
     /// Read and search the history of runs.
     GetInvocation = "Tool:GetInvocation",
+    CreateAgent = "Agent:CreateAgent",
+    /// Change agents and their assignments: the draft, which does not run.
+    ModifyAgent = "Agent:ModifyAgent",
+    DeleteAgent = "Agent:DeleteAgent",
+    /// See agents, their drafts and their revisions.
+    GetAgent = "Agent:GetAgent",
+    /// Make the draft of an agent the running revision.
+    DeployAgent = "Agent:DeployAgent",
     /// Manage users, roles and the keys of all users.
     Administer = "Organization:Admin",
     /// Read and manage one's own account and keys. Every signed-in user has it; roles cannot grant it.
@@ -63,6 +71,7 @@ impl Permission {
         match self {
             Self::ModifyTool | Self::DeleteTool | Self::InvokeTool | Self::GetTool | Self::GetInvocation => true,
             Self::CreateTool | Self::AccessRepo | Self::TestTool | Self::Administer | Self::OwnAccount => false,
+            Self::CreateAgent | Self::ModifyAgent | Self::DeleteAgent | Self::GetAgent | Self::DeployAgent => false,
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) const ADMINISTRATOR: &str = "admin";
 
 const BUILT_IN: [&str; 4] = [ADMINISTRATOR, "author", "invoker", "auditor"];
 
-const AUTHOR: [Permission; 8] = [
+const AUTHOR: [Permission; 13] = [
     Permission::CreateTool,
     Permission::ModifyTool,
     Permission::DeleteTool,
@@ -46,9 +46,14 @@ const AUTHOR: [Permission; 8] = [
     Permission::AccessRepo,
     Permission::InvokeTool,
     Permission::GetInvocation,
+    Permission::CreateAgent,
+    Permission::ModifyAgent,
+    Permission::DeleteAgent,
+    Permission::GetAgent,
+    Permission::DeployAgent,
 ];
-const INVOKER: [Permission; 2] = [Permission::InvokeTool, Permission::GetTool];
-const AUDITOR: [Permission; 2] = [Permission::GetTool, Permission::GetInvocation];
+const INVOKER: [Permission; 3] = [Permission::InvokeTool, Permission::GetTool, Permission::GetAgent];
+const AUDITOR: [Permission; 3] = [Permission::GetTool, Permission::GetInvocation, Permission::GetAgent];
 
 impl Role {
     /// Returns the roles that every organisation has.

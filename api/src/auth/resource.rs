@@ -1,7 +1,7 @@
 //! The resource that a path names and that conditions of grants are about.
 
 use axum::http::request::Parts;
-use registry::{InvocationId, Principal, Store, Tool, ToolId, ToolName};
+use registry::{AgentId, InvocationId, Principal, Store, Tool, ToolId, ToolName};
 
 use crate::extract::{self, PathParameter};
 
@@ -13,7 +13,7 @@ pub(crate) enum ResourceKind {
     ToolName,
     /// A run, and through it the tool that ran.
     Invocation,
-    /// Lists, creation, git and the scaffold, which need a grant without conditions.
+    /// Lists, creation, agents, git and the scaffold, which need a grant without conditions.
     None,
 }
 
@@ -29,6 +29,10 @@ pub(super) enum ResourceRef {
 impl ResourceKind {
     pub(super) fn of(path: &str) -> Self {
         let names = |parameter: &str| path.split('/').any(|segment| segment == format!("{{{parameter}}}"));
+        // The tool of an assignment is a part of its agent.
+        if names(AgentId::NAME) {
+            return Self::None;
+        }
         if names(ToolId::NAME) {
             Self::Tool
         } else if names(ToolName::NAME) {

@@ -100,6 +100,15 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A number within `bounds`.
+    pub(super) fn number(&self, bounds: &RangeInclusive<f64>) -> Option<f64> {
+        match self.value.as_number().and_then(serde_json::Number::as_f64) {
+            Some(number) if bounds.contains(&number) => Some(number),
+            Some(_) => self.note("range", &format!("Input should be from {} to {}", bounds.start(), bounds.end())),
+            None => self.note("float_type", "Input should be a number"),
+        }
+    }
+
     /// A text that `parse` accepts.
     pub(crate) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         parse(self.text()?).map_or_else(|error| self.note("value_error", &error), Some)

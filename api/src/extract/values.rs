@@ -1,4 +1,4 @@
-//! Decoders of truth values, whole numbers, lists and maps.
+//! Decoders of truth values, numbers, lists and maps.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,6 +12,9 @@ pub(crate) struct Boolean;
 
 /// A whole number within bounds.
 pub(crate) struct WholeNumber(pub(crate) RangeInclusive<i64>);
+
+/// A number within bounds, with or without a fraction.
+pub(crate) struct Number(pub(crate) RangeInclusive<f64>);
 
 /// A list whose length is within bounds.
 pub(crate) struct List<D> {
@@ -53,6 +56,18 @@ impl Decoder for WholeNumber {
 
     fn decode(&self, node: &Node) -> Option<i64> {
         node.whole_number(&self.0)
+    }
+}
+
+impl Decoder for Number {
+    type Value = f64;
+
+    fn schema(&self) -> Json {
+        json!({"type": "number", "minimum": self.0.start(), "maximum": self.0.end()})
+    }
+
+    fn decode(&self, node: &Node) -> Option<f64> {
+        node.number(&self.0)
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) enum Tag {
     History,
     Source,
     Identity,
+    Agents,
     Service,
 }
 
@@ -148,6 +149,7 @@ impl Tag {
             Self::History => "History",
             Self::Source => "Source",
             Self::Identity => "Users, roles and keys",
+            Self::Agents => "Agents",
             Self::Service => "Service",
         }
     }
@@ -164,6 +166,10 @@ impl Tag {
             Self::Source => "The organisation's git repository, and the Python package for authors of tools.",
             Self::Identity => {
                 "Users, their roles and their API keys. Every user manages their own keys; administrators manage all."
+            }
+            Self::Agents => {
+                "An agent holds tools through assignments. Edits change its draft; a deployment makes the draft the running \
+                revision, which never changes."
             }
             Self::Service => "Health, the OpenAPI document and the HTTP reference.",
         }

@@ -5,8 +5,9 @@
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
-    ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, HoldId, HoldReason, InvocationId, OperationId,
-    ProjectPath, RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName, to_pep440,
+    AgentId, ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, HoldId, HoldReason, InvocationId,
+    OperationId, ProjectPath, RevisionNumber, RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName,
+    to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -162,6 +163,10 @@ macro_rules! path_parameters {
 path_parameters! {
     ToolId = "tool_id", "The tool's id.", Text::of_type(schemas::object_id);
     ToolName = "tool_name", "The name of a live tool.", Text::of_type(tool_name_in_path);
+    AgentId = "agent_id", "The agent's id.", Text::of_type(schemas::object_id);
+    RevisionNumber = "number", "The revision's number.", Text::of_type(|| {
+        json!({"type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)$"})
+    });
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
     InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);

@@ -54,6 +54,19 @@ pub(crate) enum Permission {
     /// Read and search the history of runs.
     #[serde(rename = "Tool:GetInvocation")]
     GetInvocation,
+    #[serde(rename = "Agent:CreateAgent")]
+    CreateAgent,
+    /// Change agents and their assignments: the draft, which does not run.
+    #[serde(rename = "Agent:ModifyAgent")]
+    ModifyAgent,
+    #[serde(rename = "Agent:DeleteAgent")]
+    DeleteAgent,
+    /// See agents, their drafts and their revisions.
+    #[serde(rename = "Agent:GetAgent")]
+    GetAgent,
+    /// Make the draft of an agent the running revision.
+    #[serde(rename = "Agent:DeployAgent")]
+    DeployAgent,
     /// Manage users, roles and the keys of all users.
     #[serde(rename = "Organization:Admin")]
     Administer,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use registry::{
     Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild, FinishedRun, Grants, HeldRuns,
     HoldReason, InvocationId, InvocationMetadata, InvocationSource, IssuedKey, Language, Lease, NewApiKey,
@@ -80,6 +81,24 @@ impl TestApp {
     pub async fn lease(&self, tool: &str) -> Lease {
         let tool = ToolId::parse(tool).unwrap();
         self.store.acquire_lease(&self.principal, &tool, LEASE_TIME).await.unwrap()
+    }
+
+    /// An agent of the organisation that is not deployed.
+    pub async fn draft(&self, slug: &str) -> String {
+        let agent = json!({
+            "agent_type": "agent", "name": slug, "slug": slug, "description": "Helps.", "scope": "organization"
+        });
+        let answer = self.post("/agent", &agent).await;
+        answer.json()["id"].as_str().unwrap_or_else(|| panic!("{}", answer.json())).to_owned()
+    }
+
+    /// An agent of the organisation that runs a revision with a published tool.
+    pub async fn agent(&self, slug: &str, tool: &str) -> String {
+        let id = self.draft(slug).await;
+        let assignment = json!({"tool_id": tool, "version_constraint": ">=0"});
+        assert_eq!(self.post(&format!("/agent/{id}/assignment"), &assignment).await.status, StatusCode::NO_CONTENT);
+        assert_eq!(self.post(&format!("/agent/{id}/deploy"), &json!({})).await.status, StatusCode::OK);
+        id
     }
 
     /// A build of a tool that failed, with its log.

@@ -27,7 +27,11 @@ async fn lists(app: &TestApp, tools: usize, versions: usize, runs: usize) -> Vec
     for number in 0..runs {
         app.run_of(&tool, &number.to_string(), number % 2 == 0).await;
     }
+    for number in 0..tools {
+        app.draft(&format!("agent-{number}")).await;
+    }
     vec![
+        List { path: "/agent".into(), rows: "agents", limits: 1..=20, default: 10 },
         List { path: "/tool".into(), rows: "tools", limits: 1..=20, default: 10 },
         List { path: format!("/tool/{tool}/version"), rows: "tool_versions", limits: 0..=50, default: 50 },
         List { path: "/tool/invocation".into(), rows: "tool_invocations", limits: 0..=100, default: 100 },

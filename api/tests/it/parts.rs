@@ -20,7 +20,8 @@ pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
         database: DatabaseLocation::DataDirectory,
         keys: &keys,
         clock: clock.clone(),
-        config: Config::for_tests(),
+        // A page of agents has 20.
+        config: Config { agents_max: 100, ..Config::for_tests() },
     })
     .await
     .unwrap();

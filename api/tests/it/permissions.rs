@@ -15,6 +15,8 @@ fn path(route: &Route) -> Option<String> {
     let filled = below
         .replace("{tool_id}", &"f".repeat(24))
         .replace("{invocation_id}", &"f".repeat(24))
+        .replace("{agent_id}", &"f".repeat(24))
+        .replace("{number}", "1")
         .replace("{build_id}", &"f".repeat(24))
         .replace("{hold_id}", &"f".repeat(24))
         .replace("{operation_id}", &"f".repeat(24))
@@ -97,6 +99,11 @@ async fn the_built_in_roles_have_the_documented_permissions() {
         (Permission::InvokeTool, [true, true, false]),
         (Permission::GetTool, [true, true, true]),
         (Permission::GetInvocation, [true, false, true]),
+        (Permission::CreateAgent, [true, false, false]),
+        (Permission::ModifyAgent, [true, false, false]),
+        (Permission::DeleteAgent, [true, false, false]),
+        (Permission::GetAgent, [true, true, true]),
+        (Permission::DeployAgent, [true, false, false]),
         (Permission::Administer, [false, false, false]),
     ] {
         for route in routes().into_iter().filter(|route| route.permission == Some(permission)) {

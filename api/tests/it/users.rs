@@ -78,7 +78,7 @@ async fn every_user_may_see_themselves() {
     let bob = app.member("bob", "invoker").await;
     let me = app.signed_as(&bob, "GET", "/user/me").send().await.json();
     let grant = |permission: &str| json!({"permission": permission, "conditions": []});
-    let permissions = [grant("Tool:InvokeTool"), grant("Tool:GetTool")];
+    let permissions = [grant("Tool:InvokeTool"), grant("Tool:GetTool"), grant("Agent:GetAgent")];
     assert_eq!(me, json!({"user_id": "bob", "org_id": "acme", "role": "invoker", "permissions": permissions}));
     let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
     assert_eq!(app.signed_as(&stranger, "GET", "/user/me").send().await.refusal(), (404, "not_found".into()));

@@ -45,6 +45,9 @@ fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
 pub(super) fn for_code(code: &str) -> Option<&'static str> {
     match code {
         "already_exists" => Some("choose another name"),
+        "assignment_unusable" => Some(
+            "`lathe agent assign AGENT TOOL VERSION` replaces the assignment, `lathe agent unassign AGENT TOOL` removes it",
+        ),
         "operation_in_progress" => Some("wait until the other operation has ended, then try again"),
         "already_published" => Some("push a commit, or choose another --bump"),
         "variable_required" => Some("deprecate the versions that require it, or set it to another value"),

@@ -15,6 +15,10 @@ async fn history_and_versions_cannot_be_rewritten() {
     let reason = HoldReason::parse("case 1").unwrap();
     let hold = world.store.place_hold(&acme, reason, HeldRuns::default()).await.unwrap();
     world.store.release_hold(&acme, &hold.id).await.unwrap();
+    let agent = world.agent(&acme, "helper").await;
+    world.store.deploy_agent(&acme, &agent).await.unwrap();
+    let gone = world.agent(&acme, "gone").await;
+    world.store.delete_agent(&acme, &gone).await.unwrap();
     world.store.record(&unlinked(&acme, "none", None)).await.unwrap();
     for statement in [
         "INSERT INTO inv_unlinked SELECT invocation, organization, 0, 'ann' FROM inv_started",
@@ -36,6 +40,10 @@ async fn history_and_versions_cannot_be_rewritten() {
         "DELETE FROM history_holds",
         "UPDATE history_hold_releases SET released_by = 'eve'",
         "DELETE FROM history_hold_releases",
+        "UPDATE agent_revisions SET system_prompt = 'other'",
+        "DELETE FROM agent_revisions",
+        "DELETE FROM agents",
+        "UPDATE agents SET deleted_at = NULL",
         "DELETE FROM versions",
         "UPDATE attestations SET provenance = '{}'",
         "DELETE FROM attestations",

@@ -1,6 +1,8 @@
 //! Tests of the public interface. Each test has its own data directory.
 
 mod accounts;
+mod agent_revisions;
+mod agents;
 mod answers;
 mod api_keys;
 mod artifact_buckets;

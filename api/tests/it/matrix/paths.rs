@@ -126,6 +126,7 @@ impl PathForm {
         match parameter {
             "organization" => cell.organization.to_owned(),
             "version" => "1.0.0".to_owned(),
+            "number" => "1".to_owned(),
             parameter => world.id(self.template, parameter, cell),
         }
     }
@@ -149,6 +150,10 @@ impl PathForm {
             "/user/{user_id}/variable" | "/user/me/variable" => json!({"name": "made_here", "value": "8812"}),
             "/user/me/api_key" => json!({}),
             "/api_key" => json!({"user_id": "bob"}),
+            "/agent" => json!({
+                "agent_type": "agent", "name": "Made here", "slug": "made-here", "description": "d", "scope": "organization"
+            }),
+            "/agent/{agent_id}/assignment" => json!({"tool_id": "a".repeat(24), "version_constraint": ">=1"}),
             "/history_hold" => json!({"reason": "case 1"}),
             "/role" => json!({"name": "tester", "grants": grants}),
             "/role/{role_name}" => json!({"grants": grants}),

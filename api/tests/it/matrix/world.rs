@@ -33,6 +33,8 @@ struct Objects {
     tool: String,
     /// A tool without versions, so that nothing can run.
     empty_tool: String,
+    /// An agent that runs a revision with the tool.
+    agent: String,
     build: String,
     invocation: String,
     hold: String,
@@ -126,6 +128,7 @@ impl Objects {
         }
         Self {
             empty_tool: app.tool("empty").await,
+            agent: app.agent(role, &tool).await,
             build: app.failed_build(&tool, "made wrong").await,
             invocation: app.run_of(&tool, "x", true).await,
             hold: app.hold().await,
@@ -145,6 +148,7 @@ impl Objects {
             "tool_id" if template.ends_with("/invoke") => self.empty_tool.clone(),
             "tool_id" => self.tool.clone(),
             "tool_name" => "empty".to_owned(),
+            "agent_id" => self.agent.clone(),
             "build_id" => self.build.clone(),
             "invocation_id" => self.invocation.clone(),
             "hold_id" => self.hold.clone(),
@@ -160,15 +164,18 @@ impl Objects {
     }
 }
 
-/// Whether this parameter names the last object in the path; a version does not count.
+/// Whether this parameter names the last object in the path; a version and the number of a revision do not count.
 fn is_end(template: &str, parameter: &str) -> bool {
-    let mut objects = template.split('/').filter(|segment| segment.starts_with('{') && *segment != "{version}");
+    let mut objects = template.split('/').filter(|segment| segment.starts_with('{') && !NUMBERS.contains(segment));
     objects.next_back() == Some(&format!("{{{parameter}}}"))
 }
 
+/// Parameters that name a part of the object before them.
+const NUMBERS: [&str; 2] = ["{version}", "{number}"];
+
 fn unknown(parameter: &str) -> String {
     match parameter {
-        "tool_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" => "f".repeat(24),
+        "tool_id" | "agent_id" | "build_id" | "invocation_id" | "hold_id" | "operation_id" => "f".repeat(24),
         "api_key_id" => "a".repeat(12),
         "tool_name" | "variable_name" => "nobody_has_this".to_owned(),
         "*git_path" => "tools.git/objects/info".to_owned(),

@@ -17,7 +17,7 @@ const NULLED: u64 = 20;
 /// The path with ids that do not exist.
 pub fn path(template: &str) -> String {
     let path = template.replace("{organization}", "acme").replace("{version}", "1.0.0");
-    let path = path.replace("{api_key_id}", "aaaaaaaaaaaa");
+    let path = path.replace("{api_key_id}", "aaaaaaaaaaaa").replace("{number}", "1");
     let segments = path.split('/').map(|part| if part.starts_with('{') { "f".repeat(24) } else { part.to_owned() });
     segments.collect::<Vec<_>>().join("/")
 }

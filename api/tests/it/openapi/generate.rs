@@ -5,6 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Map, Value, json};
 
+use super::marks;
 use crate::document;
 
 /// Texts near the bounds of what the API accepts.
@@ -55,6 +56,13 @@ impl Generator {
         numbers.choose(&mut self.random).cloned().unwrap()
     }
 
+    /// A number near the bounds of what the API accepts.
+    fn number(&mut self) -> Value {
+        let numbers =
+            [json!(0), json!(0.0004), json!(0.001), json!(1.5), json!(2), json!(10.0), json!(10.001), json!(-1)];
+        numbers.choose(&mut self.random).cloned().unwrap()
+    }
+
     /// Any JSON value.
     pub fn anything(&mut self) -> Value {
         match self.random.random_range(0..10) {
@@ -85,6 +93,7 @@ impl Generator {
             Some("array") => self.array(schema),
             Some("string") => self.fitting_text(schema),
             Some("integer") => self.integer(),
+            Some("number") => self.number(),
             Some("boolean") => json!(self.chance(2)),
             Some("null") => Value::Null,
             _ => self.anything(),
@@ -121,7 +130,11 @@ impl Generator {
     fn fitting_text(&mut self, schema: &Value) -> Value {
         let drawn = (0..40).map(|_| json!(self.text())).chain(schema["enum"].as_array().cloned().unwrap_or_default());
         let drawn: Vec<Value> = drawn.filter(Value::is_string).collect();
-        let fitting: Vec<&Value> = drawn.iter().filter(|text| document::errors(schema, text).is_empty()).collect();
+        let fits = |text: &Value| match schema["x-parsed"] == "pep-440" {
+            true => marks::admits(schema, text),
+            false => document::errors(schema, text).is_empty(),
+        };
+        let fitting: Vec<&Value> = drawn.iter().filter(|text| fits(text)).collect();
         fitting.choose(&mut self.random).map_or_else(|| json!("x"), |text| (*text).clone())
     }
 

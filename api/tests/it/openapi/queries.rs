@@ -85,6 +85,8 @@ fn value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
 async fn document_and_reader_agree_on_every_query() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
+    app.version(&tool, &[]).await;
+    let agent = app.agent("support", &tool).await;
     let document = api::openapi_document();
     let mut lists = 0;
     for (_, template, operation) in operations(&document).into_iter().filter(|(method, _, _)| method == "get") {
@@ -92,7 +94,7 @@ async fn document_and_reader_agree_on_every_query() {
         if parameters.is_empty() || template.contains("git") {
             continue;
         }
-        let path = template.replace("{organization}", "acme").replace("{tool_id}", &tool);
+        let path = template.replace("{organization}", "acme").replace("{tool_id}", &tool).replace("{agent_id}", &agent);
         let mut admitted = 0;
         for seed in 0..CASES {
             let given = draw(&mut Generator::new(seed), &parameters);

@@ -25,6 +25,11 @@ pub use cancellations::RequestedCancellation;
 pub use rate_limits::CountedRequest;
 
 mod administrators;
+mod agent_assignments;
+mod agent_edit;
+mod agent_revisions;
+mod agents;
+mod agents_list;
 mod answers;
 mod api_keys;
 mod attestations;

@@ -121,8 +121,8 @@ fn add_behind(statement: &mut Statement, keys: &[(ToolSort, Direction)], last: &
 }
 
 /// Returns the distinct sort keys. A repeated key cannot change the order.
-fn sort_keys(sort: &[(ToolSort, Direction)]) -> Vec<(ToolSort, Direction)> {
-    let mut keys: Vec<(ToolSort, Direction)> = Vec::new();
+pub(super) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
+    let mut keys: Vec<(T, Direction)> = Vec::new();
     for key in sort {
         if keys.iter().all(|(column, _)| *column != key.0) {
             keys.push(*key);

@@ -166,7 +166,7 @@ pub(super) async fn resolve(
 }
 
 /// Returns the live versions of a tool, highest first. Publication bounds their number.
-async fn live(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
+pub(super) async fn live(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
     let query = Query::new(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()

@@ -11,7 +11,7 @@ pub(super) struct Table {
 pub(super) const TEXT_INDEX: Table = Table { name: "inv_text", key: &["rowid"] };
 
 /// All tables with data, each one after the tables that its foreign keys refer to.
-pub(super) const TABLES: [Table; 28] = [
+pub(super) const TABLES: [Table; 31] = [
     Table { name: "organizations", key: &["organization"] },
     Table { name: "members", key: &["organization", "user_id"] },
     Table { name: "roles", key: &["organization", "name"] },
@@ -34,6 +34,9 @@ pub(super) const TABLES: [Table; 28] = [
     Table { name: "inv_effects", key: &["organization", "kind", "name", "started_at", "invocation"] },
     Table { name: "history_holds", key: &["organization", "hold"] },
     Table { name: "history_hold_releases", key: &["organization", "hold"] },
+    Table { name: "agents", key: &["organization", "agent"] },
+    Table { name: "agent_assignments", key: &["organization", "agent", "tool"] },
+    Table { name: "agent_revisions", key: &["organization", "agent", "revision"] },
     Table { name: "operations", key: &["organization", "operation"] },
     Table { name: "operation_runs", key: &["organization", "operation", "input_index"] },
     Table { name: "tapes", key: &["invocation"] },

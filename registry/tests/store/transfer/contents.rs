@@ -8,6 +8,7 @@ use registry::{
     RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
 };
 
+use crate::agents::assignment;
 use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
 
 pub const RUNS: u32 = 300;
@@ -31,10 +32,19 @@ pub async fn filled() -> World {
     world.failed(&acme, "ShipmentError", "order \0 lost", &["main.py line 3", "shipped = False"]).await;
     world.store.record(&unlinked(&acme, "conversation 4", None)).await.unwrap();
     holds(&world, &acme).await;
+    agents(&world, &acme, &tool).await;
     operation(&world, &acme, &tool).await;
     answers(&world, &acme, &tool).await;
     world.started(&acme).await;
     world
+}
+
+async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
+    let agent = world.agent(acme, "helper").await;
+    world.store.assign_tool(acme, &agent, assignment(tool, ">=0")).await.unwrap();
+    world.store.deploy_agent(acme, &agent).await.unwrap();
+    let gone = world.agent(acme, "gone").await;
+    world.store.delete_agent(acme, &gone).await.unwrap();
 }
 
 async fn people(world: &World, acme: &Principal) {

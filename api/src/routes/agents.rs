@@ -1,0 +1,14 @@
+//! Agents: their drafts, which edits change, and their revisions, which deployments make.
+
+pub(crate) mod assign;
+pub(crate) mod assignments;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod deploy;
+mod fields;
+pub(crate) mod list;
+pub(crate) mod modify;
+pub(crate) mod revision;
+pub(crate) mod revisions;
+pub(crate) mod show;
+pub(crate) mod unassign;

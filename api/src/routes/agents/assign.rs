@@ -1,0 +1,106 @@
+//! `POST /v1/{organization}/agent/{agent_id}/assignment`: assigns a tool in the draft.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{
+    AgentId, Assignment, AudioFiller, AudioFillers, FillerDelay, Instruction, ResultPersistence, Store, ToolId,
+};
+use serde_json::{Value, json};
+
+use super::fields::{line, text};
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::CONSTRAINT;
+use crate::wire::assignment_example;
+
+const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
+
+const FILLER: Text<AudioFiller> = Text::trimmed(|| line(AudioFiller::BYTES_MAX));
+
+const PERSISTENCE: OneOf<ResultPersistence> = OneOf(&[
+    (ResultPersistence::Ephemeral.as_str(), ResultPersistence::Ephemeral),
+    (ResultPersistence::PersistedPreferred.as_str(), ResultPersistence::PersistedPreferred),
+    (ResultPersistence::Persisted.as_str(), ResultPersistence::Persisted),
+]);
+
+const PERSISTENCE_DESCRIPTION: &str = "`ephemeral`: the result is visible within the interaction that called the tool. \
+    `persisted-preferred`: later interactions see it, too, unless it is long. `persisted`: later interactions see it, and a \
+    long one is an error.";
+
+pub(crate) struct Request(Assignment);
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("assign-tool", Tag::Agents, "Assign a tool to an agent")
+        .description(
+            "Assigns a tool in the draft, in place of an earlier assignment of this tool. The running revision stays as it is \
+            until the next deployment, which checks the tool and its versions. An agent has at most 100 assignments.",
+        )
+        .returns_nothing(204, "Assigned.")
+        .errors(400, &["too_many"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    Body(Request(assignment)): Body<Request>,
+) -> Result<StatusCode, Error> {
+    store.assign_tool(&principal, &agent, assignment).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "AssignTool";
+
+    fn example() -> Value {
+        assignment_example()
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let tool_id = fields.required("tool_id", ToolId::decoder());
+        let version_constraint = fields.required("version_constraint", CONSTRAINT);
+        let instruction = fields.optional("additional_instruction", INSTRUCTION.with_default(""));
+        let fillers = List { items: FILLER, length: 0..=AudioFillers::COUNT_MAX };
+        let fillers = fields.optional("audio_fillers", fillers.with_default(json!([])));
+        let fillers = fields.checked_field("audio_fillers", fillers.unwrap_or_default().try_into());
+        let delay = fields.optional("audio_filler_triggered_after", Delay.with_default(2.0));
+        let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
+        let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
+        Some(Self(Assignment {
+            tool_id: tool_id?,
+            version_constraint: version_constraint?,
+            additional_instruction: instruction.or_else(|| Instruction::parse("").ok())?,
+            audio_fillers: fillers?,
+            audio_filler_triggered_after: delay.unwrap_or_default(),
+            result_persistence: persistence.unwrap_or_default(),
+        }))
+    }
+}
+
+/// Seconds, rounded to milliseconds.
+struct Delay;
+
+impl Delay {
+    fn seconds() -> Number {
+        Number(0.001..=f64::from(FillerDelay::MILLISECONDS_MAX) / 1000.0)
+    }
+}
+
+impl Decoder for Delay {
+    type Value = FillerDelay;
+
+    fn schema(&self) -> Value {
+        let mut schema = Self::seconds().schema();
+        schema["description"] = json!("Seconds that the tool runs before the first audio filler.");
+        schema
+    }
+
+    fn decode(&self, node: &Node) -> Option<FillerDelay> {
+        let milliseconds = (Self::seconds().decode(node)? * 1000.0).round();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within bounds")]
+        let delay = FillerDelay::try_from(milliseconds as u32);
+        delay.map_or_else(|error| node.note("value_error", &error.to_string()), Some)
+    }
+}

@@ -1,0 +1,71 @@
+//! `POST /v1/{organization}/agent`: creates an agent with a draft.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{AgentScope, NewAgent, Store, SystemPrompt};
+use serde_json::{Value, json};
+
+use super::fields::{AGENT_NAME, AGENT_TYPE, SCOPE, SLUG, SYSTEM_PROMPT};
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{Body, Decoder as _, Fields, FromBody};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::DESCRIPTION;
+use crate::wire::CreatedAgent;
+
+pub(crate) struct Request(NewAgent);
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("create-agent", Tag::Agents, "Create an agent")
+        .description(
+            "Creates an agent without assignments and without a running revision. The caller is its author. The slug is \
+            unique among the organisation's agents; the type never changes. A personal agent is seen by its author and by \
+            administrators only.",
+        )
+        .returns::<CreatedAgent>(201, "The agent's id.", json!({"id": "6ab13d50a3c20f6f6e5d4c3b"}))
+        .errors(400, &["too_many"])
+        .errors(409, &["already_exists"])
+        .links_to("get-agent", "agent_id", "/id")
+        .links_to("modify-agent", "agent_id", "/id")
+        .links_to("assign-tool", "agent_id", "/id")
+        .links_to("deploy-agent", "agent_id", "/id")
+        .links_to("delete-agent", "agent_id", "/id")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    Body(Request(agent)): Body<Request>,
+) -> Result<(StatusCode, Json<CreatedAgent>), Error> {
+    let id = store.create_agent(&principal, agent).await?;
+    Ok((StatusCode::CREATED, Json(CreatedAgent { id: id.into() })))
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "CreateAgent";
+
+    fn example() -> Value {
+        json!({
+            "agent_type": "agent", "name": "Support", "slug": "support", "description": "Answers questions about orders.",
+            "scope": "organization", "system_prompt": "You help customers with their orders.",
+        })
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let agent_type = fields.required("agent_type", AGENT_TYPE);
+        let name = fields.required("name", AGENT_NAME);
+        let slug = fields.required("slug", SLUG.described("The name of the agent in URLs."));
+        let description = fields.required("description", DESCRIPTION.described("The purpose of the agent."));
+        let scope = fields.optional("scope", SCOPE.with_default(AgentScope::Personal.as_str()));
+        let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT.with_default(""));
+        Some(Self(NewAgent {
+            agent_type: agent_type?,
+            name: name?,
+            slug: slug?,
+            description: description?,
+            scope: scope.unwrap_or(AgentScope::Personal),
+            system_prompt: system_prompt.or_else(|| SystemPrompt::parse("").ok())?,
+        }))
+    }
+}

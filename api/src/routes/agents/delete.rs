@@ -1,0 +1,28 @@
+//! `DELETE /v1/{organization}/agent/{agent_id}`: deletes an agent.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{AgentId, Store};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("delete-agent", Tag::Agents, "Delete an agent")
+        .description(
+            "Deletes the agent, which cannot be restored. Its slug can be used again. Its revisions stay in the database, \
+            and no request returns them.",
+        )
+        .returns_nothing(204, "Deleted.")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+) -> Result<StatusCode, Error> {
+    store.delete_agent(&principal, &agent).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,31 @@
+//! `POST /v1/{organization}/agent/{agent_id}/deploy`: makes the draft the running revision.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentId, Store};
+
+use super::revision;
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::AgentRevision;
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
+        .description(
+            "Makes the draft the running revision, with the next number. A revision never changes. Every assigned tool must \
+            be live and have a live version that matches the assignment. A draft that has not changed since the last \
+            deployment returns the running revision again.",
+        )
+        .returns::<AgentRevision>(200, "The running revision.", revision::example())
+        .errors(400, &["assignment_unusable", "too_many"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+) -> Result<Json<AgentRevision>, Error> {
+    Ok(Json(store.deploy_agent(&principal, &agent).await?.into()))
+}

@@ -1,0 +1,39 @@
+//! Decoders of the fields of agents.
+
+use registry::{AgentName, AgentScope, AgentSlug, AgentType, SystemPrompt};
+use serde_json::{Value, json};
+
+use crate::extract::{OneOf, Text};
+
+pub(super) const AGENT_NAME: Text<AgentName> = Text::trimmed(|| line(AgentName::BYTES_MAX));
+
+pub(super) const SYSTEM_PROMPT: Text<SystemPrompt> = Text::of_type(|| text(SystemPrompt::BYTES_MAX));
+
+pub(super) const SLUG: Text<AgentSlug> = Text::of_type(|| {
+    let bytes_max = AgentSlug::BYTES_MAX;
+    json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"})
+});
+
+pub(super) const AGENT_TYPE: OneOf<AgentType> = OneOf(&[
+    (AgentType::Agent.as_str(), AgentType::Agent),
+    (AgentType::McpGateway.as_str(), AgentType::McpGateway),
+    (AgentType::Profile.as_str(), AgentType::Profile),
+]);
+
+pub(super) const SCOPE: OneOf<AgentScope> = OneOf(&[
+    (AgentScope::Personal.as_str(), AgentScope::Personal),
+    (AgentScope::Organization.as_str(), AgentScope::Organization),
+]);
+
+/// A text that can be empty.
+pub(super) fn text(bytes_max: usize) -> Value {
+    json!({"type": "string", "maxLength": bytes_max, "pattern": r"^[^\u0000]*$", "x-bytes-max": bytes_max})
+}
+
+/// A text that is not empty without the white space around it.
+pub(super) fn line(bytes_max: usize) -> Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": r"^[^\u0000]*$",
+        "x-bytes-max": bytes_max, "x-stripped": true,
+    })
+}

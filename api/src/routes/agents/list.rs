@@ -1,0 +1,64 @@
+//! `GET /v1/{organization}/agent`: lists agents, filtered and in pages.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentFilter, AgentId, AgentSort, Page, Slice, Store};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::fields::{AGENT_TYPE, SLUG};
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{FromQuery, PathParameter as _, Query, QueryParameters};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::sorting::SortKey;
+use crate::wire::{Agent, agent_example};
+
+const SORT_BY: SortKey<AgentSort> = SortKey(&[("name", AgentSort::Name), ("created_at", AgentSort::CreatedAt)]);
+
+pub(crate) struct Request {
+    filter: AgentFilter,
+    page: Page,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentList")]
+pub(crate) struct Response {
+    agents: Vec<Agent>,
+    has_more: bool,
+    continuation_token: Option<u64>,
+}
+
+pub(crate) fn operation() -> OperationDoc {
+    let example = json!({"agents": [agent_example()], "has_more": false, "continuation_token": null});
+    OperationDoc::new("get-agents", Tag::Agents, "List agents")
+        .description(
+            "Lists the agents that the caller sees, without their drafts, newest first unless `sort_by` gives another order. \
+            An agent that is renamed while its list is read by name can be on two pages, or on none.",
+        )
+        .returns::<Response>(200, "One page of the list.", example)
+        .errors(503, &["query_too_slow"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    Query(Request { filter, page }): Query<Request>,
+) -> Result<Json<Response>, Error> {
+    let Slice { items, next } = store.list_agents(&principal, &filter, page).await?;
+    let agents = items.into_iter().map(Agent::from).collect();
+    Ok(Json(Response { agents, has_more: next.is_some(), continuation_token: next }))
+}
+
+impl FromQuery for Request {
+    fn from_query(query: &mut QueryParameters) -> Self {
+        let filter = AgentFilter {
+            ids: query.distinct("id", "Only the agents with these ids.", &AgentId::decoder()),
+            agent_types: query.distinct("agent_type", "Only agents of these types.", &AGENT_TYPE),
+            slugs: query.distinct("slug", "Only the agents with these slugs.", &SLUG),
+            sort: query.many("sort_by", "`+name` or `-created_at`; the first key takes precedence.", &SORT_BY),
+        };
+        Self { filter, page: query.page(1..=20, 10) }
+    }
+}

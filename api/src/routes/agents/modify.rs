@@ -1,0 +1,52 @@
+//! `POST /v1/{organization}/agent/{agent_id}`: changes an agent and its draft.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{AgentChanges, AgentId, Store};
+use serde_json::{Value, json};
+
+use super::fields::{AGENT_NAME, SCOPE, SLUG, SYSTEM_PROMPT};
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::{Body, Fields, FromBody, InPath};
+use crate::openapi::{OperationDoc, Tag};
+use crate::routes::text_types::DESCRIPTION;
+
+pub(crate) struct Request(AgentChanges);
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("modify-agent", Tag::Agents, "Change an agent")
+        .description(
+            "A field that is absent or null stays unchanged. `system_prompt` changes the draft, and the running revision \
+            stays as it is until the next deployment. All other fields take effect at once.",
+        )
+        .returns_nothing(204, "Changed.")
+        .errors(409, &["already_exists"])
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    Body(Request(changes)): Body<Request>,
+) -> Result<StatusCode, Error> {
+    store.modify_agent(&principal, &agent, changes).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl FromBody for Request {
+    const NAME: &'static str = "ModifyAgent";
+
+    fn example() -> Value {
+        json!({"system_prompt": "You help customers with their orders. Be brief."})
+    }
+
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let name = fields.optional("name", AGENT_NAME);
+        let slug = fields.optional("slug", SLUG);
+        let description = fields.optional("description", DESCRIPTION);
+        let scope = fields.optional("scope", SCOPE);
+        let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT);
+        Some(Self(AgentChanges { name, slug, description, scope, system_prompt }))
+    }
+}

@@ -1,0 +1,35 @@
+//! `GET /v1/{organization}/agent/{agent_id}/revision/{number}`: one revision with its content.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentId, RevisionNumber, Store};
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{AgentRevision, assignment_example, deployment_example};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("get-agent-revision", Tag::Agents, "Show a revision of an agent")
+        .description("One revision, as it was deployed.")
+        .returns::<AgentRevision>(200, "The revision.", example())
+}
+
+pub(super) fn example() -> Value {
+    let mut example = deployment_example();
+    example["system_prompt"] = json!("You help customers with their orders.");
+    example["assignments"] = json!([assignment_example()]);
+    example
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    InPath(number): InPath<RevisionNumber>,
+) -> Result<Json<AgentRevision>, Error> {
+    let revision = store.get_agent_revision(&principal, &agent, number).await?.ok_or(Error::NotFound)?;
+    Ok(Json(revision.into()))
+}

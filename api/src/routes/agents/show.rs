@@ -1,0 +1,30 @@
+//! `GET /v1/{organization}/agent/{agent_id}`: one agent with its draft.
+
+use axum::Json;
+use axum::extract::State;
+use registry::{AgentId, Store};
+use serde_json::json;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+use crate::wire::{AgentDetail, agent_example, assignment_example};
+
+pub(crate) fn operation() -> OperationDoc {
+    let mut example = agent_example();
+    let prompt = "You help customers with their orders.";
+    example["draft"] = json!({"system_prompt": prompt, "assignments": [assignment_example()]});
+    OperationDoc::new("get-agent", Tag::Agents, "Show an agent")
+        .description("One agent with its draft. `running_revision` is the number of the revision that runs.")
+        .returns::<AgentDetail>(200, "The agent.", example)
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+) -> Result<Json<AgentDetail>, Error> {
+    let (agent, draft) = store.get_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+    Ok(Json(AgentDetail { agent: agent.into(), draft: draft.into() }))
+}

@@ -1,0 +1,28 @@
+//! `DELETE /v1/{organization}/agent/{agent_id}/assignment/{tool_id}`: removes a tool from the draft.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use registry::{AgentId, Store, ToolId};
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn operation() -> OperationDoc {
+    OperationDoc::new("unassign-tool", Tag::Agents, "Remove a tool from an agent")
+        .description(
+            "Removes the assignment of the tool from the draft. The running revision stays as it is until the next deployment.",
+        )
+        .returns_nothing(204, "Removed.")
+}
+
+pub(crate) async fn handle(
+    State(store): State<Store>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentId>,
+    InPath(tool): InPath<ToolId>,
+) -> Result<StatusCode, Error> {
+    store.unassign_tool(&principal, &agent, &tool).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

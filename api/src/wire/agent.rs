@@ -1,0 +1,175 @@
+//! Agents with their drafts, and the revisions that deployments make.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::schemas;
+
+/// An agent, without its draft.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Agent {
+    #[schemars(with = "schemas::Id")]
+    pub id: String,
+    pub org_id: String,
+    /// `agent`, `mcp_gateway` or `profile`.
+    pub agent_type: String,
+    pub name: String,
+    /// The name of the agent in URLs.
+    pub slug: String,
+    pub description: String,
+    /// `personal` or `organization`.
+    pub scope: String,
+    /// The user who created the agent.
+    pub author: String,
+    pub updated_by: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub updated_at: String,
+    /// Null until the first deployment.
+    pub running_revision: Option<u32>,
+}
+
+/// An agent with its draft.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AgentDetail {
+    #[serde(flatten)]
+    pub agent: Agent,
+    pub draft: AgentDraft,
+}
+
+/// The content of the next revision.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AgentDraft {
+    pub system_prompt: String,
+    pub assignments: Vec<Assignment>,
+}
+
+/// A tool of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Assignment {
+    #[schemars(with = "schemas::Id")]
+    pub tool_id: String,
+    /// A PEP 440 constraint. The highest live version that matches counts.
+    pub version_constraint: String,
+    pub additional_instruction: String,
+    pub audio_fillers: Vec<String>,
+    /// Seconds that the tool runs before the first audio filler.
+    pub audio_filler_triggered_after: f64,
+    /// `ephemeral`, `persisted-preferred` or `persisted`.
+    pub result_persistence: String,
+}
+
+/// The assignments of a draft.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AssignmentList {
+    pub assignments: Vec<Assignment>,
+}
+
+/// The response to the creation of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CreatedAgent {
+    #[schemars(with = "schemas::Id")]
+    pub id: String,
+}
+
+/// A revision without its content.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentDeployment")]
+pub struct Deployment {
+    /// The first revision is 1, without gaps.
+    pub number: u32,
+    pub deployed_by: String,
+    #[schemars(extend("format" = "date-time"))]
+    pub deployed_at: String,
+}
+
+/// A deployed draft. It never changes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AgentRevision {
+    #[serde(flatten)]
+    pub deployment: Deployment,
+    pub system_prompt: String,
+    pub assignments: Vec<Assignment>,
+}
+
+/// An example of an agent, for the OpenAPI document.
+pub(crate) fn agent_example() -> Value {
+    json!({
+        "id": "6ab13d50a3c20f6f6e5d4c3b", "org_id": "acme", "agent_type": "agent", "name": "Support", "slug": "support",
+        "description": "Answers questions about orders.", "scope": "organization", "author": "ann", "updated_by": "ann",
+        "created_at": "2026-11-20T21:32:05.000Z", "updated_at": "2026-11-20T21:40:11.000Z", "running_revision": 1,
+    })
+}
+
+/// An example of an assignment, for the OpenAPI document.
+pub(crate) fn assignment_example() -> Value {
+    json!({
+        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "version_constraint": ">=1.2, <2",
+        "additional_instruction": "Use it only for orders of this year.", "audio_fillers": ["Let me look that up."],
+        "audio_filler_triggered_after": 2.0, "result_persistence": "persisted-preferred",
+    })
+}
+
+/// An example of a revision without its content, for the OpenAPI document.
+pub(crate) fn deployment_example() -> Value {
+    json!({"number": 1, "deployed_by": "ann", "deployed_at": "2026-11-20T21:40:11.000Z"})
+}
+
+impl From<registry::Agent> for Agent {
+    fn from(agent: registry::Agent) -> Self {
+        Self {
+            id: agent.id.into(),
+            org_id: agent.organization.to_string(),
+            agent_type: agent.agent_type.as_str().to_owned(),
+            name: agent.name.into(),
+            slug: agent.slug.into(),
+            description: agent.description.into(),
+            scope: agent.scope.as_str().to_owned(),
+            author: agent.author.into(),
+            updated_by: agent.updated_by.into(),
+            created_at: agent.created_at.to_string(),
+            updated_at: agent.updated_at.to_string(),
+            running_revision: agent.running_revision.map(registry::RevisionNumber::get),
+        }
+    }
+}
+
+impl From<registry::AgentDraft> for AgentDraft {
+    fn from(draft: registry::AgentDraft) -> Self {
+        let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
+        Self { system_prompt: draft.system_prompt.into(), assignments }
+    }
+}
+
+impl From<registry::Assignment> for Assignment {
+    fn from(assignment: registry::Assignment) -> Self {
+        let milliseconds = assignment.audio_filler_triggered_after.as_milliseconds();
+        Self {
+            tool_id: assignment.tool_id.into(),
+            version_constraint: assignment.version_constraint.to_string(),
+            additional_instruction: assignment.additional_instruction.into(),
+            audio_fillers: assignment.audio_fillers.iter().map(ToString::to_string).collect(),
+            audio_filler_triggered_after: f64::from(milliseconds) / 1000.0,
+            result_persistence: assignment.result_persistence.as_str().to_owned(),
+        }
+    }
+}
+
+impl From<registry::Deployment> for Deployment {
+    fn from(deployment: registry::Deployment) -> Self {
+        Self {
+            number: deployment.number.get(),
+            deployed_by: deployment.deployed_by.into(),
+            deployed_at: deployment.deployed_at.to_string(),
+        }
+    }
+}
+
+impl From<registry::AgentRevision> for AgentRevision {
+    fn from(revision: registry::AgentRevision) -> Self {
+        let AgentDraft { system_prompt, assignments } = revision.content.into();
+        Self { deployment: revision.deployment.into(), system_prompt, assignments }
+    }
+}

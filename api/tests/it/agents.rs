@@ -1,0 +1,137 @@
+//! Agents over HTTP: drafts, deployments and refusals.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+fn new(slug: &str) -> Value {
+    json!({"agent_type": "agent", "name": "Support", "slug": slug, "description": "Helps."})
+}
+
+async fn created(app: &TestApp, slug: &str) -> String {
+    let answer = app.post("/agent", &new(slug)).await;
+    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.json());
+    format!("/agent/{}", answer.json()["id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn fields_that_are_not_sent_have_defaults() {
+    let app = TestApp::start().await;
+    let path = created(&app, "support").await;
+    let shown = app.get(&path).await.json();
+    assert_eq!((&shown["scope"], &shown["running_revision"]), (&json!("personal"), &Value::Null));
+    assert_eq!(shown["draft"], json!({"system_prompt": "", "assignments": []}));
+    let tool = app.tool("search").await;
+    let minimal = json!({"tool_id": tool, "version_constraint": "==1.*"});
+    assert_eq!(app.post(&format!("{path}/assignment"), &minimal).await.status, StatusCode::NO_CONTENT);
+    let expected = json!([{
+        "tool_id": tool, "version_constraint": "==1.*", "additional_instruction": "", "audio_fillers": [],
+        "audio_filler_triggered_after": 2.0, "result_persistence": "persisted-preferred",
+    }]);
+    assert_eq!(app.get(&format!("{path}/assignment")).await.json()["assignments"], expected);
+    assert_eq!(app.get(&path).await.json()["draft"]["assignments"], expected);
+}
+
+#[tokio::test]
+async fn bad_fields_are_named() {
+    let app = TestApp::start().await;
+    for (field, wrong) in [
+        ("agent_type", json!("llm_proxy")),
+        ("agent_type", Value::Null),
+        ("slug", json!("No Slug")),
+        ("slug", json!("a".repeat(65))),
+        ("name", json!(" ")),
+        ("name", json!("a".repeat(129))),
+        ("description", json!("a".repeat(4097))),
+        ("scope", json!("team")),
+        ("system_prompt", json!("a".repeat(64 * 1024 + 1))),
+        ("system_prompt", json!("a\u{0}")),
+    ] {
+        let mut agent = new("support");
+        agent[field] = wrong;
+        let answer = app.post("/agent", &agent).await;
+        assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{field}");
+        assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", field]), "{}", answer.json());
+    }
+    let path = format!("{}/assignment", created(&app, "support").await);
+    for (field, wrong) in [
+        ("tool_id", json!("search")),
+        ("version_constraint", json!("latest")),
+        ("additional_instruction", json!("a".repeat(4097))),
+        ("audio_fillers", json!(vec!["a"; 11])),
+        ("audio_filler_triggered_after", json!(0)),
+        ("audio_filler_triggered_after", json!(10.5)),
+        ("audio_filler_triggered_after", json!("2")),
+        ("result_persistence", json!("for ever")),
+    ] {
+        let mut assignment = json!({"tool_id": "a".repeat(24), "version_constraint": ">=1"});
+        assignment[field] = wrong;
+        let answer = app.post(&path, &assignment).await;
+        assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{field}");
+        assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", field]), "{}", answer.json());
+    }
+    assert_eq!(app.get(&path).await.json()["assignments"], json!([]));
+}
+
+#[tokio::test]
+async fn a_slug_belongs_to_one_agent() {
+    let app = TestApp::start().await;
+    created(&app, "support").await;
+    let answer = app.post("/agent", &new("support")).await;
+    assert_eq!(answer.refusal(), (409, "already_exists".into()));
+    assert!(answer.json()["detail"].as_str().unwrap().contains("`support`"), "{}", answer.json());
+    let other = created(&app, "sales").await;
+    let answer = app.post(&other, &json!({"slug": "support"})).await;
+    assert_eq!(answer.refusal(), (409, "already_exists".into()));
+}
+
+#[tokio::test]
+async fn a_deployment_is_refused_with_the_name_of_its_tool() {
+    let app = TestApp::start().await;
+    let (path, tool) = (created(&app, "support").await, app.tool("search").await);
+    app.version(&tool, &[]).await;
+    for (tool, constraint, words) in [
+        ("a".repeat(24), "", "no such tool"),
+        (tool.clone(), ">=9", "no live version of the tool `search` matches `>=9`"),
+    ] {
+        let assignment = json!({"tool_id": tool, "version_constraint": constraint});
+        app.post(&format!("{path}/assignment"), &assignment).await;
+        let answer = app.post(&format!("{path}/deploy"), &json!({})).await;
+        assert_eq!(answer.refusal(), (400, "assignment_unusable".into()));
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(&tool) && detail.contains(words), "{detail}");
+        app.delete(&format!("{path}/assignment/{tool}")).await;
+    }
+    let answer = app.post(&format!("{path}/deploy"), &json!({})).await;
+    assert_eq!((answer.status, &answer.json()["number"]), (StatusCode::OK, &json!(1)));
+}
+
+#[tokio::test]
+async fn a_personal_agent_does_not_exist_for_others() {
+    let app = TestApp::start().await;
+    let path = created(&app, "support").await;
+    let author = app.member("an-author", "author").await;
+    let unknown = format!("/agent/{}", "f".repeat(24));
+    for (method, below) in [
+        ("GET", ""),
+        ("POST", ""),
+        ("DELETE", ""),
+        ("GET", "/assignment"),
+        ("POST", "/deploy"),
+        ("GET", "/revision"),
+        ("GET", "/revision/1"),
+    ] {
+        let answer = async |path: &str| {
+            let answer = app.signed_as(&author, method, &format!("{path}{below}")).json(&json!({})).await;
+            (answer.status, answer.json())
+        };
+        let hidden = answer(&path).await;
+        assert_eq!(hidden, answer(&unknown).await, "{method} {below}");
+        assert_eq!(hidden.0, StatusCode::NOT_FOUND, "{method} {below}");
+    }
+    assert_eq!(app.signed_as(&author, "GET", "/agent").json(&json!({})).await.json()["agents"], json!([]));
+    app.post(&path, &json!({"scope": "organization"})).await;
+    let listed = app.signed_as(&author, "GET", "/agent").json(&json!({})).await.json();
+    assert_eq!(listed["agents"][0]["slug"], "support");
+}

@@ -1,0 +1,84 @@
+//! Agents: create, find, list, change, assign tools, deploy.
+
+use api::wire::{Agent, AgentDetail, AgentRevision, CreatedAgent};
+use registry::{AgentId, AgentSlug};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::decoded_response::{DecodedResponse, read};
+use super::request::{Call, Client};
+use crate::failure::Failure;
+
+/// Maximum agents per page.
+const PAGE_AGENTS_MAX: usize = 20;
+/// Maximum revisions per page.
+const PAGE_REVISIONS_MAX: usize = 100;
+
+impl Client {
+    pub async fn create_agent(&self, agent: Value) -> anyhow::Result<String> {
+        let created: DecodedResponse<CreatedAgent> = self.get(Call::new(Method::POST, &["agent"]).body(agent)).await?;
+        Ok(created.body.id)
+    }
+
+    /// Lists at most `agents_max` agents, and returns whether there are more.
+    pub async fn list_agents(&self, types: &[String], agents_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
+        let call = Call::new(Method::GET, &["agent"]).query_all("agent_type", types).query("limit", PAGE_AGENTS_MAX);
+        let pages = self.pages_while(call, "agents", |agents| agents.len() < agents_max);
+        let (mut agents, has_more_pages) = pages.await?;
+        let has_more = has_more_pages || agents.len() > agents_max;
+        agents.truncate(agents_max);
+        Ok((agents, has_more))
+    }
+
+    /// Finds the agent with a slug or an id. A slug can have the form of an id; the id wins.
+    pub async fn find_agent(&self, slug_or_id: &str) -> anyhow::Result<Agent> {
+        let by_id = match AgentId::parse(slug_or_id) {
+            Ok(_) => self.agent_with("id", slug_or_id).await?,
+            Err(_) => None,
+        };
+        let found = match by_id {
+            None if AgentSlug::parse(slug_or_id).is_ok() => self.agent_with("slug", slug_or_id).await?,
+            found => found,
+        };
+        let hint = "`lathe agent list` lists the agents that you see";
+        found.ok_or_else(|| Failure::coded("not_found", format!("there is no agent `{slug_or_id}`"), hint))
+    }
+
+    async fn agent_with(&self, field: &'static str, text: &str) -> anyhow::Result<Option<Agent>> {
+        let page: Value = self.get(Call::new(Method::GET, &["agent"]).query(field, text)).await?.body;
+        page["agents"].get(0).map(read).transpose()
+    }
+
+    pub async fn show_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentDetail>> {
+        self.get(Call::new(Method::GET, &["agent", id])).await
+    }
+
+    pub async fn modify_agent(&self, id: &str, changes: &Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["agent", id]).body(changes.clone())).await
+    }
+
+    pub async fn delete_agent(&self, id: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["agent", id])).await
+    }
+
+    pub async fn assign_tool(&self, agent: &str, assignment: &Value) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::POST, &["agent", agent, "assignment"]).body(assignment.clone())).await
+    }
+
+    pub async fn unassign_tool(&self, agent: &str, tool: &str) -> anyhow::Result<()> {
+        self.execute(Call::new(Method::DELETE, &["agent", agent, "assignment", tool])).await
+    }
+
+    pub async fn deploy_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentRevision>> {
+        self.get(Call::new(Method::POST, &["agent", id, "deploy"])).await
+    }
+
+    pub async fn list_agent_revisions(&self, id: &str) -> anyhow::Result<Vec<Value>> {
+        let path = ["agent", id, "revision"];
+        self.all_pages(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX), "revisions").await
+    }
+
+    pub async fn agent_revision(&self, id: &str, number: u32) -> anyhow::Result<DecodedResponse<AgentRevision>> {
+        self.get(Call::new(Method::GET, &["agent", id, "revision", &number.to_string()])).await
+    }
+}

@@ -1,0 +1,56 @@
+//! `lathe agent assign`: assigns a tool in the draft of an agent.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::commands::completion;
+use crate::commands::constraint::Constraint;
+use crate::failure::Outcome;
+use crate::output::Screen;
+
+#[derive(Debug, Args)]
+pub struct AssignArguments {
+    /// The agent's slug or id
+    agent: String,
+    /// The tool's name or id
+    #[arg(add = completion::tools())]
+    tool: String,
+    /// Versions that the agent may call, such as ^1.2 or >=1.2,<2; the newest live one counts [default: all]
+    version: Option<Constraint>,
+    /// Instruction to the model, besides the tool's description
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    instruction: String,
+    /// Sentence that a voice speaks while the tool runs; up to ten times
+    #[arg(long = "audio-filler", value_name = "TEXT")]
+    audio_fillers: Vec<String>,
+    /// Seconds that the tool runs before the first audio filler
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    audio_filler_after: f64,
+    /// How long the agent remembers results
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "persisted-preferred",
+        value_parser = ["ephemeral", "persisted-preferred", "persisted"]
+    )]
+    result_persistence: String,
+}
+
+pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) -> anyhow::Result<Outcome> {
+    let agent = client.find_agent(&arguments.agent).await?;
+    let tool = client.find_tool(&arguments.tool).await?;
+    let assignment = json!({
+        "tool_id": tool.id,
+        "version_constraint": arguments.version.unwrap_or_else(Constraint::any).as_str(),
+        "additional_instruction": arguments.instruction,
+        "audio_fillers": arguments.audio_fillers,
+        "audio_filler_triggered_after": arguments.audio_filler_after,
+        "result_persistence": arguments.result_persistence,
+    });
+    client.assign_tool(&agent.id, &assignment).await?;
+    screen.answer(&json!({"agent_id": agent.id, "assignment": assignment}), || {
+        let (agent, tool) = (&agent.slug, &tool.name);
+        format!("assigned {tool} in the draft of {agent}\n\nTo make the draft run:\n  lathe agent deploy {agent}")
+    })
+}

@@ -1,0 +1,37 @@
+//! `lathe agent show`: shows an agent with its draft.
+
+use api::wire::AgentDetail;
+
+use super::content;
+use crate::client::Client;
+use crate::failure::Outcome;
+use crate::output::{Screen, printable, to_the_second};
+
+pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
+    let agent = client.find_agent(agent).await?;
+    let shown = client.show_agent(&agent.id).await?;
+    if screen.is_json() {
+        return screen.document(&shown.document);
+    }
+    let draft = &shown.body.draft;
+    let content = content::text(client, &draft.system_prompt, &draft.assignments).await?;
+    screen.line(printable(&format!("{}\n\nDraft:\n\n{content}", facts(&shown.body))))?;
+    Ok(Outcome::Done)
+}
+
+fn facts(AgentDetail { agent, .. }: &AgentDetail) -> String {
+    let running =
+        agent.running_revision.map_or_else(|| "not deployed".to_owned(), |number| format!("revision {number}"));
+    let lines = [
+        format!("slug         {}", agent.slug),
+        format!("id           {}", agent.id),
+        format!("name         {}", agent.name),
+        format!("type         {}", agent.agent_type),
+        format!("scope        {}", agent.scope),
+        format!("description  {}", agent.description),
+        format!("runs         {running}"),
+        format!("created      {} by {}", to_the_second(&agent.created_at), agent.author),
+        format!("changed      {} by {}", to_the_second(&agent.updated_at), agent.updated_by),
+    ];
+    lines.join("\n")
+}

@@ -1,0 +1,3 @@
+DROP TABLE agent_revisions;
+DROP TABLE agent_assignments;
+DROP TABLE agents;

@@ -1,0 +1,60 @@
+-- Agents with their drafts. A deleted agent stays, with its revisions, and frees its slug.
+CREATE TABLE agents (
+    organization     TEXT NOT NULL REFERENCES organizations,
+    agent            TEXT NOT NULL,
+    agent_type       TEXT NOT NULL CHECK (agent_type IN ('agent', 'mcp_gateway', 'profile')),
+    name             TEXT NOT NULL,
+    slug             TEXT NOT NULL,
+    description      TEXT NOT NULL,
+    scope            TEXT NOT NULL CHECK (scope IN ('personal', 'organization')),
+    author           TEXT NOT NULL,
+    system_prompt    TEXT NOT NULL,
+    running_revision INTEGER,
+    updated_by       TEXT NOT NULL,
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER NOT NULL,
+    deleted_by       TEXT,
+    deleted_at       INTEGER,
+    sequence         INTEGER NOT NULL,
+    PRIMARY KEY (organization, agent)
+) STRICT;
+
+CREATE UNIQUE INDEX agents_live_slug ON agents (organization, slug) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX agents_by_sequence ON agents (organization, sequence);
+
+-- The assignments of drafts. A draft may name any tool; a deployment checks them.
+CREATE TABLE agent_assignments (
+    organization           TEXT NOT NULL,
+    agent                  TEXT NOT NULL,
+    tool                   TEXT NOT NULL,
+    version_constraint     TEXT NOT NULL,
+    additional_instruction TEXT NOT NULL,
+    audio_fillers          TEXT NOT NULL,
+    audio_filler_after_ms  INTEGER NOT NULL CHECK (audio_filler_after_ms > 0),
+    result_persistence     TEXT NOT NULL CHECK (result_persistence IN ('ephemeral', 'persisted-preferred', 'persisted')),
+    PRIMARY KEY (organization, agent, tool),
+    FOREIGN KEY (organization, agent) REFERENCES agents
+) STRICT;
+
+-- Deployed drafts.
+CREATE TABLE agent_revisions (
+    organization  TEXT NOT NULL,
+    agent         TEXT NOT NULL,
+    revision      INTEGER NOT NULL CHECK (revision > 0),
+    system_prompt TEXT NOT NULL,
+    assignments   TEXT NOT NULL,
+    deployed_by   TEXT NOT NULL,
+    deployed_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, agent, revision),
+    FOREIGN KEY (organization, agent) REFERENCES agents
+) STRICT;
+
+CREATE TRIGGER agent_revisions_never_rewritten BEFORE UPDATE ON agent_revisions
+BEGIN SELECT RAISE(ABORT, 'a revision is never rewritten'); END;
+CREATE TRIGGER agent_revisions_never_deleted BEFORE DELETE ON agent_revisions
+BEGIN SELECT RAISE(ABORT, 'a revision is never deleted'); END;
+CREATE TRIGGER agents_never_deleted BEFORE DELETE ON agents
+BEGIN SELECT RAISE(ABORT, 'an agent is never deleted'); END;
+CREATE TRIGGER agents_never_revived BEFORE UPDATE OF deleted_at ON agents
+WHEN OLD.deleted_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a deleted agent stays deleted'); END;

@@ -1,0 +1,156 @@
+//! Deploying drafts, and the revisions that deployments make. A revision is inserted once and never changed.
+
+use super::agent_edit::{AgentEdit, is_visible, seen};
+use super::agents::{require, revision_number};
+use super::row::{get, json, parsed, timestamp, to_json};
+use super::versions::live;
+use crate::agent::{AgentDraft, AgentRevision, Deployment, RevisionNumber};
+use crate::assignment::{Assignment, AssignmentProblem};
+use crate::error::{Error, Result};
+use crate::ids::AgentId;
+use crate::page::{Page, Slice};
+use crate::principal::Principal;
+use crate::store::database::{Connection, Query, Row};
+use crate::store::handle::Store;
+use crate::tool::ToolRef;
+
+const GET: &str = concat!(
+    "SELECT r.* FROM agent_revisions r JOIN agents a ON a.organization = r.organization AND a.agent = r.agent WHERE ",
+    is_visible!("a"),
+    " AND r.revision = $5"
+);
+
+const LIST: &str = concat!(
+    "SELECT r.revision, r.deployed_by, r.deployed_at
+    FROM agent_revisions r JOIN agents a ON a.organization = r.organization AND a.agent = r.agent WHERE ",
+    is_visible!("a"),
+    " AND r.revision < $5 ORDER BY r.revision DESC LIMIT $6"
+);
+
+const INSERT: &str = "INSERT INTO agent_revisions
+        (organization, agent, revision, system_prompt, assignments, deployed_by, deployed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+const RUN: &str = "UPDATE agents SET running_revision = $3, updated_by = $4, updated_at = $5
+    WHERE organization = $1 AND agent = $2";
+
+const TOOL: &str = "SELECT name, deprecated FROM tools WHERE organization = $1 AND tool = $2";
+
+impl Store {
+    /// Makes the draft of an agent the running revision, with the next number. An unchanged draft returns the running revision
+    /// again, without a check of its assignments. [`Error::AssignmentUnusable`] for the first assignment without a live version.
+    pub async fn deploy_agent(&self, principal: &Principal, agent: &AgentId) -> Result<AgentRevision> {
+        let edit = self.agent_edit(principal, agent);
+        self.write(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
+    }
+
+    /// Lists the revisions of an agent, newest first. [`Error::PageTokenUnknown`] for a token of another list.
+    pub async fn list_agent_revisions(
+        &self,
+        principal: &Principal,
+        agent: &AgentId,
+        page: Page,
+    ) -> Result<Slice<Deployment>> {
+        if self.get_agent(principal, agent).await?.is_none() {
+            return Err(Error::NotFound { what: "agent" });
+        }
+        let list = ["agent revisions", principal.organization.as_str(), agent.as_str()];
+        let before = match page.is_first() {
+            true => i64::MAX,
+            false => position(self.page_tokens().open(&list, page.token))?,
+        };
+        let query = seen(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
+        let rows = self.listing(&principal.organization).await?.rows(query).await?;
+        let deployments = rows.iter().map(deployment).collect::<Result<_>>()?;
+        Ok(Slice::cut(deployments, page, |last: &Deployment| self.page_tokens().seal(&list, last.number.get().into())))
+    }
+
+    /// Finds a revision of an agent that the user sees.
+    pub async fn get_agent_revision(
+        &self,
+        principal: &Principal,
+        agent: &AgentId,
+        number: RevisionNumber,
+    ) -> Result<Option<AgentRevision>> {
+        let query = seen(GET, principal, agent).bind(number.get());
+        query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
+    }
+}
+
+/// Returns the revision after which a page begins.
+fn position(opened: Option<u64>) -> Result<i64> {
+    let number = opened.and_then(|position| u32::try_from(position).ok()).ok_or(Error::PageTokenUnknown)?;
+    RevisionNumber::try_from(number).map(|number| number.get().into()).map_err(|_| Error::PageTokenUnknown)
+}
+
+async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRevision> {
+    let (agent, content) = require(connection, edit).await?;
+    if let Some(running) = agent.running_revision {
+        let query = seen(GET, &edit.principal, &edit.agent).bind(running.get());
+        let running = read(&query.fetch_one(&mut *connection).await?)?;
+        if running.content == content {
+            return Ok(running);
+        }
+    }
+    for assignment in &content.assignments {
+        require_usable(connection, edit, assignment).await?;
+    }
+    let next = agent.running_revision.map_or(Some(RevisionNumber::FIRST), RevisionNumber::next);
+    let limit = RevisionNumber::MAX.into();
+    let number = next.ok_or(Error::TooMany { what: "revisions of an agent", limit })?;
+    let deployment = Deployment { number, deployed_by: edit.principal.user.clone(), deployed_at: edit.now };
+    let revision = AgentRevision { deployment, content };
+    insert(connection, edit, &revision).await?;
+    Ok(revision)
+}
+
+/// Fails with the problem of an assignment whose tool has no live version that matches.
+async fn require_usable(connection: &mut Connection, edit: &AgentEdit, assignment: &Assignment) -> Result<()> {
+    match problem(connection, edit, assignment).await? {
+        None => Ok(()),
+        Some(problem) => Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem }),
+    }
+}
+
+async fn problem(
+    connection: &mut Connection,
+    edit: &AgentEdit,
+    assignment: &Assignment,
+) -> Result<Option<AssignmentProblem>> {
+    let of = ToolRef { organization: &edit.principal.organization, tool: &assignment.tool_id };
+    let query = Query::new(TOOL).bind(of.organization.as_str()).bind(of.tool.as_str());
+    let Some(row) = query.fetch_optional(&mut *connection).await? else {
+        return Ok(Some(AssignmentProblem::ToolUnknown));
+    };
+    let (name, constraint) = (parsed(&row, "name")?, &assignment.version_constraint);
+    if get(&row, "deprecated")? {
+        return Ok(Some(AssignmentProblem::ToolDeprecated { name }));
+    }
+    let is_matched = live(connection, of).await?.iter().any(|(_, version)| constraint.matches(version));
+    let missing = || AssignmentProblem::VersionMissing { name, constraint: constraint.clone() };
+    Ok((!is_matched).then(missing))
+}
+
+async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentRevision) -> Result<()> {
+    let AgentRevision { deployment, content } = revision;
+    let (number, user) = (deployment.number.get(), deployment.deployed_by.as_str());
+    let query = edit.of(INSERT).bind(number).bind(content.system_prompt.as_str());
+    let query = query.bind(to_json(&content.assignments)?).bind(user).bind(deployment.deployed_at.as_milliseconds());
+    query.execute(&mut *connection).await?;
+    let query = edit.of(RUN).bind(number).bind(user).bind(edit.now.as_milliseconds());
+    query.execute(connection).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<AgentRevision> {
+    let (system_prompt, assignments) = (parsed(row, "system_prompt")?, json(row, "assignments")?);
+    Ok(AgentRevision { deployment: deployment(row)?, content: AgentDraft { system_prompt, assignments } })
+}
+
+fn deployment(row: &Row) -> Result<Deployment> {
+    Ok(Deployment {
+        number: revision_number(get(row, "revision")?)?,
+        deployed_by: parsed(row, "deployed_by")?,
+        deployed_at: timestamp(row, "deployed_at")?,
+    })
+}

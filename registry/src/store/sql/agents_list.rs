@@ -1,0 +1,100 @@
+//! Listing agents.
+
+use super::agents::read;
+use super::listing::Listing;
+use super::row::{get, signed, to_list, unsigned};
+use super::tools_list::sort_keys;
+use crate::account::OrganizationId;
+use crate::agent::{Agent, AgentFilter, AgentSort, AgentType};
+use crate::error::{Error, Result};
+use crate::page::Direction::Ascending;
+use crate::page::{Direction, Page, Slice};
+use crate::permission::Permission;
+use crate::principal::Principal;
+use crate::store::database::{Query, Statement, Value};
+use crate::store::handle::Store;
+
+const LAST: &str = "SELECT name, created_at FROM agents WHERE organization = $1 AND sequence = $2";
+
+/// The last agent of the previous page. An agent that is renamed between two pages can be on both or on neither.
+struct Last {
+    sequence: i64,
+    name: String,
+    created_at: i64,
+}
+
+impl Store {
+    /// Lists the agents that the user sees, by default newest first. [`Error::PageTokenUnknown`] for a token of another list.
+    pub async fn list_agents(&self, principal: &Principal, filter: &AgentFilter, page: Page) -> Result<Slice<Agent>> {
+        let organization = &principal.organization;
+        let mut listing = self.listing(organization).await?;
+        let last = match page.is_first() {
+            true => None,
+            false => Some(self.last_agent(&mut listing, organization, page).await?),
+        };
+        let mut statement = list(principal, filter, last.as_ref())?;
+        statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
+        let rows = listing.rows(statement.query()).await?;
+        let agents = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let token = |(_, sequence): &(Agent, u64)| self.page_tokens().seal(&list_of(organization), *sequence);
+        Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
+    }
+
+    async fn last_agent(&self, listing: &mut Listing, organization: &OrganizationId, page: Page) -> Result<Last> {
+        let position = self.page_tokens().open(&list_of(organization), page.token).ok_or(Error::PageTokenUnknown)?;
+        let sequence = signed(position);
+        let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
+        let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
+        Ok(Last { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })
+    }
+}
+
+fn list_of(organization: &OrganizationId) -> [&str; 2] {
+    ["agents", organization.as_str()]
+}
+
+/// Returns the statement that lists agents after the last one of the previous page.
+fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Result<Statement> {
+    let mut statement = Statement::with(principal.organization.as_str());
+    statement.push("SELECT a.* FROM agents a WHERE a.organization = $1 AND a.deleted_at IS NULL");
+    if !principal.may(Permission::Administer) {
+        statement.bind(" AND (a.scope = 'organization' OR a.author = ?)", principal.user.as_str());
+    }
+    let types: Vec<_> = filter.agent_types.iter().copied().map(AgentType::as_str).collect();
+    statement.bind_some(" AND a.agent IN {members ?}", to_list(&filter.ids)?);
+    statement.bind_some(" AND a.agent_type IN {members ?}", to_list(&types)?);
+    statement.bind_some(" AND a.slug IN {members ?}", to_list(&filter.slugs)?);
+    let keys = sort_keys(&filter.sort);
+    if let Some(last) = last {
+        add_behind(&mut statement, &keys, last);
+    }
+    statement.push(" ORDER BY ");
+    for (column, direction) in &keys {
+        statement.push(&format!("{}{}, ", name(*column), if *direction == Ascending { "" } else { " DESC" }));
+    }
+    statement.push("a.sequence DESC");
+    Ok(statement)
+}
+
+/// Adds nested conditions: an agent has a later value under a key, or the same and comes later under the next key.
+fn add_behind(statement: &mut Statement, keys: &[(AgentSort, Direction)], last: &Last) {
+    statement.push(" AND (");
+    for (column, direction) in keys {
+        let (name, sign) = (name(*column), if *direction == Ascending { ">" } else { "<" });
+        let value: Value = match column {
+            AgentSort::Name => last.name.as_str().into(),
+            AgentSort::CreatedAt => last.created_at.into(),
+        };
+        statement.bind(&format!("{name} {sign} ? OR ({name} = ? AND ("), value);
+    }
+    statement.bind("a.sequence < ?", last.sequence);
+    statement.push(&"))".repeat(keys.len()));
+    statement.push(")");
+}
+
+const fn name(column: AgentSort) -> &'static str {
+    match column {
+        AgentSort::Name => "a.name",
+        AgentSort::CreatedAt => "a.created_at",
+    }
+}

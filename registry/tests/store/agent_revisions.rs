@@ -1,0 +1,99 @@
+//! Deployments: numbered revisions, which later edits do not change.
+
+use registry::{
+    AgentChanges, AgentId, AgentRevision, AssignmentProblem, BumpKind, Constraint, Error, Page, Principal,
+    RevisionNumber, SystemPrompt, ToolId,
+};
+
+use crate::agents::assignment;
+use crate::fixtures::World;
+
+impl World {
+    async fn prompted(&self, principal: &Principal, agent: &AgentId, prompt: &str) -> registry::Result<AgentRevision> {
+        let system_prompt = Some(SystemPrompt::parse(prompt).unwrap());
+        let changes = AgentChanges { system_prompt, ..AgentChanges::default() };
+        self.store.modify_agent(principal, agent, changes).await.unwrap();
+        self.store.deploy_agent(principal, agent).await
+    }
+}
+
+fn number(number: u32) -> RevisionNumber {
+    RevisionNumber::try_from(number).unwrap()
+}
+
+#[tokio::test]
+async fn edits_change_the_draft_and_deployments_the_running_revision() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    world.store.assign_tool(&acme, &agent, assignment(&tool, ">=1")).await.unwrap();
+    let first = world.prompted(&acme, &agent, "One.").await.unwrap();
+    assert_eq!((first.deployment.number, &first.deployment.deployed_by), (RevisionNumber::FIRST, &acme.user));
+    assert_eq!(world.store.deploy_agent(&acme, &agent).await.unwrap(), first, "the draft has not changed");
+
+    world.store.unassign_tool(&acme, &agent, &tool).await.unwrap();
+    let (shown, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    assert_eq!((shown.running_revision, draft.assignments.len()), (Some(number(1)), 0));
+    let stored = || world.store.get_agent_revision(&acme, &agent, number(1));
+    assert_eq!(stored().await.unwrap(), Some(first.clone()));
+
+    let second = world.prompted(&acme, &agent, "Two.").await.unwrap();
+    assert_eq!((second.deployment.number, second.content.assignments.len()), (number(2), 0));
+    assert_eq!(stored().await.unwrap(), Some(first));
+    assert!(world.store.get_agent_revision(&acme, &agent, number(3)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_deployment_names_the_assignment_that_cannot_run() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let other = world.organization("other").await;
+    let agent = world.agent(&acme, "helper").await;
+    let foreign = world.tool(&other, "lookup").await;
+    world.publish(&other, &foreign, BumpKind::Major).await;
+    let problem = async |tool: &ToolId, constraint: &str| {
+        world.store.assign_tool(&acme, &agent, assignment(tool, constraint)).await.unwrap();
+        let refused = world.store.deploy_agent(&acme, &agent).await.unwrap_err();
+        world.store.unassign_tool(&acme, &agent, tool).await.unwrap();
+        assert!(refused.to_string().contains(tool.as_str()), "{refused}");
+        let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
+        problem
+    };
+    assert_eq!(problem(&ToolId::new(&world.clock), "").await, AssignmentProblem::ToolUnknown);
+    assert_eq!(problem(&foreign, "").await, AssignmentProblem::ToolUnknown);
+    let tool = world.tool(&acme, "lookup").await;
+    let name = || "lookup".parse().unwrap();
+    let missing = |constraint| AssignmentProblem::VersionMissing { name: name(), constraint };
+    assert_eq!(problem(&tool, "").await, missing(Constraint::any()));
+    world.publish(&acme, &tool, BumpKind::Major).await;
+    assert_eq!(problem(&tool, ">=9").await, missing(Constraint::parse(">=9").unwrap()));
+    world.store.deprecate_versions(&acme, &tool, &Constraint::any()).await.unwrap();
+    assert_eq!(problem(&tool, "").await, missing(Constraint::any()));
+    world.store.deprecate_tool(&acme, &tool).await.unwrap();
+    assert_eq!(problem(&tool, "").await, AssignmentProblem::ToolDeprecated { name: name() });
+    let (shown, _) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    assert_eq!(shown.running_revision, None);
+}
+
+#[tokio::test]
+async fn revisions_are_listed_in_pages() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let agent = world.agent(&acme, "helper").await;
+    for prompt in ["One.", "Two.", "Three."] {
+        world.prompted(&acme, &agent, prompt).await.unwrap();
+    }
+    let (mut numbers, mut page) = (Vec::new(), Page::first(2));
+    loop {
+        let slice = world.store.list_agent_revisions(&acme, &agent, page).await.unwrap();
+        numbers.extend(slice.items.iter().map(|deployment| deployment.number.get()));
+        let Some(token) = slice.next else { break };
+        page = Page { token, ..page };
+    }
+    assert_eq!(numbers, [3, 2, 1]);
+    let foreign = world.organization("other").await;
+    let hidden = world.store.list_agent_revisions(&foreign, &agent, Page::first(2)).await;
+    assert!(matches!(hidden, Err(Error::NotFound { what: "agent" })), "{hidden:?}");
+    assert!(world.store.get_agent_revision(&foreign, &agent, number(1)).await.unwrap().is_none());
+}
