@@ -3,12 +3,11 @@
 use super::agents::read;
 use super::listing::Listing;
 use super::row::{get, signed, to_list, unsigned};
-use super::tools_list::sort_keys;
+use super::sequence_order::{SortedBy, add_order, sort_keys};
 use crate::account::OrganizationId;
 use crate::agent::{Agent, AgentFilter, AgentSort, AgentType};
 use crate::error::{Error, Result};
-use crate::page::Direction::Ascending;
-use crate::page::{Direction, Page, Slice};
+use crate::page::{Page, Slice};
 use crate::permission::Permission;
 use crate::principal::Principal;
 use crate::store::database::{Query, Statement, Value};
@@ -64,32 +63,22 @@ fn list(principal: &Principal, filter: &AgentFilter, last: Option<&Last>) -> Res
     statement.bind_some(" AND a.agent IN {members ?}", to_list(&filter.ids)?);
     statement.bind_some(" AND a.agent_type IN {members ?}", to_list(&types)?);
     statement.bind_some(" AND a.slug IN {members ?}", to_list(&filter.slugs)?);
-    let keys = sort_keys(&filter.sort);
-    if let Some(last) = last {
-        add_behind(&mut statement, &keys, last);
-    }
-    statement.push(" ORDER BY ");
-    for (column, direction) in &keys {
-        statement.push(&format!("{}{}, ", name(*column), if *direction == Ascending { "" } else { " DESC" }));
-    }
-    statement.push("a.sequence DESC");
+    let keys = sort_keys(&filter.sort).into_iter().map(|(column, direction)| SortedBy {
+        column: name(column),
+        direction,
+        last: last.map(|last| last.value(column)),
+    });
+    add_order(&mut statement, keys.collect(), ("a.sequence", last.map(|last| last.sequence)));
     Ok(statement)
 }
 
-/// Adds nested conditions: an agent has a later value under a key, or the same and comes later under the next key.
-fn add_behind(statement: &mut Statement, keys: &[(AgentSort, Direction)], last: &Last) {
-    statement.push(" AND (");
-    for (column, direction) in keys {
-        let (name, sign) = (name(*column), if *direction == Ascending { ">" } else { "<" });
-        let value: Value = match column {
-            AgentSort::Name => last.name.as_str().into(),
-            AgentSort::CreatedAt => last.created_at.into(),
-        };
-        statement.bind(&format!("{name} {sign} ? OR ({name} = ? AND ("), value);
+impl Last {
+    fn value(&self, column: AgentSort) -> Value {
+        match column {
+            AgentSort::Name => self.name.as_str().into(),
+            AgentSort::CreatedAt => self.created_at.into(),
+        }
     }
-    statement.bind("a.sequence < ?", last.sequence);
-    statement.push(&"))".repeat(keys.len()));
-    statement.push(")");
 }
 
 const fn name(column: AgentSort) -> &'static str {

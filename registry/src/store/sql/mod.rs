@@ -62,6 +62,7 @@ mod repositories;
 mod roles;
 mod run_end;
 mod search_columns;
+mod sequence_order;
 mod snapshot;
 mod tapes;
 mod tokens;

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::listing::Listing;
 use super::row::{get, signed, to_list, unsigned};
+use super::sequence_order::{SortedBy, add_order, sort_keys};
 use super::tools::{read, select_tools};
 use crate::account::OrganizationId;
 use crate::error::{Error, Result};
 use crate::invalid_value::refuse_nul;
-use crate::page::Direction::Ascending;
-use crate::page::{Direction, Page, Slice};
+use crate::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
 use crate::store::handle::Store;
 use crate::tool::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
@@ -92,43 +92,22 @@ fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&Last>)
     statement.bind_some(" AND t.tool IN {members ?}", to_list(&filter.ids)?);
     statement.bind_some(" AND t.deprecated = ?", filter.deprecated);
     statement.bind_some(WITH_TAGS, to_list(&filter.tags.iter().map(wanted).collect::<Vec<_>>())?);
-    let keys = sort_keys(&filter.sort);
-    if let Some(last) = last {
-        add_behind(&mut statement, &keys, last);
-    }
-    statement.push(" ORDER BY ");
-    for (column, direction) in &keys {
-        statement.push(&format!("{}{}, ", name(*column), if *direction == Ascending { "" } else { " DESC" }));
-    }
-    statement.push("t.sequence DESC");
+    let keys = sort_keys(&filter.sort).into_iter().map(|(column, direction)| SortedBy {
+        column: name(column),
+        direction,
+        last: last.map(|last| last.value(column)),
+    });
+    add_order(&mut statement, keys.collect(), ("t.sequence", last.map(|last| last.sequence)));
     Ok(statement)
 }
 
-/// Adds nested conditions: a tool has a later value under a key, or the same and comes later under the next key.
-fn add_behind(statement: &mut Statement, keys: &[(ToolSort, Direction)], last: &Last) {
-    statement.push(" AND (");
-    for (column, direction) in keys {
-        let (name, sign) = (name(*column), if *direction == Ascending { ">" } else { "<" });
-        let value: Value = match column {
-            ToolSort::Name => last.name.as_str().into(),
-            ToolSort::Deprecated => last.deprecated.into(),
-        };
-        statement.bind(&format!("{name} {sign} ? OR ({name} = ? AND ("), value);
-    }
-    statement.bind("t.sequence < ?", last.sequence);
-    statement.push(&"))".repeat(keys.len()));
-    statement.push(")");
-}
-
-/// Returns the distinct sort keys. A repeated key cannot change the order.
-pub(super) fn sort_keys<T: Copy + PartialEq>(sort: &[(T, Direction)]) -> Vec<(T, Direction)> {
-    let mut keys: Vec<(T, Direction)> = Vec::new();
-    for key in sort {
-        if keys.iter().all(|(column, _)| *column != key.0) {
-            keys.push(*key);
+impl Last {
+    fn value(&self, column: ToolSort) -> Value {
+        match column {
+            ToolSort::Name => self.name.as_str().into(),
+            ToolSort::Deprecated => self.deprecated.into(),
         }
     }
-    keys
 }
 
 const fn name(column: ToolSort) -> &'static str {
