@@ -6,6 +6,7 @@
 
 mod account;
 mod agent;
+mod annotations;
 mod answer;
 mod api_key;
 mod artifacts;
@@ -74,6 +75,7 @@ pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentRevision, AgentScope, AgentSlug, AgentSort,
     AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt,
 };
+pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use ledger::{Cost, Ledger};
-pub(crate) use settings::VersionSettings;
+pub(crate) use settings::{Annotations, Intervention, VersionSettings};
 pub(crate) use source::{InvocationMode, InvocationSource, Origin};
 
 // An id of a stored row. Fields describe it.

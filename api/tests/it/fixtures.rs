@@ -222,6 +222,8 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             tape: true,
             recorded_answers: false,
             world: None,
+            annotations: Default::default(),
+            intervention: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

@@ -246,6 +246,8 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             tape: true,
             recorded_answers: false,
             world: None,
+            annotations: Default::default(),
+            intervention: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

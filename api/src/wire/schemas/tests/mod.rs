@@ -101,6 +101,10 @@ fn settings() {
             },
             "tape": true, "recorded_answers": true,
             "world": {"name": "lathe:tool/tool@0.1.0", "imports": ["lathe:tool/http@0.1.0"], "exports": ["run-tool"]},
+            "annotations": {
+                "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
+            },
+            "intervention": "required",
         }));
     }
 }
