@@ -99,6 +99,16 @@ named_values! {
     }
 }
 
+named_values! {
+    /// How the tools of an agent are shown to its model.
+    ToolExposure = "tool exposure", "must be full or search" {
+        /// Every tool, with its description and its input schema.
+        Full = "full",
+        /// A search for tools. The model sees the tools that it finds.
+        Search = "search",
+    }
+}
+
 /// The number of a revision. The first is 1, without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RevisionNumber(NonZeroU32);
@@ -152,6 +162,7 @@ pub struct NewAgent {
     pub description: Description,
     pub scope: AgentScope,
     pub system_prompt: SystemPrompt,
+    pub tool_exposure: ToolExposure,
 }
 
 /// A stored agent, without its draft.
@@ -176,11 +187,13 @@ pub struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDraft {
     pub system_prompt: SystemPrompt,
+    pub tool_exposure: ToolExposure,
     /// In the order of the tools' ids, each tool once.
     pub assignments: Vec<Assignment>,
 }
 
-/// Changes to an agent. `None` keeps the current value. A change of the system prompt changes the draft.
+/// Changes to an agent. `None` keeps the current value. A change of the system prompt or of the tool exposure
+/// changes the draft.
 #[derive(Clone, Debug, Default)]
 pub struct AgentChanges {
     pub name: Option<AgentName>,
@@ -188,6 +201,7 @@ pub struct AgentChanges {
     pub description: Option<Description>,
     pub scope: Option<AgentScope>,
     pub system_prompt: Option<SystemPrompt>,
+    pub tool_exposure: Option<ToolExposure>,
 }
 
 /// A deployment of a draft.

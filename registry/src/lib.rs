@@ -73,7 +73,7 @@ mod version;
 pub use account::{OrganizationId, UserId};
 pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentRevision, AgentScope, AgentSlug, AgentSort,
-    AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt,
+    AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt, ToolExposure,
 };
 pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
