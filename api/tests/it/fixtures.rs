@@ -169,6 +169,7 @@ impl TestApp {
             status_events: vec![],
             logs: String::new(),
             ledger: None,
+            refused_at: None,
         };
         let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };
         self.store.record(&RecordEvent::Finished(vec![finished])).await.unwrap();

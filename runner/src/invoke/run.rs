@@ -105,6 +105,8 @@ impl Run<'_> {
                 mode: input.invocation_mode,
                 input: recorded(input),
                 started_at: clock.now(),
+                agent_call: None,
+                native_tool: None,
             })
             .collect();
         // Registered first, so that a run that is seen as running can be cancelled.
@@ -277,6 +279,7 @@ impl Run<'_> {
             status_events,
             logs,
             ledger: Some(ledger),
+            refused_at: None,
         };
         let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
         self.services.retries.record_end(FinishedRun { id, organization, end, tape, answers }).await

@@ -87,6 +87,7 @@ impl End {
             status_events: json(&self.status_events)?,
             logs: self.logs,
             ledger: self.ledger.as_deref().map(json).transpose()?,
+            refused_at: None,
         };
         let Self { id, organization, tape, answers, .. } = self;
         Ok(FinishedRun { id, organization, end, tape, answers })
