@@ -9,7 +9,7 @@ fn a_version_shows_what_its_author_declares() {
     let team = Team::new();
     let declared = "intervention = 'required'\nannotations = { title = 'Cancel an order', destructive = true, \
         idempotent = true, open_world = false }";
-    let tool = team.tool("cancels").manifest(declared).body("return 'done'").published();
+    let tool = team.tool("cancels").manifest(declared).body("return {'done': True}").published();
     let annotations = json!({"title": "Cancel an order", "destructive": true, "idempotent": true, "open_world": false});
     let detail = team.get(&format!("/tool/{}/version/1.0.0", tool.id()));
     let list = team.get(&format!("/tool/{}/version", tool.id()));
@@ -20,7 +20,7 @@ fn a_version_shows_what_its_author_declares() {
     assert!(text.lines().any(|line| line.starts_with("intervention ") && line.ends_with(" required")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("annotations ") && line.contains("Cancel an order")), "{text}");
     // A declaration has no effect on the server: the tool runs.
-    assert_eq!(tool.invoke(json!({})).json(), json!("done"));
+    assert_eq!(tool.invoke(json!({})).json(), json!({"done": true}));
 }
 
 #[test]
