@@ -188,7 +188,7 @@ fn outcome(text: &str, succeeded: bool) -> Outcome {
     }
 }
 
-fn conversation() -> InvocationSource {
+pub fn conversation() -> InvocationSource {
     InvocationSource::RegularConversation {
         user_id: "u1".to_owned(),
         conversation_id: Some("c".repeat(24)),

@@ -34,27 +34,12 @@ const fn search(name: &'static str, query: fn(&mut Rng, &Organization) -> Search
 }
 
 pub fn cases() -> Vec<Case> {
+    [lists(), lists_of_calls(), searches()].into_iter().flatten().collect()
+}
+
+/// Lists by the agents of calls, native tools and refusals.
+fn lists_of_calls() -> Vec<Case> {
     vec![
-        list("list, first page", |_, _| any()),
-        Case { name: "list, deep page", kind: Kind::DeepList },
-        list("list, tool", |rng, of| InvocationFilter { tools: vec![tool(rng, of)], ..any() }),
-        list("list, failed", |_, _| InvocationFilter { succeeded: Some(false), ..any() }),
-        list("list, user", |rng, _| InvocationFilter { user_ids: vec![user(skewed(rng, USERS))], ..any() }),
-        list("list, rare user", |rng, _| InvocationFilter {
-            user_ids: vec![user(USERS - 1 - rng.usize(..9))],
-            ..any()
-        }),
-        list("list, host", |rng, _| with(EffectKind::Host, host(skewed(rng, HOSTS)))),
-        list("list, rare host", |rng, _| with(EffectKind::Host, host(HOSTS - 1 - rng.usize(..9)))),
-        list("list, absent host", |_, _| with(EffectKind::Host, "absent.example.com".to_owned())),
-        list("list, secret", |rng, _| with(EffectKind::Secret, secret(skewed(rng, SECRETS)))),
-        list("list, refusal", |rng, _| with(EffectKind::Refusal, REFUSALS[skewed(rng, REFUSALS.len())].to_owned())),
-        list("list, origin", |rng, _| {
-            of_origin(
-                [Origin::Conversation, Origin::Direct, Origin::BranchTest, Origin::Mcp, Origin::Agent][rng.usize(..5)],
-            )
-        }),
-        list("list, branch tests", |_, _| of_origin(Origin::BranchTest)),
         list("list, agent", |rng, _| with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string())),
         list("list, rare agent", |rng, _| with(EffectKind::Agent, agent(AGENTS - 1 - rng.usize(..9)).to_string())),
         list("list, client", |rng, _| with(EffectKind::Client, CLIENTS[skewed(rng, CLIENTS.len())].to_owned())),
@@ -81,6 +66,31 @@ pub fn cases() -> Vec<Case> {
             states: RunStates::All,
             ..with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string())
         }),
+    ]
+}
+
+fn lists() -> Vec<Case> {
+    vec![
+        list("list, first page", |_, _| any()),
+        Case { name: "list, deep page", kind: Kind::DeepList },
+        list("list, tool", |rng, of| InvocationFilter { tools: vec![tool(rng, of)], ..any() }),
+        list("list, failed", |_, _| InvocationFilter { succeeded: Some(false), ..any() }),
+        list("list, user", |rng, _| InvocationFilter { user_ids: vec![user(skewed(rng, USERS))], ..any() }),
+        list("list, rare user", |rng, _| InvocationFilter {
+            user_ids: vec![user(USERS - 1 - rng.usize(..9))],
+            ..any()
+        }),
+        list("list, host", |rng, _| with(EffectKind::Host, host(skewed(rng, HOSTS)))),
+        list("list, rare host", |rng, _| with(EffectKind::Host, host(HOSTS - 1 - rng.usize(..9)))),
+        list("list, absent host", |_, _| with(EffectKind::Host, "absent.example.com".to_owned())),
+        list("list, secret", |rng, _| with(EffectKind::Secret, secret(skewed(rng, SECRETS)))),
+        list("list, refusal", |rng, _| with(EffectKind::Refusal, REFUSALS[skewed(rng, REFUSALS.len())].to_owned())),
+        list("list, origin", |rng, _| {
+            of_origin(
+                [Origin::Conversation, Origin::Direct, Origin::BranchTest, Origin::Mcp, Origin::Agent][rng.usize(..5)],
+            )
+        }),
+        list("list, branch tests", |_, _| of_origin(Origin::BranchTest)),
         list("list, a day", |rng, _| a_day(rng)),
         list("list, host and failed", |rng, _| InvocationFilter {
             succeeded: Some(false),
@@ -93,6 +103,11 @@ pub fn cases() -> Vec<Case> {
             filter.effects.push(Effect { kind: EffectKind::Secret, name: secret });
             filter
         }),
+    ]
+}
+
+fn searches() -> Vec<Case> {
+    vec![
         search("search, one run's word", |rng, _| query(&format!("order{}", rng.u32(..90_000)))),
         search("search, rare word", |rng, _| query(&word(5_000 + rng.usize(..15_000)))),
         search("search, word", |rng, _| query(&word(100 + rng.usize(..900)))),

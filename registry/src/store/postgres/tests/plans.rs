@@ -41,7 +41,7 @@ const RUNS: &str = "
             '{\"type\":\"direct\",\"user_id\":\"' || CASE WHEN n % 2 = 0 THEN 'often' ELSE 'u' || n % 40 END || '\"}',
             CASE WHEN n % 3 = 0 THEN 'c' || n % 1000 END, 'regular',
             '{\"input_parameters\":{\"text\":\"' || repeat('a parameter ', 60) || '\"},\"nonsensitive_user_variables\":{},\"sensitive_user_variables\":{}}',
-            (1790000000 + n * 600) * 1000::bigint, 'boot', CASE WHEN n % 5 < 2 THEN 'a' || n % 20 END,
+            (1790000000 + n * 600) * 1000::bigint, 'boot', CASE WHEN n % 5 < 4 THEN 'a' || n % 2 END,
             CASE WHEN n % 5 = 0 THEN 'mcp' WHEN n % 5 = 1 THEN 'rest' END FROM runs;
     INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms, succeeded, output, persisted, status_events,
             logs)
@@ -52,7 +52,7 @@ const RUNS: &str = "
     INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
         SELECT organization, 'secret', 'S' || n % 3, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 10 = 7;
     INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
-        SELECT organization, 'agent', 'a' || n % 20, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 5 < 2;
+        SELECT organization, 'agent', 'a' || n % 2, (1790000000 + n * 600) * 1000::bigint, id FROM runs WHERE n % 5 < 4;
     INSERT INTO inv_open (invocation, organization, boot) SELECT id, organization, 'boot' FROM runs WHERE n % 500 = 1;
     INSERT INTO inv_text (rowid, scope, output, inputs)
         SELECT f.sequence, CASE WHEN f.organization = 'acme' THEN 'o61636d65' ELSE 'o676c6f626578' END,
@@ -172,7 +172,7 @@ async fn lists_are_read_from_the_expected_index() {
     let any = InvocationFilter::default;
     let tool = ToolSelection { tool: ToolId::parse("000000000000000000000007").unwrap(), versions: None };
     let host = |name: &str| Effect { kind: EffectKind::Host, name: name.into() };
-    let agent = Effect { kind: EffectKind::Agent, name: "a5".into() };
+    let agent = Effect { kind: EffectKind::Agent, name: "a1".into() };
     let by = |sort, direction| InvocationFilter { sort: vec![(sort, direction)], ..any() };
     let (by_age, by_duration) = ("inv_started_by_age", "inv_finished_by_duration");
     for (filter, index, is_sorted) in [
