@@ -58,7 +58,7 @@ async fn a_deployment_names_the_assignment_that_cannot_run() {
         world.store.unassign_tool(&acme, &agent, tool).await.unwrap();
         assert!(refused.to_string().contains(tool.as_str()), "{refused}");
         let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
-        problem
+        *problem
     };
     assert_eq!(problem(&ToolId::new(&world.clock), "").await, AssignmentProblem::ToolUnknown);
     assert_eq!(problem(&foreign, "").await, AssignmentProblem::ToolUnknown);
@@ -117,7 +117,7 @@ async fn a_pinned_digest_is_that_of_the_version() {
     let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
     let name = "lookup".parse().unwrap();
     let differs = AssignmentProblem::DigestDiffers { name, version: version.version, pinned: other, present };
-    assert_eq!(problem, differs);
+    assert_eq!(*problem, differs);
     assign(present).await;
     let revision = world.store.deploy_agent(&acme, &agent).await.unwrap();
     assert_eq!(revision.content.assignments[0].component_digest, Some(present));

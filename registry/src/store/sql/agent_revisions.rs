@@ -112,7 +112,9 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
 async fn require_usable(connection: &mut Connection, edit: &AgentEdit, assignment: &Assignment) -> Result<()> {
     match problem(connection, edit, assignment).await? {
         None => Ok(()),
-        Some(problem) => Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem }),
+        Some(problem) => {
+            Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem: Box::new(problem) })
+        }
     }
 }
 
