@@ -19,6 +19,7 @@ mod condition;
 mod config;
 mod constraint;
 mod constraint_notation;
+mod content;
 mod credentials;
 mod data_dir;
 mod digest;
@@ -88,6 +89,10 @@ pub use condition::Condition;
 pub use config::Config;
 pub use constraint::Constraint;
 pub use constraint_notation::to_pep440;
+pub use content::{
+    CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, ContentBlock, ContentCollector, ContentRefused, EmbeddedResource,
+    ResourceContents,
+};
 pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;

@@ -10,6 +10,7 @@ use crate::account::{OrganizationId, UserId};
 use crate::answer::NewAnswers;
 use crate::api_key::ApiKeyId;
 use crate::clock::Timestamp;
+use crate::content::ContentBlock;
 use crate::ids::{InvocationId, OperationId, ToolId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
@@ -100,6 +101,8 @@ pub struct RunEnd<E = Value> {
     pub status_events: Vec<E>,
     /// The printed output, both streams interleaved, up to the runner's limit.
     pub logs: String,
+    /// The content blocks of the run, in order. Empty in records of earlier releases.
+    pub content: Vec<ContentBlock>,
     /// `None` for a run during which the server stopped, and for runs of earlier releases.
     pub ledger: Option<Ledger>,
 }

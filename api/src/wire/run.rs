@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
+use registry::{ContentBlock, InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
 use runner::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,10 @@ pub struct InvocationResult {
     pub invocation_id: String,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,
+    /// Content blocks that the tool added, also before it failed. Absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<schemas::ContentBlock>")]
+    pub content: Vec<ContentBlock>,
 }
 
 /// The outcome of a run. Readers tell the variants apart by their fields.
@@ -121,6 +125,10 @@ pub struct ToolInvocation {
     pub status_events: Vec<RawJson>,
     /// The printed output of the run, at most 64 KiB.
     pub logs: String,
+    /// Content blocks that the tool added, also before it failed. Absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<schemas::ContentBlock>")]
+    pub content: Vec<ContentBlock>,
 }
 
 /// A record with its ledger.
@@ -213,15 +221,15 @@ impl InvocationResults {
 
 impl InvocationResult {
     fn of_record(run: Record) -> Option<Self> {
-        let RunEnd { outcome, duration_ms, persisted, .. } = run.end?;
-        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted })
+        let RunEnd { outcome, duration_ms, persisted, content, .. } = run.end?;
+        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted, content })
     }
 }
 
 impl From<RunResult> for InvocationResult {
     fn from(result: RunResult) -> Self {
-        let RunResult { outcome, invocation_id, duration_ms, persisted, .. } = result;
-        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted }
+        let RunResult { outcome, invocation_id, duration_ms, persisted, content } = result;
+        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted, content }
     }
 }
 
@@ -262,6 +270,7 @@ impl From<Record> for ToolInvocation {
             persisted: false,
             status_events: Vec::new(),
             logs: String::new(),
+            content: Vec::new(),
         };
         if let Some(end) = end {
             record.finish(end);
@@ -278,6 +287,7 @@ impl ToolInvocation {
         self.persisted = end.persisted;
         self.status_events = end.status_events;
         self.logs = end.logs;
+        self.content = end.content;
     }
 }
 

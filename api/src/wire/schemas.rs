@@ -5,6 +5,7 @@
 
 #![expect(dead_code, reason = "the schemas alone are used")]
 
+mod content;
 mod ledger;
 mod settings;
 mod source;
@@ -12,6 +13,7 @@ mod source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
 pub(crate) use settings::VersionSettings;
 pub(crate) use source::{InvocationMode, InvocationSource, Origin};

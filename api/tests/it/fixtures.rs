@@ -168,6 +168,7 @@ impl TestApp {
             persisted: true,
             status_events: vec![],
             logs: String::new(),
+            content: Vec::new(),
             ledger: None,
         };
         let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };

@@ -104,6 +104,7 @@ fn end(rng: &mut Rng, number: u64, at: i64) -> RunEnd {
         persisted: rng.u32(0..10) > 0,
         status_events: (0..rng.u32(0..3)).map(|step| json!({ "step": step, "text": sentence(rng, 2..5) })).collect(),
         logs: if rng.bool() { format!("INFO {}\n", sentence(rng, 4..12)) } else { String::new() },
+        content: Vec::new(),
         ledger: Some(ledger(rng)),
     }
 }

@@ -278,6 +278,7 @@ pub fn finished(started: &RunStart, outcome: Outcome) -> FinishedRun {
         persisted: true,
         status_events: Vec::new(),
         logs: String::new(),
+        content: Vec::new(),
         ledger: None,
     };
     FinishedRun { id: started.id.clone(), organization: started.organization.clone(), end, tape: None, answers: None }

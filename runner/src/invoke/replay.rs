@@ -195,7 +195,7 @@ impl Prepared {
 
 fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
     let Recording { start, end, stored: StoredTape { frame, tape: then } } = recording;
-    let Executed { outcome, duration, logs, ledger, tape, .. } = executed;
+    let Executed { outcome, duration, logs, content, ledger, tape, .. } = executed;
     let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };
     let mut differences = match prepared.is_same {
         true => first_difference(&then, &now).into_iter().collect(),
@@ -208,8 +208,10 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
         true => (recorded.clone(), end.persisted),
         false => output::apply_limits(outcome, frame.persistence, prepared.limits.output_characters),
     };
+    let content = if keeps_outcome { end.content } else { content };
     let outcome = prepared.redactor.outcome(outcome);
     let logs = prepared.redactor.logs(logs);
+    let content = prepared.redactor.content(content);
     for difference in &mut differences {
         match difference.what {
             DifferenceKind::Outcome => difference.set_texts(outcome_text(&recorded), outcome_text(&outcome)),
@@ -224,7 +226,7 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
         differences,
         is_complete,
         recorded,
-        result: RunResult { invocation_id: start.id, outcome, duration_ms, persisted },
+        result: RunResult { invocation_id: start.id, outcome, duration_ms, persisted, content },
         recorded_cost: end.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,
     })

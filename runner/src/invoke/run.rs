@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
-    FinishedRun, Granted, InvocationId, InvocationMode, InvocationSource, Ledger, NewAnswers, NewTape, OperationId,
+    ContentBlock, FinishedRun, Granted, InvocationId, InvocationMode, InvocationSource, Ledger, NewAnswers, NewTape, OperationId,
     Principal, RecordEvent, RunEnd, RunStart, UserId,
 };
 use serde_json::{Value, json};
@@ -17,7 +17,9 @@ use super::resolve::Resolved;
 use super::services::Services;
 use super::tape::{TapeFrame, TapeStore};
 use crate::admission::Admitted;
-use crate::call::{Conversation, EventSender, Input, ResultPersistence, RunResult, StatusEvent};
+use crate::call::{
+    Conversation, EventSender, Input, LogEvent, ResultPersistence, RunEvent, RunResult, StatusEvent,
+};
 use crate::depth::Depth;
 use crate::egress::{EgressRules, EgressSession, RecordedResponse, Simulation};
 use crate::error::Error;
@@ -25,7 +27,7 @@ use crate::executed::Executed;
 use crate::execution::{Execution, RunDocuments, group_of};
 use crate::input_documents::{InputDocuments, recorded};
 use crate::outcome::Outcome;
-use crate::ports::{EventSink, Ports, StatusDocument};
+use crate::ports::{EventDocument, EventSink, LogDocument, Ports, StatusDocument};
 use crate::redact::{RedactedEnd, Redaction, Redactors};
 use crate::run_documents::{self, Metadata};
 use crate::tape::TapeMode;
@@ -64,13 +66,14 @@ struct ExecutedRun {
 struct RecordParts {
     status_events: Vec<Value>,
     logs: String,
+    content: Vec<ContentBlock>,
     ledger: Ledger,
     tape: Option<NewTape>,
     answers: Option<NewAnswers>,
 }
 
-/// Redacts the status events of one run, keeps them for its record and sends them to the listener.
-struct StatusRelay {
+/// Redacts the events of one run, keeps its status events for the record and sends all events to the listener.
+struct EventRelay {
     index: usize,
     id: InvocationId,
     redactors: Redactors,
@@ -129,7 +132,7 @@ impl Run<'_> {
         let ExecutedRun { executed, redactors, frame, responses } = finished;
         metrics::executed(&executed, self.resolved.language);
         let duration_ms = u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX);
-        let Executed { outcome, is_called, logs, ledger, tape, .. } = executed;
+        let Executed { outcome, is_called, logs, content, ledger, tape, .. } = executed;
         let tape = match frame {
             Some(frame) => {
                 let recordings = &self.services.recordings;
@@ -147,9 +150,12 @@ impl Run<'_> {
             output::apply_limits(outcome, self.persistence, self.resolved.limits.output_characters);
         metrics::ended(&outcome, self.resolved.language);
         let status_events = std::mem::take(&mut *status_events.lock());
-        let RedactedEnd { stored, answered, logs } = redactors.redact_end(outcome, logs).await?;
-        let result = RunResult { invocation_id: id, outcome: answered, duration_ms, persisted };
-        self.record_end(&result, stored, RecordParts { status_events, logs, ledger, tape, answers }).await?;
+        let redacted = redactors.redact_end(outcome, logs, content).await?;
+        let RedactedEnd { stored, answered, logs, stored_content, answered_content } = redacted;
+        let result =
+            RunResult { invocation_id: id, outcome: answered, duration_ms, persisted, content: answered_content };
+        let parts = RecordParts { status_events, logs, content: stored_content, ledger, tape, answers };
+        self.record_end(&result, stored, parts).await?;
         Ok(result)
     }
 
@@ -175,7 +181,7 @@ impl Run<'_> {
         let sensitive = documents.sensitive.clone();
         let redactors = self.redaction.with(&sensitive);
         let listener = self.events.clone();
-        let relay = StatusRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
+        let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(documents.mode);
         let ports = Ports { events: relay.sink(), http: session.sender() };
         let execution = self.execution(&id, documents)?;
@@ -268,7 +274,7 @@ impl Run<'_> {
     }
 
     async fn record_end(&self, result: &RunResult, outcome: Outcome, parts: RecordParts) -> Result<(), Error> {
-        let RecordParts { status_events, logs, ledger, tape, answers } = parts;
+        let RecordParts { status_events, logs, content, ledger, tape, answers } = parts;
         let end = RunEnd {
             at: self.services.clock.now(),
             duration_ms: result.duration_ms,
@@ -276,6 +282,7 @@ impl Run<'_> {
             persisted: result.persisted,
             status_events,
             logs,
+            content,
             ledger: Some(ledger),
         };
         let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
@@ -283,18 +290,29 @@ impl Run<'_> {
     }
 }
 
-impl StatusRelay {
+impl EventRelay {
     fn sink(self) -> EventSink {
-        Box::new(move |document| self.relay(document))
+        Box::new(move |document| match document {
+            EventDocument::Status(document) => self.status(document),
+            EventDocument::Log(document) => self.log(document),
+        })
     }
 
-    fn relay(&self, document: StatusDocument) {
+    fn status(&self, document: StatusDocument) {
         let StatusDocument { message, progress, total, data } = self.redactors.stored.document(document.clone());
         let record = json!({"message": message, "progress": progress, "total": total, "data": data});
         self.kept.lock().push(record);
         let StatusDocument { message, progress, total, data } = self.redactors.answered.document(document);
         let (invocation_id, input_index) = (self.id.clone(), self.index);
-        self.listener.send(StatusEvent { invocation_id, input_index, message, progress, total, data });
+        let event = StatusEvent { invocation_id, input_index, message, progress, total, data };
+        self.listener.send(RunEvent::Status(event));
+    }
+
+    /// Log messages are part of the printed text, so that the record needs no second copy.
+    fn log(&self, document: LogDocument) {
+        let LogDocument { level, logger, data } = self.redactors.answered.log_document(document);
+        let (invocation_id, input_index) = (self.id.clone(), self.index);
+        self.listener.send(RunEvent::Log(LogEvent { invocation_id, input_index, level, logger, data }));
     }
 }
 

@@ -86,6 +86,7 @@ impl End {
             persisted: self.persisted,
             status_events: json(&self.status_events)?,
             logs: self.logs,
+            content: Vec::new(),
             ledger: self.ledger.as_deref().map(json).transpose()?,
         };
         let Self { id, organization, tape, answers, .. } = self;

@@ -44,7 +44,7 @@ struct Columns<'a> {
 
 /// Returns the row of a run that has ended, encoded.
 pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
-    let RunEnd { at, duration_ms, outcome, persisted, status_events: events, logs, ledger } = &run.end;
+    let RunEnd { at, duration_ms, outcome, persisted, status_events: events, logs, ledger, .. } = &run.end;
     let (output, kind, message, trace) = match outcome {
         Outcome::Succeeded { output } => (Some(output), None, None, None),
         Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
@@ -94,6 +94,7 @@ pub(super) fn read_end(row: &Row) -> Result<Option<RunEnd<RawJson>>> {
         persisted: get(row, "persisted")?,
         status_events: json(row, "status_events")?,
         logs: exact_text(row, "logs")?,
+        content: Vec::new(),
         ledger: ledger(row)?,
     }))
 }

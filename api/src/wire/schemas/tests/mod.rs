@@ -104,3 +104,22 @@ fn settings() {
         }));
     }
 }
+
+#[test]
+fn content_blocks() {
+    let blocks = [
+        json!({"type": "text", "text": "a"}),
+        json!({"type": "image", "data": "AA==", "mimeType": "image/png"}),
+        json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"}),
+        json!({"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "text": "a"}}),
+        json!({"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "blob": "AA=="}}),
+        json!({"type": "resource_link", "uri": "a:b", "name": "b", "description": "c", "mimeType": "text/plain"}),
+    ];
+    for block in blocks {
+        let stored: registry::ContentBlock = serde_json::from_value(block.clone()).expect("a block");
+        assert_eq!(serde_json::to_value(stored).expect("JSON"), block);
+        let schema = schema_for!(super::ContentBlock);
+        let validator = jsonschema::validator_for(schema.as_value()).expect("a schema");
+        validator.validate(&block).unwrap_or_else(|error| panic!("{error} in {block}"));
+    }
+}
