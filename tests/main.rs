@@ -21,6 +21,7 @@
 //! | `load` | latency and throughput |
 //! | `nodes` | several servers on one Postgres database and one bucket |
 //! | `operations` | metrics, logs, traces and overload |
+//! | `content` | content blocks and log messages of tools in every language |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
@@ -31,6 +32,7 @@ mod attack;
 mod bad_input;
 mod behaviour;
 mod cli;
+mod content;
 mod contract;
 mod durability;
 mod egress;

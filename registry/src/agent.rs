@@ -4,11 +4,14 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::account::{OrganizationId, UserId};
 use crate::assignment::Assignment;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
 use crate::invalid_value::InvalidValue;
+use crate::named_values::named_values;
 use crate::names::Description;
 use crate::page::Direction;
 use crate::text_type::{made_of, text_type};
@@ -52,32 +55,6 @@ impl SystemPrompt {
     pub const BYTES_MAX: usize = 64 * 1024;
 }
 
-/// Defines an enumeration whose values have names in the API and in the database.
-macro_rules! named_values {
-    ($(#[doc = $doc:literal])+ $type:ident = $what:literal, $rule:literal { $($(#[doc = $of:literal])* $value:ident = $name:literal,)+ }) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type { $($(#[doc = $of])* $value,)+ }
-
-        impl $type {
-            pub const ALL: &'static [Self] = &[$(Self::$value,)+];
-
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$value => $name,)+ }
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = InvalidValue;
-
-            fn from_str(text: &str) -> Result<Self, InvalidValue> {
-                let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
-                found.ok_or(InvalidValue::new($what, $rule))
-            }
-        }
-    };
-}
-
 named_values! {
     /// The kind of an agent. It never changes.
     AgentType = "agent type", "must be agent, mcp_gateway or profile" {
@@ -100,7 +77,8 @@ named_values! {
 }
 
 /// The number of a revision. The first is 1, without gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
 pub struct RevisionNumber(NonZeroU32);
 
 impl RevisionNumber {
@@ -124,6 +102,12 @@ impl TryFrom<u32> for RevisionNumber {
     fn try_from(number: u32) -> Result<Self, InvalidValue> {
         let number = NonZeroU32::new(number).filter(|number| number.get() <= Self::MAX);
         number.map(Self).ok_or(InvalidValue::new("revision number", "must be a whole number from 1 to 10000"))
+    }
+}
+
+impl From<RevisionNumber> for u32 {
+    fn from(number: RevisionNumber) -> Self {
+        number.get()
     }
 }
 

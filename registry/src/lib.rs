@@ -6,6 +6,7 @@
 
 mod account;
 mod agent;
+mod agent_call;
 mod answer;
 mod api_key;
 mod artifacts;
@@ -34,11 +35,13 @@ mod ids;
 mod invalid_value;
 mod invocation_mode;
 mod invocation_source;
+mod invoke_step;
 mod language;
 mod lease;
 mod ledger;
 mod metrics;
 mod missing_variable;
+mod named_values;
 mod names;
 mod objects;
 mod operation;
@@ -75,6 +78,7 @@ pub use agent::{
     Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentRevision, AgentScope, AgentSlug, AgentSort,
     AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt,
 };
+pub use agent_call::{AgentCall, AgentProtocol, ClientName};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};
@@ -105,16 +109,17 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
-pub use ids::{AgentId, BuildId, HoldId, InvocationId, OperationId, ToolId, VersionId};
+pub use ids::{AgentId, BuildId, ConversationId, HoldId, InvocationId, OperationId, ToolId, TurnId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};
+pub use invoke_step::InvokeStep;
 pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
-pub use names::{Description, EnvvarName, ToolName};
+pub use names::{Description, EnvvarName, NativeToolName, ToolName};
 pub use objects::{ObjectEntry, Objects};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, QueuedPublication,
@@ -126,7 +131,8 @@ pub use permission::Permission;
 pub use principal::{Principal, SignInKey};
 pub use raw_json::RawJson;
 pub use record::{
-    FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
+    FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, RefusedRun, Rollback, RunEnd,
+    RunStart,
 };
 pub use recordings::Recordings;
 pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
 pub(crate) use settings::VersionSettings;
-pub(crate) use source::{InvocationMode, InvocationSource, Origin};
+pub(crate) use source::{InvocationMode, InvocationSource, InvokeStep, Origin};
 
 // An id of a stored row. Fields describe it.
 #[derive(JsonSchema)]

@@ -170,6 +170,7 @@ impl TestApp {
             logs: String::new(),
             content: Vec::new(),
             ledger: None,
+            refused_at: None,
         };
         let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };
         self.store.record(&RecordEvent::Finished(vec![finished])).await.unwrap();

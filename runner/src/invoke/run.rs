@@ -108,6 +108,8 @@ impl Run<'_> {
                 mode: input.invocation_mode,
                 input: recorded(input),
                 started_at: clock.now(),
+                agent_call: None,
+                native_tool: None,
             })
             .collect();
         // Registered first, so that a run that is seen as running can be cancelled.
@@ -284,6 +286,7 @@ impl Run<'_> {
             logs,
             content,
             ledger: Some(ledger),
+            refused_at: None,
         };
         let (id, organization) = (result.invocation_id.clone(), self.principal.organization.clone());
         self.services.retries.record_end(FinishedRun { id, organization, end, tape, answers }).await

@@ -88,6 +88,7 @@ impl End {
             logs: self.logs,
             content: Vec::new(),
             ledger: self.ledger.as_deref().map(json).transpose()?,
+            refused_at: None,
         };
         let Self { id, organization, tape, answers, .. } = self;
         Ok(FinishedRun { id, organization, end, tape, answers })

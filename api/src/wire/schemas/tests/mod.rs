@@ -59,9 +59,10 @@ fn sources_and_modes() {
     for source in metadata.into_iter().map(of_conversation).chain([simulated]) {
         check::<registry::InvocationSource, super::InvocationSource>(source);
     }
-    for origin in ["conversation", "direct", "branch-test"] {
+    for origin in ["conversation", "direct", "branch-test", "mcp", "agent"] {
         check::<registry::Origin, super::Origin>(json!(origin));
     }
+    registry::InvokeStep::ALL.iter().for_each(|step| check::<registry::InvokeStep, super::InvokeStep>(json!(step)));
     for mode in ["regular", "conversation-simulation"] {
         check::<registry::InvocationMode, super::InvocationMode>(json!(mode));
     }
