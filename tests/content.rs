@@ -97,9 +97,9 @@ fn a_python_tool_adds_content_and_logs() {
     let link = json!({"type": "resource_link", "uri": "https://example.com/report", "name": "report",
         "description": "all of it"});
     let logs = "[warning] billing: the rate is missing\n[debug] {\"code\":\"invalid\"}\n[debug] too_large\n";
-    has(&team, &run, &json!([image(), text(&format!("the key is {SECRET}")), resource, link]), logs);
-    let stored = &record(&team, &run)["content"];
-    assert_eq!(stored, &json!([image(), text("the key is [redacted]"), resource, link]));
+    let content = json!([image(), text("the key is [redacted]"), resource, link]);
+    has(&team, &run, &content, logs);
+    assert_eq!(record(&team, &run)["content"], content);
 
     let failed = tool.invoke(json!({"fails": true}));
     assert_eq!(failed.failure().message, "after the blocks");

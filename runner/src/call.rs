@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
-    Constraint, ContentBlock, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, UserVariables, Variables,
-    Version, VersionSettings,
+    Constraint, ContentBlock, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId,
+    UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

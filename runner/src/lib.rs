@@ -50,8 +50,8 @@ mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence, RunEvent,
-    RunResult, StatusEvent, Subject,
+    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence,
+    RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
@@ -69,8 +69,8 @@ pub use limits::Limits;
 pub use metrics::describe_metrics;
 pub use outcome::Outcome;
 pub use ports::{
-    EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel, Ports,
-    StatusDocument,
+    EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,
+    Ports, StatusDocument,
 };
 pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
 pub use sandbox::Sandbox;

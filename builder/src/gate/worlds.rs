@@ -39,7 +39,9 @@ pub fn changes(old: Option<&ToolWorld>, new: Option<&ToolWorld>) -> Vec<Change> 
 /// whatever the tool uses, so that interfaces that a later release adds are no change of the tool.
 fn is_whole_earlier_world(world: &ToolWorld, imports: &BTreeSet<&str>) -> bool {
     world.exports == OF_INTERPRETERS
-        && EARLIER_WORLDS.iter().any(|whole| whole.len() == imports.len() && whole.iter().all(|name| imports.contains(name)))
+        && EARLIER_WORLDS
+            .iter()
+            .any(|whole| whole.len() == imports.len() && whole.iter().all(|name| imports.contains(name)))
 }
 
 /// The change of the world's name. Only the name is known here, so that worlds are compatible only if their releases

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Constraint, ContentBlock, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort, InvocationSource,
-    ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery, SearchText,
-    SourceType, ToolSelection, Version,
+    BumpKind, Constraint, ContentBlock, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort,
+    InvocationSource, ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery,
+    SearchText, SourceType, ToolSelection, Version,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};

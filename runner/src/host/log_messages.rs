@@ -34,7 +34,8 @@ impl LogMessages {
     /// # Errors
     /// When the run has sent all its messages, with the reason for the tool.
     pub fn send(&mut self, document: LogDocument) -> Result<(), String> {
-        let spent = || format!("the listener receives {LOG_MESSAGES_MAX} log messages of a run; the record has this one");
+        let spent =
+            || format!("the listener receives {LOG_MESSAGES_MAX} log messages of a run; the record has this one");
         self.left = self.left.checked_sub(1).ok_or_else(spent)?;
         (self.events)(EventDocument::Log(document));
         Ok(())

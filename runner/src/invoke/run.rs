@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
-    ContentBlock, FinishedRun, Granted, InvocationId, InvocationMode, InvocationSource, Ledger, NewAnswers, NewTape, OperationId,
-    Principal, RecordEvent, RunEnd, RunStart, UserId,
+    ContentBlock, FinishedRun, Granted, InvocationId, InvocationMode, InvocationSource, Ledger, NewAnswers, NewTape,
+    OperationId, Principal, RecordEvent, RunEnd, RunStart, UserId,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -17,9 +17,7 @@ use super::resolve::Resolved;
 use super::services::Services;
 use super::tape::{TapeFrame, TapeStore};
 use crate::admission::Admitted;
-use crate::call::{
-    Conversation, EventSender, Input, LogEvent, ResultPersistence, RunEvent, RunResult, StatusEvent,
-};
+use crate::call::{Conversation, EventSender, Input, LogEvent, ResultPersistence, RunEvent, RunResult, StatusEvent};
 use crate::depth::Depth;
 use crate::egress::{EgressRules, EgressSession, RecordedResponse, Simulation};
 use crate::error::Error;

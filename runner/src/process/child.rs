@@ -27,7 +27,7 @@ use crate::host::Host;
 use crate::memory_reuse::Pagemap;
 use crate::sandbox::GuestRuntime;
 use crate::wiping::wipe_freed_memory;
-use crate::{CodeBundle, Error, Executed, EventDocument, Execution, Ports};
+use crate::{CodeBundle, Error, EventDocument, Executed, Execution, Ports};
 
 /// Name in lists of processes.
 pub(super) const NAME: &CStr = c"lathe-runner";

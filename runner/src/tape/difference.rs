@@ -214,9 +214,9 @@ mod tests {
 
     use super::*;
     use crate::outcome::Outcome;
-    use crate::tape::{Body, Readings};
     use crate::tape::contents::tests::tape as any_tape;
     use crate::tape::effect::Counts;
+    use crate::tape::{Body, Readings};
 
     fn tape(texts: &[&str], end: End) -> Tape {
         let entry = |text: &&str| Entry {

@@ -20,14 +20,16 @@ pub(crate) enum ContentBlock {
         mime_type: String,
     },
     /// A resource with its contents.
-    Resource { resource: EmbeddedResource },
+    Resource {
+        resource: EmbeddedResource,
+    },
     /// A resource that the reader may fetch.
     ResourceLink {
         uri: String,
         name: String,
-        #[schemars(default)]
+        #[schemars(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
-        #[schemars(default)]
+        #[schemars(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
 }
@@ -37,7 +39,7 @@ pub(crate) enum ContentBlock {
 #[schemars(rename_all = "camelCase")]
 pub(crate) struct EmbeddedResource {
     uri: String,
-    #[schemars(default)]
+    #[schemars(default, skip_serializing_if = "Option::is_none")]
     mime_type: Option<String>,
     #[schemars(flatten)]
     contents: ResourceContents,
