@@ -38,7 +38,7 @@ fn edits_do_not_change_the_running_revision() {
     lathe.ok(&["agent", "edit", "support", "--name", "Helpdesk", "--prompt-file", &prompt(&team, "Be brief.")]);
     lathe.ok(&["agent", "unassign", "support", "greet"]);
     let shown = lathe.json(&["agent", "show", &id]);
-    assert_eq!(shown["draft"], json!({"system_prompt": "Be brief.", "assignments": []}));
+    assert_eq!(shown["draft"], json!({"system_prompt": "Be brief.", "tool_exposure": "full", "assignments": []}));
     assert_eq!((&shown["running_revision"], &shown["name"]), (&json!(1), &json!("Helpdesk")));
     assert_eq!(lathe.json(&["agent", "revisions", "support", "1"]), deployed);
     let text = lathe.ok(&["agent", "revisions", "support", "1"]);
@@ -72,6 +72,32 @@ fn a_deployment_checks_the_tools_of_the_draft() {
     lathe.ok(&["agent", "unassign", "support", "greet"]);
     lathe.run(&["agent", "unassign", "support", "greet"]).refused(1, &["there is no assignment of `greet`"]);
     lathe.run(&["agent", "revisions", "support", "7"]).refused(1, &["there is no revision 7 of support"]);
+}
+
+#[test]
+fn an_assignment_can_pin_the_component_and_an_agent_search_its_tools() {
+    let team = Team::new();
+    let _tool = team.tool("greet").body("return 'hi'").published();
+    let lathe = team.lathe();
+    lathe.ok(&["agent", "create", "support", "--description", "Helps.", "--tool-exposure", "search"]);
+    let component = lathe.json(&["tool", "show", "greet", "1.0.0"])["component_digest"].clone();
+    let component = component.as_str().expect("a digest");
+    let pinned = format!("sha256:{}", "0".repeat(64));
+    lathe.run(&["agent", "assign", "support", "greet", "--component-digest", "0"]).refused(2, &["sha256: and 64"]);
+    lathe.ok(&["agent", "assign", "support", "greet", "--component-digest", &pinned]);
+    let refused = lathe.run(&["agent", "deploy", "support"]);
+    refused.refused(1, &["version 1.0.0 of the tool `greet` has the component", component, &pinned]);
+    lathe.ok(&["agent", "assign", "support", "greet", "--component-digest", component]);
+    let deployed = lathe.json(&["agent", "deploy", "support"]);
+    assert_eq!((&deployed["tool_exposure"], &deployed["number"]), (&json!("search"), &json!(1)));
+    assert_eq!(deployed["assignments"][0]["component_digest"], component);
+
+    let edited = lathe.ok(&["agent", "edit", "support", "--tool-exposure", "full"]);
+    assert!(edited.contains("`lathe agent deploy support` makes the draft the running revision"), "{edited}");
+    assert_eq!(lathe.json(&["agent", "show", "support"])["draft"]["tool_exposure"], "full");
+    let text = lathe.ok(&["agent", "revisions", "support", "1"]);
+    assert!(text.contains("tool exposure: search") && text.contains(&component[..19]), "{text}");
+    assert_eq!(lathe.json(&["agent", "deploy", "support"])["number"], 2);
 }
 
 #[test]

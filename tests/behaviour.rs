@@ -1,6 +1,7 @@
 //! Behaviour of tools and the results of their runs. There is one guest for each behaviour, and all guests are pushed
 //! once.
 
+mod annotations;
 mod boundary;
 mod encodings;
 mod endings;

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use crate::harness::{Options, Server, Team, Tool, needs};
 
 /// The lines around the body of each tool.
-const PARAMETERS: &str = "{ toolInput, metadata, config, conversation, sendStatusEvent, userVariables }";
+const PARAMETERS: &str = "{ toolInput, metadata, config, conversation, sendStatusEvent, userVariables, content, log }";
 
 /// A server that builds JavaScript and lets tools reach loopback; `None` without esbuild.
-fn server(options: Options) -> Option<Arc<Server>> {
+pub fn server(options: Options) -> Option<Arc<Server>> {
     let mut environment = vec![("LATHE_ESBUILD".to_owned(), esbuild()?)];
     environment.extend(options.environment);
     let arguments = vec!["--egress-networks".to_owned(), "127.0.0.0/8,::1/128".to_owned()];

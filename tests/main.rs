@@ -19,8 +19,10 @@
 //! | `processes` | runner processes: their confinement, and their deaths |
 //! | `javascript` | tools in JavaScript and TypeScript, on machines with esbuild |
 //! | `load` | latency and throughput |
+//! | `mcp` | agents for MCP clients, in both eras of the protocol |
 //! | `nodes` | several servers on one Postgres database and one bucket |
 //! | `operations` | metrics, logs, traces and overload |
+//! | `content` | content blocks and log messages of tools in every language |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
@@ -31,6 +33,7 @@ mod attack;
 mod bad_input;
 mod behaviour;
 mod cli;
+mod content;
 mod contract;
 mod durability;
 mod egress;
@@ -41,6 +44,7 @@ mod identity;
 mod javascript;
 mod kill;
 mod load;
+mod mcp;
 mod nodes;
 mod operations;
 mod processes;

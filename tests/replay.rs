@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Team};
 
 /// Requests a replay of a run.
-fn replay(team: &Team, run: &str, body: &Value) -> Answer {
+pub fn replay(team: &Team, run: &str, body: &Value) -> Answer {
     team.post(&format!("/tool/invocation/{run}/replay"), body)
 }
 
 /// Replays a run with its own version, and asserts that nothing differs.
 #[track_caller]
-fn identical(team: &Team, run: &str) -> Value {
+pub fn identical(team: &Team, run: &str) -> Value {
     let answer = replay(team, run, &json!({})).expect(200);
     assert_eq!(answer["differences"], json!([]), "{answer}");
     assert!(answer["identical"] == true && answer["complete"] == true, "{answer}");

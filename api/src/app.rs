@@ -9,6 +9,7 @@ use registry::{Clock, Store};
 use runner::Invoker;
 
 use crate::config::Config;
+use crate::mcp::{Calling, Challenge, McpEndpoint};
 use crate::readiness::Readiness;
 use crate::request_id::RequestIds;
 use crate::tasks::Tasks;
@@ -33,13 +34,16 @@ struct Shared {
     tasks: Tasks,
     request_ids: RequestIds,
     readiness: Readiness,
+    mcp: McpEndpoint,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
         let request_ids = RequestIds::new(&parts.clock);
         let (tasks, readiness) = (Tasks::default(), Readiness::default());
-        Self(Arc::new(Shared { parts, tasks, request_ids, readiness }))
+        let calling = Calling { invoker: parts.invoker.clone(), tasks: tasks.clone() };
+        let mcp = McpEndpoint::new(parts.store.clone(), calling, parts.config.public_url.as_ref());
+        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp }))
     }
 
     /// The readiness of the server's parts, which they report themselves.
@@ -67,8 +71,18 @@ impl App {
         &self.0.parts.builder
     }
 
+    pub(crate) fn mcp(&self) -> &McpEndpoint {
+        &self.0.mcp
+    }
+
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.0.tasks
+    }
+}
+
+impl FromRef<App> for Challenge {
+    fn from_ref(app: &App) -> Self {
+        Self(app.config().public_url.clone())
     }
 }
 
@@ -92,4 +106,5 @@ parts! {
     Clock = app => app.0.parts.clock;
     Tasks = app => app.0.tasks;
     Readiness = app => app.0.readiness;
+    McpEndpoint = app => app.0.mcp;
 }

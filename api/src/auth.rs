@@ -17,7 +17,9 @@ mod guard;
 mod permit;
 mod recheck;
 mod resource;
+mod rights;
 
 pub(crate) use caller::Caller;
 pub(crate) use guard::Guard;
 pub(crate) use permit::Requirement;
+pub(crate) use rights::Rights;

@@ -3,13 +3,16 @@
 //! | field | meaning | default |
 //! |---|---|---|
 //! | `connections` | bounds of connections, headers, bodies and responses | [`ConnectionLimits::default`] |
+//! | `public_url` | the URL under which clients reach the server; hosts and origins of MCP clients | loopback addresses only |
 //! | `rate_limits` | requests per minute and user, by operation | none |
 
+use crate::mcp::PublicUrl;
 use crate::rate::RateLimits;
 use crate::server::ConnectionLimits;
 
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub connections: ConnectionLimits,
+    pub public_url: Option<PublicUrl>,
     pub rate_limits: RateLimits,
 }

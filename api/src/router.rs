@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{RateLimits, UnknownOperation};
 use crate::routes::{
-    agents, api_keys, builds, document, git, health, holds, invocations, me, operations, organization, reference,
+    agents, api_keys, builds, document, git, health, holds, invocations, mcp, me, operations, organization, reference,
     roles, root, scaffold, signin, signing_keys, test, tools, user_variables, users, versions,
 };
 
@@ -71,6 +71,7 @@ fn of_the_server() -> Vec<Route> {
         get("/docs", None, reference::page::handle).described(reference::page::operation),
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
         get("/docs/{asset}", None, reference::assets::handle).described(reference::assets::operation),
+        get("/.well-known/oauth-protected-resource/{*resource}", None, mcp::metadata::handle).described(mcp::metadata::operation),
         post("/v1/{organization}/user/signin_with_api_key", None, signin::handle).described(signin::operation),
     ]
 }
@@ -167,5 +168,10 @@ fn of_agents() -> Vec<Route> {
         post("/v1/{organization}/agent/{agent_id}/deploy", Some(DeployAgent), agents::deploy::handle).described(agents::deploy::operation),
         get("/v1/{organization}/agent/{agent_id}/revision", Some(GetAgent), agents::revisions::handle).described(agents::revisions::operation),
         get("/v1/{organization}/agent/{agent_id}/revision/{number}", Some(GetAgent), agents::revision::handle).described(agents::revision::operation),
+        get("/v1/{organization}/agent/{agent_id}/tools", Some(GetAgent), agents::tools::handle).described(agents::tools::operation),
+
+        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation),
+        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation),
+        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation),
     ]
 }

@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod holds;
 mod inputs;
 pub(crate) mod invocations;
+pub(crate) mod mcp;
 pub(crate) mod me;
 pub(crate) mod operations;
 pub(crate) mod organization;

@@ -3,6 +3,7 @@
 //! Clients ignore unknown fields. Values that a later release may extend, such as permissions and states, are texts.
 
 mod agent;
+mod agent_call;
 mod api_key;
 mod build;
 mod event;
@@ -20,6 +21,7 @@ mod verification;
 mod version;
 
 pub use agent::{Agent, AgentDetail, AgentDraft, AgentRevision, Assignment, AssignmentList, CreatedAgent, Deployment};
+pub use agent_call::AgentCall;
 pub use api_key::{ApiKey, CreatedApiKey};
 pub use build::{Build, BuildOutcome};
 pub use builder::ReplayGate;

@@ -176,6 +176,8 @@ impl Declarations {
             tape: manifest.tape,
             recorded_answers: manifest.recorded_answers,
             world: None,
+            annotations: manifest.annotations.clone(),
+            intervention: manifest.intervention,
         })
     }
 }

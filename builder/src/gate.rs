@@ -2,8 +2,8 @@
 //!
 //! Calls that work with a version must also work with every later version of the same major number. The gate therefore
 //! compares everything that callers see of two versions: the schemas of input and output, the required variables, the
-//! allowed hosts, and the component's imports and exports. A change that cannot be shown to be compatible counts as
-//! breaking.
+//! allowed hosts, the component's imports and exports, and the declarations for models and clients. A change that cannot
+//! be shown to be compatible counts as breaking.
 
 mod arrays;
 mod budget;
@@ -12,6 +12,7 @@ mod kinds;
 mod numbers;
 mod objects;
 mod parts;
+mod promises;
 mod quoted;
 mod reason;
 mod same;
@@ -80,6 +81,7 @@ pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change
         changes.extend(hosts(&format!("host for the secret {secret}"), before, hosts_of));
     }
     changes.extend(worlds::changes(old.settings.world.as_ref(), new.settings.world.as_ref()));
+    changes.extend(promises::changes(old.settings, new.settings));
     changes
 }
 

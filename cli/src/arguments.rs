@@ -10,8 +10,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::commands::{
     agent::AgentCommand, backup::BackupArguments, completions::CompletionsArguments, envvar::EnvvarCommand,
     gc::GcArguments, git_credential::GitCredentialArguments, history::HistoryCommand, internal::InternalCommand,
-    key::KeyCommand, login::LoginArguments, migrate::MigrateArguments, org::OrgCommand, profile::ProfileCommand,
-    replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand, tool::ToolCommand, user::UserCommand,
+    key::KeyCommand, login::LoginArguments, mcp::McpCommand, migrate::MigrateArguments, org::OrgCommand,
+    profile::ProfileCommand, replay::ReplayArguments, restore::RestoreArguments, role::RoleCommand, tool::ToolCommand,
+    user::UserCommand,
 };
 use crate::demo::DemoArguments;
 use crate::failure::Report;
@@ -64,6 +65,9 @@ pub enum Command {
     /// Create agents, assign tools to them, and deploy them
     #[command(subcommand)]
     Agent(AgentCommand),
+    /// Connect MCP clients to agents
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// List, search, export and show the records of runs
     #[command(subcommand)]
     History(HistoryCommand),

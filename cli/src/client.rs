@@ -31,6 +31,7 @@ pub use record_pages::RecordPages;
 pub use request::Client;
 pub use runs::InvokeRequest;
 pub use session::{Credentials, TokenCache};
+pub use sse::events;
 pub use stream::Event;
 pub use tools::ToolFilter;
 pub use versions::VersionFilter;

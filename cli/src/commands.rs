@@ -16,6 +16,7 @@ pub mod internal;
 pub mod key;
 pub mod login;
 mod logout;
+pub mod mcp;
 pub mod migrate;
 mod not_found;
 pub mod org;
@@ -90,6 +91,7 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Tool(command) => tool::run(command, &home()?, screen).await,
         Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
         Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
+        Command::Mcp(command) => mcp::run(command, &home()?.client()?, screen).await,
         Command::User(command) => user::run(command, &home()?.client()?, screen).await,
         Command::Role(command) => role::run(command, &home()?.client()?, screen).await,
         Command::Key(command) => key::run(command, &home()?.client()?, screen).await,

@@ -68,6 +68,8 @@ pub const SQLITE: Migrations = Migrations {
         migration!("sqlite", 25, "0025_large_bodies"),
         migration!("sqlite", 26, "0026_history"),
         migration!("sqlite", 27, "0027_agents"),
+        migration!("sqlite", 28, "0028_agent_calls"),
+        migration!("sqlite", 29, "0029_agent_options"),
     ],
 };
 
@@ -87,6 +89,8 @@ pub const POSTGRES: Migrations = Migrations {
         migration!("postgres", 25, "0025_large_bodies"),
         migration!("postgres", 26, "0026_history"),
         migration!("postgres", 27, "0027_agents"),
+        migration!("postgres", 28, "0028_agent_calls"),
+        migration!("postgres", 29, "0029_agent_options"),
     ],
 };
 

@@ -4,13 +4,18 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::account::{OrganizationId, UserId};
 use crate::assignment::Assignment;
 use crate::clock::Timestamp;
 use crate::ids::AgentId;
 use crate::invalid_value::InvalidValue;
+use crate::named_values::named_values;
 use crate::names::Description;
 use crate::page::Direction;
+use crate::permission::Permission;
+use crate::principal::Principal;
 use crate::text_type::{made_of, text_type};
 
 text_type! {
@@ -27,6 +32,19 @@ text_type! {
         let is_right = !slug.starts_with('-') && !slug.ends_with('-');
         is_right.then_some(slug)
     };
+}
+
+text_type! {
+    /// The id or the slug of an agent, in the URL of a client. An agent's id comes before another agent's slug.
+    AgentReference = "agent", "must be the id or the slug of an agent", |text| {
+        AgentSlug::parse(text).ok().map(|slug| slug.as_str().to_owned())
+    };
+}
+
+impl From<&AgentId> for AgentReference {
+    fn from(agent: &AgentId) -> Self {
+        Self(agent.as_str().into())
+    }
 }
 
 text_type! {
@@ -52,32 +70,6 @@ impl SystemPrompt {
     pub const BYTES_MAX: usize = 64 * 1024;
 }
 
-/// Defines an enumeration whose values have names in the API and in the database.
-macro_rules! named_values {
-    ($(#[doc = $doc:literal])+ $type:ident = $what:literal, $rule:literal { $($(#[doc = $of:literal])* $value:ident = $name:literal,)+ }) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type { $($(#[doc = $of])* $value,)+ }
-
-        impl $type {
-            pub const ALL: &'static [Self] = &[$(Self::$value,)+];
-
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$value => $name,)+ }
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = InvalidValue;
-
-            fn from_str(text: &str) -> Result<Self, InvalidValue> {
-                let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
-                found.ok_or(InvalidValue::new($what, $rule))
-            }
-        }
-    };
-}
-
 named_values! {
     /// The kind of an agent. It never changes.
     AgentType = "agent type", "must be agent, mcp_gateway or profile" {
@@ -99,8 +91,19 @@ named_values! {
     }
 }
 
+named_values! {
+    /// How the tools of an agent are shown to its model.
+    ToolExposure = "tool exposure", "must be full or search" {
+        /// Every tool, with its description and its input schema.
+        Full = "full",
+        /// A search for tools. The model sees the tools that it finds.
+        Search = "search",
+    }
+}
+
 /// The number of a revision. The first is 1, without gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
 pub struct RevisionNumber(NonZeroU32);
 
 impl RevisionNumber {
@@ -124,6 +127,12 @@ impl TryFrom<u32> for RevisionNumber {
     fn try_from(number: u32) -> Result<Self, InvalidValue> {
         let number = NonZeroU32::new(number).filter(|number| number.get() <= Self::MAX);
         number.map(Self).ok_or(InvalidValue::new("revision number", "must be a whole number from 1 to 10000"))
+    }
+}
+
+impl From<RevisionNumber> for u32 {
+    fn from(number: RevisionNumber) -> Self {
+        number.get()
     }
 }
 
@@ -152,6 +161,7 @@ pub struct NewAgent {
     pub description: Description,
     pub scope: AgentScope,
     pub system_prompt: SystemPrompt,
+    pub tool_exposure: ToolExposure,
 }
 
 /// A stored agent, without its draft.
@@ -176,11 +186,13 @@ pub struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDraft {
     pub system_prompt: SystemPrompt,
+    pub tool_exposure: ToolExposure,
     /// In the order of the tools' ids, each tool once.
     pub assignments: Vec<Assignment>,
 }
 
-/// Changes to an agent. `None` keeps the current value. A change of the system prompt changes the draft.
+/// Changes to an agent. `None` keeps the current value. A change of the system prompt or of the tool exposure
+/// changes the draft.
 #[derive(Clone, Debug, Default)]
 pub struct AgentChanges {
     pub name: Option<AgentName>,
@@ -188,6 +200,7 @@ pub struct AgentChanges {
     pub description: Option<Description>,
     pub scope: Option<AgentScope>,
     pub system_prompt: Option<SystemPrompt>,
+    pub tool_exposure: Option<ToolExposure>,
 }
 
 /// A deployment of a draft.
@@ -203,6 +216,21 @@ pub struct Deployment {
 pub struct AgentRevision {
     pub deployment: Deployment,
     pub content: AgentDraft,
+}
+
+/// An agent with its running revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningAgent {
+    pub agent: Agent,
+    pub revision: AgentRevision,
+}
+
+impl Agent {
+    /// Whether a user of the organisation sees the agent.
+    pub fn is_visible_to(&self, principal: &Principal) -> bool {
+        let is_own = self.author == principal.user || principal.may(Permission::Administer);
+        self.organization == principal.organization && (is_own || self.scope == AgentScope::Organization)
+    }
 }
 
 /// The filter and order of a list of agents. The default lists all agents, newest first. An empty list does not filter.

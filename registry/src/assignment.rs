@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::constraint::Constraint;
+use crate::digest::Digest;
 use crate::ids::ToolId;
 use crate::invalid_value::InvalidValue;
 use crate::names::ToolName;
 use crate::text_type::{made_of, text_type};
+use crate::version::Version;
 
 text_type! {
     /// An instruction to the model about one tool, besides the tool's description. It can be empty. NUL is refused, because some
@@ -129,11 +131,15 @@ pub struct Assignment {
     pub audio_fillers: AudioFillers,
     pub audio_filler_triggered_after: FillerDelay,
     pub result_persistence: ResultPersistence,
+    /// The digest of the component that the version must have. `None` to accept any component.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub component_digest: Option<Digest>,
 }
 
 impl Assignment {
-    /// Assignments of one agent. Models choose badly among more tools.
-    pub const COUNT_MAX: u32 = 100;
+    /// Assignments of one agent. Models choose badly among more than about a hundred tools that they see at once. With search
+    /// exposure they see the tools that they find, and a catalogue of 500 stays usable.
+    pub const COUNT_MAX: u32 = 500;
 }
 
 /// The reason why an assignment cannot be deployed.
@@ -145,6 +151,11 @@ pub enum AssignmentProblem {
     ToolDeprecated { name: ToolName },
     #[error("no live version of the tool `{name}` matches `{constraint}`; publish one, or change version_constraint")]
     VersionMissing { name: ToolName, constraint: Constraint },
+    #[error(
+        "version {version} of the tool `{name}` has the component {present}, not the pinned {pinned}; pin the digest of a \
+        version that you have reviewed, or change version_constraint"
+    )]
+    DigestDiffers { name: ToolName, version: Version, pinned: Digest, present: Digest },
 }
 
 #[cfg(test)]
@@ -161,6 +172,10 @@ mod tests {
         });
         let read: Assignment = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), text);
+        let mut pinned = text.clone();
+        pinned["component_digest"] = json!(Digest::of(b"component"));
+        let read: Assignment = serde_json::from_value(pinned.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), pinned);
         for (field, wrong) in [
             ("version_constraint", json!("latest")),
             ("audio_fillers", json!([""])),
@@ -169,6 +184,7 @@ mod tests {
             ("audio_filler_triggered_after", json!(10_001)),
             ("additional_instruction", json!("x".repeat(4097))),
             ("result_persistence", json!("forever")),
+            ("component_digest", json!("sha256:1")),
         ] {
             let mut changed = text.clone();
             changed[field] = wrong;

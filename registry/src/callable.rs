@@ -1,12 +1,13 @@
 //! The data that a call needs before a run can begin.
 
-use crate::names::{EnvvarName, ToolName};
+use crate::names::EnvvarName;
+use crate::tool::Tool;
 use crate::tool_version::ToolVersion;
 
-/// A version with its tool's current name and variables.
+/// A version with its tool and the tool's current variables.
 #[derive(Debug)]
 pub struct Callable {
-    pub tool_name: ToolName,
+    pub tool: Tool,
     pub version: ToolVersion,
     /// Encrypted variables, decrypted for each call.
     pub(crate) variables: Vec<SealedVariable>,

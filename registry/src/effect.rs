@@ -1,18 +1,31 @@
-//! Effects of runs: the facts of a ledger by which the history can be filtered.
+//! Effects of runs: the facts by which the history can be filtered through an index of its own. Those of a call are known when
+//! its run starts, and those of a ledger and of a refusal when it ends.
 
 use std::collections::BTreeSet;
 
+use crate::agent_call::AgentCall;
 use crate::ledger::Ledger;
+use crate::record::{RunEnd, RunStart};
 
 /// Kinds of effects. Effects of one kind are alternatives in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectKind {
+    /// The id of the turn of a conversation with an agent. It has few runs, so that a list begins with it.
+    Turn,
     /// A host that a request was sent to, with its port unless that is the scheme's default.
     Host,
     /// A secret that the tool received, or that the server inserted into a request.
     Secret,
     /// The error code of a refused request, or `status_events` for refused status events.
     Refusal,
+    /// The step that refused the call.
+    RefusedAt,
+    /// The name of a tool that the server provides.
+    NativeTool,
+    /// The id of the agent through which the tool was called.
+    Agent,
+    /// The name and the version of the MCP client.
+    Client,
 }
 
 /// One effect of a run.
@@ -28,11 +41,19 @@ const STATUS_EVENTS: &str = "status_events";
 const BUDGET: &str = "budget";
 
 impl EffectKind {
+    /// The kinds that are columns of a record, by the same names.
+    pub(crate) const COLUMNS: [Self; 5] = [Self::Turn, Self::RefusedAt, Self::NativeTool, Self::Agent, Self::Client];
+
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Turn => "turn",
             Self::Host => "host",
             Self::Secret => "secret",
             Self::Refusal => "refusal",
+            Self::RefusedAt => "refused_at",
+            Self::NativeTool => "native_tool",
+            Self::Agent => "agent",
+            Self::Client => "client",
         }
     }
 }
@@ -40,6 +61,29 @@ impl EffectKind {
 impl Effect {
     fn new(kind: EffectKind, name: &str) -> Self {
         Self { kind, name: name.to_owned() }
+    }
+}
+
+impl<P> RunStart<P> {
+    /// Returns the distinct effects that are known at the start of the run.
+    pub fn effects(&self) -> BTreeSet<Effect> {
+        let mut effects = BTreeSet::new();
+        if let Some(AgentCall { agent, client, turn, .. }) = &self.agent_call {
+            effects.insert(Effect::new(EffectKind::Agent, agent.as_str()));
+            effects.extend(client.iter().map(|client| Effect::new(EffectKind::Client, client.as_str())));
+            effects.extend(turn.iter().map(|turn| Effect::new(EffectKind::Turn, turn.as_str())));
+        }
+        effects.extend(self.native_tool.iter().map(|name| Effect::new(EffectKind::NativeTool, name.as_str())));
+        effects
+    }
+}
+
+impl<E> RunEnd<E> {
+    /// Returns the distinct effects that are known at the end of the run.
+    pub fn effects(&self) -> BTreeSet<Effect> {
+        let mut effects = self.ledger.as_ref().map_or_else(BTreeSet::new, Ledger::effects);
+        effects.extend(self.refused_at.map(|step| Effect::new(EffectKind::RefusedAt, step.as_str())));
+        effects
     }
 }
 

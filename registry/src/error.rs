@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{}", explained(.missing, .tool))]
     VariablesMissing { tool: String, missing: Vec<MissingVariable> },
     #[error("assignment of the tool {tool}: {problem}")]
-    AssignmentUnusable { tool: ToolId, problem: AssignmentProblem },
+    AssignmentUnusable { tool: ToolId, problem: Box<AssignmentProblem> },
     #[error("user `{user}` does not exist")]
     UserUnknown { user: UserId },
     #[error("role `{name}` does not exist")]

@@ -72,6 +72,10 @@ hexadecimal_id! {
     BuildId = "build id";
     /// The id of an agent.
     AgentId = "agent id";
+    /// The id of a conversation with an agent.
+    ConversationId = "conversation id";
+    /// The id of a turn of a conversation with an agent.
+    TurnId = "turn id";
     /// The id of a legal hold.
     HoldId = "hold id";
     /// The id of an asynchronous operation.

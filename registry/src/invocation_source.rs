@@ -128,7 +128,8 @@ pub enum SourceType {
     SimulationConversation,
 }
 
-/// The origin of a run, which the types of the contract do not tell apart.
+/// The origin of a run, which the types of the contract do not tell apart. A call through an agent has the protocol's origin,
+/// whatever its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -138,6 +139,10 @@ pub enum Origin {
     Direct,
     /// The test of an unpublished branch.
     BranchTest,
+    /// A call through an agent by the Model Context Protocol.
+    Mcp,
+    /// A call through an agent by the HTTP API.
+    Agent,
 }
 
 impl SourceType {
@@ -155,6 +160,8 @@ impl Origin {
             Self::Conversation => "conversation",
             Self::Direct => "direct",
             Self::BranchTest => "branch-test",
+            Self::Mcp => "mcp",
+            Self::Agent => "agent",
         }
     }
 }
@@ -163,6 +170,7 @@ impl InvocationSourceKind {
     pub(crate) const ALL: [Self; 4] =
         [Self::RegularConversation, Self::SimulationConversation, Self::Direct, Self::BranchTest];
 
+    /// Returns the origin of a run without an agent.
     pub const fn origin(self) -> Origin {
         match self {
             Self::RegularConversation | Self::SimulationConversation => Origin::Conversation,

@@ -6,6 +6,8 @@
 
 mod account;
 mod agent;
+mod agent_call;
+mod annotations;
 mod answer;
 mod api_key;
 mod artifacts;
@@ -19,6 +21,7 @@ mod condition;
 mod config;
 mod constraint;
 mod constraint_notation;
+mod content;
 mod credentials;
 mod data_dir;
 mod digest;
@@ -33,11 +36,13 @@ mod ids;
 mod invalid_value;
 mod invocation_mode;
 mod invocation_source;
+mod invoke_step;
 mod language;
 mod lease;
 mod ledger;
 mod metrics;
 mod missing_variable;
+mod named_values;
 mod names;
 mod objects;
 mod operation;
@@ -64,6 +69,7 @@ mod text_type;
 mod tool;
 mod tool_version;
 mod tool_world;
+mod trust;
 mod user;
 mod user_variable;
 mod variables;
@@ -71,9 +77,11 @@ mod version;
 
 pub use account::{OrganizationId, UserId};
 pub use agent::{
-    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentRevision, AgentScope, AgentSlug, AgentSort,
-    AgentType, Deployment, NewAgent, RevisionNumber, SystemPrompt,
+    Agent, AgentChanges, AgentDraft, AgentFilter, AgentName, AgentReference, AgentRevision, AgentScope, AgentSlug,
+    AgentSort, AgentType, Deployment, NewAgent, RevisionNumber, RunningAgent, SystemPrompt, ToolExposure,
 };
+pub use agent_call::{AgentCall, AgentProtocol, ClientName};
+pub use annotations::{Annotations, Intervention, ToolTitle};
 pub use answer::{NewAnswers, RecordedAnswer};
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyName, NewApiKey};
 pub use artifacts::{Artifacts, BucketOptions, RecordedBodies, StoredBody, UnusedArtifact};
@@ -88,6 +96,10 @@ pub use condition::Condition;
 pub use config::Config;
 pub use constraint::Constraint;
 pub use constraint_notation::to_pep440;
+pub use content::{
+    CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, ContentBlock, ContentCollector, ContentRefused, EmbeddedResource,
+    ResourceContents,
+};
 pub use credentials::{IssuedKey, NewOrganization, SignIn, SignInRefused, SignedIn};
 pub use data_dir::{DataDir, DataDirLock};
 pub use digest::Digest;
@@ -100,16 +112,17 @@ pub use history::{
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use host_pattern::HostPattern;
-pub use ids::{AgentId, BuildId, HoldId, InvocationId, OperationId, ToolId, VersionId};
+pub use ids::{AgentId, BuildId, ConversationId, HoldId, InvocationId, OperationId, ToolId, TurnId, VersionId};
 pub use invalid_value::InvalidValue;
 pub use invocation_mode::InvocationMode;
 pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSourceKind, Origin, SourceType};
+pub use invoke_step::InvokeStep;
 pub use language::Language;
 pub use lease::{Busy, Lease};
 pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
-pub use names::{Description, EnvvarName, ToolName};
+pub use names::{Description, EnvvarName, NativeToolName, ToolName};
 pub use objects::{ObjectEntry, Objects};
 pub use operation::{
     BegunOperation, IdempotencyKey, NewOperation, Once, OperationEnd, OperationKind, OperationState, QueuedPublication,
@@ -121,7 +134,8 @@ pub use permission::Permission;
 pub use principal::{Principal, SignInKey};
 pub use raw_json::RawJson;
 pub use record::{
-    FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, Rollback, RunEnd, RunStart,
+    FinishedRun, ORPHANED, Outcome, REDACTED, Record, RecordEvent, RecordedInput, RefusedRun, Rollback, RunEnd,
+    RunStart,
 };
 pub use recordings::Recordings;
 pub use repository_contents::{ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};
@@ -141,6 +155,7 @@ pub use tool_version::{
     Creator, NewVersion, Publication, RunBounds, ToolVersion, VersionFilter, VersionSettings, VersionSort,
 };
 pub use tool_world::ToolWorld;
+pub use trust::Trust;
 pub use user::{NewUser, User};
 pub use user_variable::{NewUserVariable, ShownUserVariable, UserVariableName, UserVariables};
 pub use variables::{EnvvarChanges, EnvvarInsert, EnvvarUpdate, SecretValue, Variables};

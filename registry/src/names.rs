@@ -1,4 +1,4 @@
-//! The names and descriptions of tools, and the names of variables.
+//! The names and descriptions of tools, also of those that the server provides, and the names of variables.
 
 use crate::text_type::{made_of, text_type};
 
@@ -6,6 +6,13 @@ text_type! {
     /// The name of a tool, unique among the organisation's live tools.
     ToolName = "tool name", "must be 1 to 64 characters of a-z 0-9 _", |text| {
         made_of(text, ToolName::BYTES_MAX, |c| matches!(c, 'a'..='z' | '0'..='9' | '_'))
+    };
+}
+
+text_type! {
+    /// The name of a tool that the server itself provides, and that has no id.
+    NativeToolName = "native tool name", "must be 1 to 64 characters of a-z A-Z 0-9 _ -", |text| {
+        made_of(text, NativeToolName::BYTES_MAX, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
 }
 
@@ -26,6 +33,11 @@ text_type! {
 
 impl ToolName {
     /// Length of a tool name. It becomes part of a function name for models, which is limited to 64 characters.
+    pub const BYTES_MAX: usize = 64;
+}
+
+impl NativeToolName {
+    /// Length of a native tool's name, as of any function name for models.
     pub const BYTES_MAX: usize = 64;
 }
 

@@ -7,13 +7,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::account::{OrganizationId, UserId};
+use crate::agent_call::AgentCall;
 use crate::answer::NewAnswers;
 use crate::api_key::ApiKeyId;
 use crate::clock::Timestamp;
+use crate::content::ContentBlock;
 use crate::ids::{InvocationId, OperationId, ToolId};
 use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::InvocationSource;
+use crate::invocation_source::{InvocationSource, Origin};
+use crate::invoke_step::InvokeStep;
 use crate::ledger::Ledger;
+use crate::names::NativeToolName;
 use crate::raw_json::RawJson;
 use crate::tape::NewTape;
 use crate::version::Version;
@@ -57,7 +61,7 @@ impl<P> RecordedInput<P> {
 pub struct RunStart<P = Map<String, Value>> {
     pub id: InvocationId,
     pub organization: OrganizationId,
-    /// `None` for the test of a branch, which belongs to no tool yet.
+    /// `None` for the test of a branch, which belongs to no tool yet, and for a native tool.
     pub tool: Option<ToolId>,
     pub tool_version: Option<Version>,
     pub source: InvocationSource,
@@ -67,6 +71,10 @@ pub struct RunStart<P = Map<String, Value>> {
     pub mode: InvocationMode,
     pub input: RecordedInput<P>,
     pub started_at: Timestamp,
+    /// `None` for a call without an agent.
+    pub agent_call: Option<AgentCall>,
+    /// The tool that the server itself provides, which has no id.
+    pub native_tool: Option<NativeToolName>,
 }
 
 impl RunStart {
@@ -83,7 +91,16 @@ impl RunStart {
             mode: InvocationMode::Regular,
             input: RecordedInput::default(),
             started_at: Timestamp::from_milliseconds(0),
+            agent_call: None,
+            native_tool: None,
         }
+    }
+}
+
+impl<P> RunStart<P> {
+    /// Returns the origin of the agent's protocol, or else that of the source.
+    pub fn origin(&self) -> Origin {
+        self.agent_call.as_ref().map_or(self.source.kind().origin(), |call| call.protocol.origin())
     }
 }
 
@@ -100,8 +117,12 @@ pub struct RunEnd<E = Value> {
     pub status_events: Vec<E>,
     /// The printed output, both streams interleaved, up to the runner's limit.
     pub logs: String,
+    /// The content blocks of the run, in order. Empty in records of earlier releases.
+    pub content: Vec<ContentBlock>,
     /// `None` for a run during which the server stopped, and for runs of earlier releases.
     pub ledger: Option<Ledger>,
+    /// The step that refused the call. `None` for a run that was executed.
+    pub refused_at: Option<InvokeStep>,
 }
 
 /// The outcome of a run. Texts are stored exactly.
@@ -127,6 +148,8 @@ pub enum RecordEvent {
         runs: Vec<RunStart>,
     },
     Finished(Vec<FinishedRun>),
+    /// Calls were refused. Each is recorded with its start and its end, or not at all.
+    Refused(Vec<RefusedRun>),
     /// A conversation or a simulation is rolled back: its runs lose its ids, and stay in the history.
     Unlinked {
         organization: OrganizationId,
@@ -145,6 +168,41 @@ pub struct FinishedRun {
     pub tape: Option<NewTape>,
     /// Recorded answers for simulations. `None` when they are not stored.
     pub answers: Option<NewAnswers>,
+}
+
+/// A call that was refused. Its run failed the moment it started.
+#[derive(Clone, Debug)]
+pub struct RefusedRun {
+    pub start: RunStart,
+    /// The step that refused the call.
+    pub at: InvokeStep,
+    /// The code of the error.
+    pub code: String,
+    pub message: String,
+}
+
+impl RefusedRun {
+    /// Returns the end of the run.
+    pub fn end(&self) -> FinishedRun {
+        let Self { start, at, code, message } = self;
+        let outcome = Outcome::Failed {
+            exception_type: code.clone(),
+            exception_message: message.clone(),
+            exception_stack_trace: Vec::new(),
+        };
+        let end = RunEnd {
+            at: start.started_at,
+            duration_ms: 0,
+            outcome,
+            persisted: false,
+            status_events: Vec::new(),
+            logs: String::new(),
+            content: Vec::new(),
+            ledger: None,
+            refused_at: Some(*at),
+        };
+        FinishedRun { id: start.id.clone(), organization: start.organization.clone(), end, tape: None, answers: None }
+    }
 }
 
 /// The conversation or the simulation that a rollback takes runs out of.

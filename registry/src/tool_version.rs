@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{OrganizationId, UserId};
+use crate::annotations::{Annotations, Intervention};
 use crate::attestation::Attestation;
 use crate::clock::Timestamp;
 use crate::constraint::Constraint;
@@ -46,6 +47,12 @@ pub struct VersionSettings {
     /// The WIT world that it was built against. Null for versions of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<ToolWorld>,
+    /// The author's hints for models and clients.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
+    /// Whether a person confirms each call.
+    #[serde(default, skip_serializing_if = "Intervention::is_never")]
+    pub intervention: Intervention,
 }
 
 /// The default for versions of earlier releases.

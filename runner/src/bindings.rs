@@ -7,6 +7,8 @@ pub mod tool {
         imports: {
             // These functions may trap, since a replay stops where it differs from its tape.
             "lathe:tool/status.send": async | trappable,
+            "lathe:tool/content.add": async | trappable,
+            "lathe:tool/log.send": async | trappable,
             "lathe:tool/http.start": async | trappable,
             "lathe:tool/http.wait": async | trappable,
             "lathe:tool/http.finish": async | trappable,
@@ -27,6 +29,8 @@ pub mod image {
             "lathe:tool/types": super::tool::lathe::tool::types,
             "lathe:tool/status": super::tool::lathe::tool::status,
             "lathe:tool/http": super::tool::lathe::tool::http,
+            "lathe:tool/content": super::tool::lathe::tool::content,
+            "lathe:tool/log": super::tool::lathe::tool::log,
         },
     });
 }

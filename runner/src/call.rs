@@ -5,17 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use registry::{
-    Constraint, EnvvarName, InvocationId, InvocationSource, OperationId, Principal, ToolId, UserVariables, Variables,
-    Version, VersionSettings,
+    AgentCall, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId, Principal,
+    ToolId, Trust, UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::depth::Depth;
 use crate::egress::CompiledMocks;
 use crate::execution::Code;
+use crate::native::NativeTool;
 use crate::outcome::Outcome;
+use crate::ports::LogLevel;
 use crate::schema::InputSchema;
 
 pub use registry::InvocationMode;
@@ -33,11 +36,26 @@ pub struct Call {
     pub principal: Principal,
     pub inputs: Vec<Input>,
     pub source: InvocationSource,
+    /// The agent through which the tool is called. A refused call of an agent is recorded, too.
+    pub agent_call: Option<AgentCall>,
+    /// The components that the version must have: that of the client, that of the assignment.
+    pub pinned: Vec<Digest>,
+    pub confirmation: Confirmation,
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
     pub depth: Depth,
     /// The operation to which the runs are recorded.
     pub operation: Option<OperationId>,
+    /// Cancels the runs when the client goes away.
+    pub cancelled: CancellationToken,
+}
+
+/// Whether a person confirmed a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confirmation {
+    #[default]
+    Missing,
+    Given,
 }
 
 /// The code that a call runs.
@@ -47,6 +65,8 @@ pub enum Subject {
     Version { tool: ToolId, constraint: Constraint },
     /// The tip of a branch, built for a test and not published.
     Candidate(Box<Candidate>),
+    /// A tool that the server itself provides.
+    Native(Arc<NativeTool>),
 }
 
 /// A built tool that is not published.
@@ -118,6 +138,9 @@ pub struct RunResult {
     pub outcome: Outcome,
     pub duration_ms: u64,
     pub persisted: bool,
+    pub trust: Trust,
+    /// Content blocks that the tool added, also before it failed.
+    pub content: Vec<ContentBlock>,
 }
 
 /// A tool's report of its progress.
@@ -132,13 +155,32 @@ pub struct StatusEvent {
     pub data: Option<Value>,
 }
 
+/// A log message of a tool.
+#[derive(Debug, Clone)]
+pub struct LogEvent {
+    pub invocation_id: InvocationId,
+    /// Position among the call's inputs, from zero.
+    pub input_index: usize,
+    pub level: LogLevel,
+    pub logger: Option<String>,
+    pub data: Value,
+}
+
+/// What a listener receives while a call runs.
+#[derive(Debug, Clone)]
+pub enum RunEvent {
+    Status(StatusEvent),
+    Log(LogEvent),
+}
+
 /// Events queued for a slow listener. Further events are dropped and counted, since a listener must never delay a run.
 const EVENTS_WAITING_MAX: usize = 256;
 
-/// Sends status events to a listener. A slow or closed listener never delays a run.
+/// Sends status events and log messages to a listener. A slow or closed listener never delays a run.
 #[derive(Debug, Clone, Default)]
 pub struct EventSender {
-    sender: Option<mpsc::Sender<StatusEvent>>,
+    sender: Option<mpsc::Sender<RunEvent>>,
+    sends_logs: bool,
     dropped: Arc<AtomicU64>,
 }
 
@@ -149,10 +191,18 @@ impl EventSender {
         Self::default()
     }
 
+    /// Returns a sender of status events and log messages.
     #[must_use]
-    pub fn channel() -> (Self, mpsc::Receiver<StatusEvent>) {
+    pub fn channel() -> (Self, mpsc::Receiver<RunEvent>) {
         let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
-        (Self { sender: Some(sender), dropped: Arc::default() }, receiver)
+        (Self { sender: Some(sender), sends_logs: true, dropped: Arc::default() }, receiver)
+    }
+
+    /// Returns a sender of status events for a listener that does not show log messages.
+    #[must_use]
+    pub fn status_channel() -> (Self, mpsc::Receiver<RunEvent>) {
+        let (sender, receiver) = Self::channel();
+        (Self { sends_logs: false, ..sender }, receiver)
     }
 
     /// Number of events that the listener did not receive, over all clones.
@@ -162,7 +212,10 @@ impl EventSender {
     }
 
     /// Sends an event without waiting.
-    pub fn send(&self, event: StatusEvent) {
+    pub fn send(&self, event: RunEvent) {
+        if matches!(event, RunEvent::Log(_)) && !self.sends_logs {
+            return;
+        }
         if self.sender.as_ref().is_some_and(|sender| sender.try_send(event).is_err()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }

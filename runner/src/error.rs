@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::{Digest, Timestamp, UserId, Version};
+use registry::{Digest, Permission, Timestamp, UserId, Version};
 
 use crate::admission::QueueFull;
+use crate::native::NativeToolRefused;
 
 /// Time after which a refused caller may try again. A slot becomes free when a run ends, and most runs end within a
 /// second.
@@ -71,6 +72,10 @@ fn deprecated(found: &DeprecatedVersion) -> String {
     format!("{tool_name} {version} was deprecated on {at} by {by}; {live}")
 }
 
+fn shown(digest: Option<&Digest>) -> String {
+    digest.map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
 /// A refusal of a call, or a fault of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -78,6 +83,14 @@ pub enum Error {
     VersionNotFound { constraint: String },
     #[error("{}", deprecated(.0))]
     VersionDeprecated(Box<DeprecatedVersion>),
+    #[error("the operation needs the permission {permission}")]
+    Forbidden { permission: Permission },
+    #[error(
+        "a person has to confirm each call of {tool_name}, and nobody was asked; use a client that can ask its user"
+    )]
+    ConfirmationMissing { tool_name: String },
+    #[error("the call pins the component {pinned}, and the version has the component {}", shown(.present.as_ref()))]
+    DigestDiffers { pinned: Digest, present: Option<Digest> },
     #[error("{}", violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     InvalidInput { violations: Vec<SchemaViolation> },
     #[error("a call has between 1 and 10 inputs, not {count}")]
@@ -105,6 +118,8 @@ pub enum Error {
     #[error("the component was refused: {reason}")]
     Rejected { reason: String },
     #[error(transparent)]
+    Native(#[from] NativeToolRefused),
+    #[error(transparent)]
     Store(#[from] registry::Error),
     #[error("{message}")]
     Internal { message: String },
@@ -114,6 +129,9 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     NotFound,
+    Forbidden,
+    /// The call and the present version differ.
+    Conflict,
     Invalid,
     /// The caller's organisation has reached its limit for now.
     TooMany,
@@ -152,6 +170,8 @@ impl Error {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::VersionNotFound { .. } | Self::VersionDeprecated(_) => ErrorKind::NotFound,
+            Self::Forbidden { .. } | Self::ConfirmationMissing { .. } => ErrorKind::Forbidden,
+            Self::DigestDiffers { .. } => ErrorKind::Conflict,
             Self::InvalidInput { .. }
             | Self::InputCount { .. }
             | Self::VariableMissing { .. }
@@ -163,7 +183,7 @@ impl Error {
             | Self::Rejected { .. } => ErrorKind::Invalid,
             Self::Overloaded { .. } | Self::Damaged(_) => ErrorKind::Unavailable,
             Self::TooManyRuns { .. } => ErrorKind::TooMany,
-            Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
+            Self::Native(_) | Self::Store(_) | Self::Internal { .. } => ErrorKind::Internal,
         }
     }
 
@@ -173,6 +193,9 @@ impl Error {
         match self {
             Self::VersionNotFound { .. } => "version_not_found",
             Self::VersionDeprecated(_) => "version_deprecated",
+            Self::Forbidden { .. } => "permission_missing",
+            Self::ConfirmationMissing { .. } => "confirmation_missing",
+            Self::DigestDiffers { .. } => "digest_differs",
             Self::InvalidInput { .. } => "input_schema",
             Self::InputCount { .. } => "input_count",
             Self::VariableMissing { .. } => "variable_missing",
@@ -185,6 +208,7 @@ impl Error {
             Self::ReplaySubject { .. } => "replay_subject",
             Self::Damaged(_) => "artifact_damaged",
             Self::Rejected { .. } => "component_rejected",
+            Self::Native(_) => "native_tool",
             Self::Store(_) => "store",
             Self::Internal { .. } => "internal",
         }

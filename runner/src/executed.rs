@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::Ledger;
+use registry::{ContentBlock, Ledger};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{self, Outcome};
@@ -27,6 +27,9 @@ pub struct Executed {
     /// since the host does not know how far that run came.
     pub is_called: bool,
     pub logs: Printed,
+    /// Content blocks that the tool added, also before it failed.
+    #[serde(with = "content_json")]
+    pub content: Vec<ContentBlock>,
     /// Resources that the host counted.
     pub ledger: Ledger,
     pub tape: TapeResult,
@@ -55,6 +58,22 @@ impl Executed {
     /// A run of which only the outcome is known.
     pub(crate) fn ended(outcome: Outcome) -> Self {
         let (duration, logs, ledger) = (Duration::ZERO, Printed::default(), Ledger::default());
-        Self { outcome, duration, is_called: true, logs, ledger, tape: TapeResult::default() }
+        Self { outcome, duration, is_called: true, logs, content: Vec::new(), ledger, tape: TapeResult::default() }
+    }
+}
+
+/// Content blocks as JSON. Their shape depends on a field, which the encoding of messages does not support.
+mod content_json {
+    use registry::ContentBlock;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(blocks: &[ContentBlock], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&serde_json::to_string(blocks).map_err(S::Error::custom)?)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }

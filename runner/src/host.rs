@@ -11,6 +11,7 @@ mod http;
 mod linker;
 mod live_clock;
 mod log;
+mod log_messages;
 mod random;
 mod state;
 mod status;

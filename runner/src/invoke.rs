@@ -1,20 +1,38 @@
 //! Runs of tools that leave a record, and replays of such runs.
 //!
-//! A call resolves the version, takes a permit, validates its inputs, and selects the mode, egress policy and limits. Each
-//! input then records its start, executes, validates its output, records its end and returns a result. Only these
-//! modules of the crate use the store. `invoker` is the entry, and `run` has the steps of each input.
+//! Every call takes the twelve steps that [`steps`] lists, whatever its tool and whoever its client. Only these modules of the crate
+//! use the store. `invoker` is the entry.
 
 mod cancellation;
+mod catalogue;
+mod execute;
+mod finish;
+mod intervene;
 mod invoker;
+mod mode;
+mod permit;
+mod policy;
+mod record;
 mod record_retries;
 mod recorded_responses;
+mod refusal;
 mod replay;
 mod replay_report;
 mod resolve;
+mod resolved;
 mod run;
+mod search_tools;
 mod services;
+mod shape;
+mod steps;
 mod tape;
+mod target;
+mod validate;
+mod verdict;
 
+pub use catalogue::{Catalogue, ListedSource, ListedTool};
 pub use invoker::{Invoker, Storage};
+pub use refusal::Refusal;
 pub use replay::{Replay, ReplayResult, ReplayTarget};
 pub use replay_report::{DifferingRun, LastRuns, ReplayReport};
+pub use search_tools::search_tools;

@@ -29,6 +29,7 @@ mod limits;
 mod loaded_components;
 mod memory_reuse;
 mod metrics;
+mod native;
 mod outcome;
 mod output;
 mod ports;
@@ -50,8 +51,8 @@ mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, ResultPersistence, RunResult,
-    StatusEvent, Subject,
+    Call, Candidate, Confirmation, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
+    ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};
@@ -64,11 +65,18 @@ pub use executed::{Executed, Printed};
 pub use execution::{Code, CodeBundle, Execution, RunDocuments};
 pub use frames::{FrameError, FramedSocket};
 pub use interpreter::{Bundle, CompileFailure, Interpreter, Project, SourceFile};
-pub use invoke::{DifferingRun, Invoker, LastRuns, Replay, ReplayReport, ReplayResult, ReplayTarget, Storage};
+pub use invoke::{
+    Catalogue, DifferingRun, Invoker, LastRuns, ListedSource, ListedTool, Refusal, Replay, ReplayReport, ReplayResult,
+    ReplayTarget, Storage, search_tools,
+};
 pub use limits::Limits;
 pub use metrics::describe_metrics;
+pub use native::{NativeTool, NativeToolRefused, NativeTools, ToolEffect};
 pub use outcome::Outcome;
-pub use ports::{EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, Ports, StatusDocument};
+pub use ports::{
+    EventDocument, EventSink, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender, LogDocument, LogLevel,
+    Ports, StatusDocument,
+};
 pub use process::{Attempt, ConfinementSelfTest, Layer, RunnerPool, child_run_main, confinement_self_test};
 pub use sandbox::Sandbox;
 pub use schema::{InputSchema, SchemaMatcher, child_schema_main};

@@ -2,7 +2,6 @@
 //! and every exception of a tool has the label `exception`.
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use registry::Language;
 
 use crate::{Executed, Outcome};
 
@@ -55,17 +54,16 @@ pub fn describe_metrics() {
     describe_counter!(RUNNERS_CRASHED, "Runner processes that ended and were replaced, by reason");
 }
 
-/// Records the duration and computing time of a run.
-pub(crate) fn executed(run: &Executed, language: Language) {
-    let language = language.as_str();
+/// Records the duration and computing time of a run. The language of a native tool is `native`.
+pub(crate) fn executed(run: &Executed, language: &'static str) {
     histogram!(RUN_SECONDS, "language" => language).record(run.duration);
     histogram!(RUN_CPU_SECONDS, "language" => language)
         .record(std::time::Duration::from_millis(run.ledger.cost.cpu_ms));
 }
 
 /// Counts a run by its outcome.
-pub(crate) fn ended(outcome: &Outcome, language: Language) {
-    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language.as_str()).increment(1);
+pub(crate) fn ended(outcome: &Outcome, language: &'static str) {
+    counter!(RUNS, "outcome" => outcome_label(outcome), "language" => language).increment(1);
 }
 
 /// Sets the number of runners that are ready.

@@ -1,5 +1,6 @@
 //! Messages between a run and its host. They are plain data, so that they can cross a process boundary.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -8,8 +9,17 @@ use serde_json::Value;
 
 use crate::text::cut;
 
-/// Receives a run's status events. It must not block.
-pub type EventSink = Box<dyn Fn(StatusDocument) + Send + Sync>;
+/// Receives a run's status events and log messages. It must not block.
+pub type EventSink = Box<dyn Fn(EventDocument) + Send + Sync>;
+/// As [`EventSink`], for several senders.
+pub(crate) type SharedEventSink = Arc<dyn Fn(EventDocument) + Send + Sync>;
+
+/// Log messages that a listener receives of one run: as many as status events at most.
+pub(crate) const LOG_MESSAGES_MAX: u32 = 1_000;
+/// Bytes of the JSON of a log message: twice the largest status event.
+pub(crate) const LOG_DATA_BYTES_MAX: usize = 8 << 10;
+/// Bytes of the name of a logger.
+pub(crate) const LOGGER_BYTES_MAX: usize = 128;
 
 pub type HttpAnswer = Result<HttpResponse, HttpError>;
 
@@ -23,12 +33,41 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Drops every status event and refuses every HTTP request.
+    /// Drops every event and refuses every HTTP request.
     #[must_use]
     pub fn closed() -> Self {
         let refused = || HttpError::new(HttpErrorCode::Denied, "outbound HTTP is not available here");
         Self { events: Box::new(drop), http: Arc::new(move |_| Box::pin(std::future::ready(Err(refused())))) }
     }
+}
+
+/// What a tool sends to its listener while it runs.
+#[derive(Debug, Clone)]
+pub enum EventDocument {
+    Status(StatusDocument),
+    Log(LogDocument),
+}
+
+/// The levels of syslog, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+/// The log message of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogDocument {
+    pub level: LogLevel,
+    pub logger: Option<String>,
+    pub data: Value,
 }
 
 /// The status event of a tool. Other members of its JSON document are ignored.
@@ -41,6 +80,44 @@ pub struct StatusDocument {
     pub total: Option<f64>,
     #[serde(default)]
     pub data: Option<Value>,
+}
+
+impl LogLevel {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+}
+
+impl LogDocument {
+    /// Whether a text may be the name of a logger.
+    pub(crate) fn is_logger(text: &str) -> bool {
+        (1..=LOGGER_BYTES_MAX).contains(&text.len()) && !text.chars().any(char::is_control)
+    }
+}
+
+/// One line: `[warning] logger: text`. A text with control characters is shown as JSON.
+impl fmt::Display for LogDocument {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, logger, data } = self;
+        write!(formatter, "[{}] ", level.as_str())?;
+        if let Some(logger) = logger {
+            write!(formatter, "{logger}: ")?;
+        }
+        match data {
+            Value::String(text) if !text.chars().any(char::is_control) => formatter.write_str(text),
+            data => write!(formatter, "{data}"),
+        }
+    }
 }
 
 /// A request as the tool made it.
@@ -113,5 +190,22 @@ impl HttpErrorCode {
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         matches!(self, Self::Denied | Self::Budget | Self::InvalidRequest | Self::RequestTooLarge | Self::Simulated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_log_message_is_one_line() {
+        let line = |logger: Option<&str>, data: Value| {
+            LogDocument { level: LogLevel::Warning, logger: logger.map(str::to_owned), data }.to_string()
+        };
+        assert_eq!(line(Some("billing"), json!("no rate")), "[warning] billing: no rate");
+        assert_eq!(line(None, json!({"rate": null})), r#"[warning] {"rate":null}"#);
+        assert_eq!(line(None, json!("two\nlines")), r#"[warning] "two\nlines""#);
     }
 }

@@ -17,14 +17,14 @@ mod spans;
 
 use std::sync::Arc;
 
-use registry::{REDACTED, SecretValue};
+use registry::{ContentBlock, REDACTED, SecretValue};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::executed::Printed;
 use crate::outcome::{self, MESSAGE_BYTES_MAX, Outcome, STACK_TRACE_BYTES_MAX};
-use crate::ports::StatusDocument;
+use crate::ports::{LogDocument, StatusDocument};
 use crate::text::{CUT, lines_within};
 use forms::SECRET_BYTES_MIN;
 use search::Forms;
@@ -78,30 +78,40 @@ impl Redaction {
     }
 }
 
-/// The outcome and logs of a run, redacted for its record and for its caller.
+/// The outcome, the content and the logs of a run, redacted for its record and for its caller.
 pub(crate) struct RedactedEnd {
     pub stored: Outcome,
     pub answered: Outcome,
     pub logs: String,
+    pub stored_content: Vec<ContentBlock>,
+    pub answered_content: Vec<ContentBlock>,
 }
 
 impl Redactors {
     /// # Errors
     /// When the process cannot start a thread.
-    pub async fn redact_end(self, outcome: Outcome, printed: Printed) -> Result<RedactedEnd, Error> {
+    pub async fn redact_end(
+        self,
+        outcome: Outcome,
+        printed: Printed,
+        content: Vec<ContentBlock>,
+    ) -> Result<RedactedEnd, Error> {
         let has_secrets = !matches!(self.stored, Redactor::Nothing);
-        if !has_secrets || outcome::bytes(&outcome) + printed.bytes() <= INLINE_BYTES_MAX {
-            return Ok(self.end(outcome, printed));
+        let content_bytes: usize = content.iter().map(ContentBlock::contents_bytes).sum();
+        if !has_secrets || outcome::bytes(&outcome) + printed.bytes() + content_bytes <= INLINE_BYTES_MAX {
+            return Ok(self.end(outcome, printed, content));
         }
-        let redacted = tokio::task::spawn_blocking(move || self.end(outcome, printed)).await;
+        let redacted = tokio::task::spawn_blocking(move || self.end(outcome, printed, content)).await;
         redacted.map_err(|error| Error::internal(format!("the texts of a run could not be redacted: {error}")))
     }
 
-    fn end(&self, outcome: Outcome, printed: Printed) -> RedactedEnd {
+    fn end(&self, outcome: Outcome, printed: Printed, content: Vec<ContentBlock>) -> RedactedEnd {
         RedactedEnd {
             stored: self.stored.outcome(outcome.clone()),
             answered: self.answered.outcome(outcome),
             logs: self.stored.logs(printed),
+            stored_content: self.stored.content(content.clone()),
+            answered_content: self.answered.content(content),
         }
     }
 }
@@ -190,6 +200,16 @@ impl Redactor {
     pub fn logs(&self, printed: Printed) -> String {
         let Printed { text, shown, refusals } = printed;
         self.within(text, shown, Printed::CUT) + &refusals
+    }
+
+    /// Redacts the texts of content blocks. Bytes, such as those of an image, are not searched.
+    pub fn content(&self, blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
+        blocks.into_iter().map(|block| block.map_texts(|text| self.text(text))).collect()
+    }
+
+    pub fn log_document(&self, document: LogDocument) -> LogDocument {
+        let LogDocument { level, logger, data } = document;
+        LogDocument { level, logger: logger.map(|logger| self.text(logger)), data: self.value(data) }
     }
 
     pub fn document(&self, document: StatusDocument) -> StatusDocument {

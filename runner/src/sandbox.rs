@@ -135,7 +135,8 @@ fn executed(host: &mut Host, call: EndedCall, duration: Duration) -> Executed {
     let tape = host.end_tape(stopped.map_or(Ok(&outcome), Err));
     let output_bytes = if let Outcome::Succeeded { output } = &outcome { output.len() as u64 } else { 0 };
     let logs = host.log.printed(host.status.refusals());
-    Executed { outcome, duration, is_called: host.is_called, logs, ledger: host.ledger(output_bytes, duration), tape }
+    let (ledger, content) = (host.ledger(output_bytes, duration), host.content.take());
+    Executed { outcome, duration, is_called: host.is_called, logs, content, ledger, tape }
 }
 
 fn store(engine: &Engine, execution: &mut Execution, ports: Ports) -> Store<Host> {

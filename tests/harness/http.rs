@@ -114,6 +114,13 @@ impl<'a> Request<'a> {
         Some(answer)
     }
 
+    /// Sends a message of another protocol, whose responses the contract and the document do not describe.
+    pub fn send_message(self) -> Answer {
+        let (sent, answer) = self.exchange().unwrap_or_else(|error| panic!("{error:?}"));
+        assert_ne!(answer.status, 500, "{sent}: {answer}");
+        answer
+    }
+
     fn exchange(self) -> Result<(Sent, Answer), reqwest::Error> {
         let request = self.request.build()?;
         let sent = Sent::of(&request);

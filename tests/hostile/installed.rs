@@ -107,6 +107,8 @@ fn new_version(digest: Digest, settings: Settings) -> NewVersion {
             tape: true,
             recorded_answers: false,
             world: None,
+            annotations: Default::default(),
+            intervention: Default::default(),
         },
         image_digest: digest,
         bundle_digest: None,

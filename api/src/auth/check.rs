@@ -11,6 +11,20 @@ use crate::error::Error;
 pub(super) struct AccessCheck {
     pub(super) store: Store,
     pub(super) permission: Permission,
+    pub(super) bearer: BearerForm,
+}
+
+/// The secrets that a route accepts as bearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BearerForm {
+    Token,
+    TokenOrKey,
+}
+
+impl BearerForm {
+    pub(super) fn of(path: &str) -> Self {
+        if path.contains("/mcp/") { Self::TokenOrKey } else { Self::Token }
+    }
 }
 
 impl AccessCheck {
@@ -23,6 +37,9 @@ impl AccessCheck {
 
     async fn identify(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
+        if credentials.is_bearer_key() && self.bearer == BearerForm::Token {
+            return Err(Error::Unauthenticated);
+        }
         let principal = credentials.principal(&self.store).await?.ok_or(Error::Unauthenticated)?;
         let is_own = request.organization.as_deref() == Some(principal.organization.as_str());
         if is_own { Ok(principal) } else { Err(Error::NotFound) }

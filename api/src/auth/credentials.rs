@@ -1,5 +1,6 @@
 //! The forms of credentials: `Bearer <id_token>`, and Basic, which git and package installers use. The name of Basic is
-//! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. `X-ORG-ID` may repeat the organisation.
+//! `<organisation>_<user>` or `<user>`; its password is an id token or an API key. Routes of MCP, whose clients take only a
+//! header, also accept `Bearer <API key>`. `X-ORG-ID` may repeat the organisation.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
@@ -18,6 +19,13 @@ pub(super) struct Credentials {
     secret: String,
     /// The id of the API key that is the secret; `None` for an id token.
     key: Option<ApiKeyId>,
+    scheme: Scheme,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Basic,
+    Bearer,
 }
 
 impl Credentials {
@@ -28,16 +36,26 @@ impl Credentials {
         let text = value.to_str().ok().filter(|text| text.len() <= HEADER_BYTES_MAX)?;
         let (scheme, rest) = text.split_once(' ')?;
         match scheme.to_ascii_lowercase().as_str() {
-            "bearer" => Some(Self { name: None, secret: rest.trim().to_owned(), key: None }),
+            "bearer" => Some(Self::bearer(rest.trim())),
             "basic" => Self::basic(rest.trim()),
             _ => None,
         }
     }
 
+    fn bearer(secret: &str) -> Self {
+        let (key, scheme) = (ApiKeyId::of_key(secret), Scheme::Bearer);
+        Self { name: None, secret: secret.to_owned(), key, scheme }
+    }
+
     fn basic(encoded: &str) -> Option<Self> {
         let decoded = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
         let (name, secret) = decoded.split_once(':')?;
-        Some(Self { name: Some(name.to_owned()), secret: secret.to_owned(), key: ApiKeyId::of_key(secret) })
+        Some(Self {
+            name: Some(name.to_owned()),
+            secret: secret.to_owned(),
+            key: ApiKeyId::of_key(secret),
+            scheme: Scheme::Basic,
+        })
     }
 
     /// Returns the user whom the credentials belong to, if they are right.
@@ -47,6 +65,11 @@ impl Credentials {
             None => store.authenticate(&self.secret).await?,
         };
         Ok(found.filter(|principal| self.may_be_of(principal)))
+    }
+
+    /// Whether an API key stands in the place of an id token, which only routes for clients without a sign-in accept.
+    pub(super) fn is_bearer_key(&self) -> bool {
+        self.scheme == Scheme::Bearer && self.key.is_some()
     }
 
     /// The id of the API key, if the secret is one.
@@ -113,11 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn only_basic_carries_a_key() {
+    fn a_key_as_bearer_is_told_from_one_in_basic() {
         let key = format!("lk_{}_{}", "a".repeat(12), "b".repeat(43));
         let basic = read(&[&format!("Basic {}", STANDARD.encode(format!("eve_1:{key}")))]).unwrap();
         assert_eq!(basic.key().map(ToString::to_string), Some("a".repeat(12)));
-        assert!(read(&[&format!("Bearer {key}")]).unwrap().key().is_none());
+        let bearer = read(&[&format!("Bearer {key}")]).unwrap();
+        assert!(bearer.is_bearer_key() && !basic.is_bearer_key());
+        assert!(!read(&["Bearer abc"]).unwrap().is_bearer_key());
     }
 
     #[test]

@@ -7,9 +7,10 @@ use registry::{Permission, Principal, Store};
 
 use super::auth_request::AuthRequest;
 use super::caller::Caller;
-use super::check::AccessCheck;
+use super::check::{AccessCheck, BearerForm};
 use super::recheck::rechecked;
 use super::resource::{ResourceKind, ResourceRef};
+use super::rights::Rights;
 use crate::error::Error;
 use crate::extract::QueryParameters;
 use crate::rate::{KeyCheck, KeyLimit};
@@ -27,7 +28,11 @@ pub(crate) struct Guard {
 impl Guard {
     /// Creates the guard of the route with this path.
     pub(crate) fn new(store: Store, permission: Permission, path: &str) -> Self {
-        Self { access: AccessCheck { store, permission }, kind: ResourceKind::of(path), key_limit: None }
+        Self {
+            access: AccessCheck { store, permission, bearer: BearerForm::of(path) },
+            kind: ResourceKind::of(path),
+            key_limit: None,
+        }
     }
 
     /// Counts checks of API keys as sign-ins.
@@ -53,7 +58,9 @@ impl Guard {
         }
         // Bounds the query of every operation, also of one that reads nothing from it.
         QueryParameters::from_request_parts(&mut parts, &()).await?;
-        let body = rechecked(self.access.clone(), asked, body);
+        let rights = Rights::new(self.access.clone(), asked);
+        let body = rechecked(rights.clone(), body);
+        parts.extensions.insert(rights);
         parts.extensions.insert(Caller(principal));
         Ok(Request::from_parts(parts, body))
     }

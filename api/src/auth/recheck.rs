@@ -7,8 +7,7 @@ use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use tokio::time::{Duration, Instant};
 
-use super::auth_request::AuthRequest;
-use super::check::AccessCheck;
+use super::rights::Rights;
 use crate::extract::RightsEnded;
 
 /// How long a check is valid, the same time as for requests without a body.
@@ -17,18 +16,17 @@ const CHECK_AGE_MAX: Duration = Duration::from_secs(1);
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 struct RecheckedBody {
-    access: AccessCheck,
-    request: AuthRequest,
+    rights: Rights,
     body: Body,
     checked_at: Instant,
 }
 
 /// Wraps a body so that it fails with [`RightsEnded`] once the check of its request would fail.
-pub(super) fn rechecked(access: AccessCheck, request: AuthRequest, body: Body) -> Body {
+pub(super) fn rechecked(rights: Rights, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
-    let rechecked = RecheckedBody { access, request, body, checked_at: Instant::now() };
+    let rechecked = RecheckedBody { rights, body, checked_at: Instant::now() };
     Body::new(StreamBody::new(try_unfold(rechecked, |mut rechecked| async move {
         Ok::<_, BoxError>(rechecked.next().await?.map(|frame| (frame, rechecked)))
     })))
@@ -39,7 +37,7 @@ impl RecheckedBody {
         let frame = self.body.frame().await.transpose().map_err(axum::Error::into_inner)?;
         if self.checked_at.elapsed() >= CHECK_AGE_MAX {
             self.checked_at = Instant::now();
-            self.access.check(&self.request).await.map_err(|_| RightsEnded)?;
+            self.rights.check().await.map_err(|_| RightsEnded)?;
         }
         Ok(frame)
     }

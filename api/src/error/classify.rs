@@ -161,6 +161,8 @@ fn registry_kind(kind: registry::ErrorKind) -> Kind {
 fn runner_kind(kind: runner::ErrorKind) -> Kind {
     match kind {
         runner::ErrorKind::NotFound => Kind::NotFound,
+        runner::ErrorKind::Forbidden => Kind::Forbidden,
+        runner::ErrorKind::Conflict => Kind::Conflict,
         runner::ErrorKind::Invalid => Kind::BadRequest,
         runner::ErrorKind::TooMany => Kind::TooManyRequests,
         runner::ErrorKind::Unavailable => Kind::Unavailable,

@@ -89,7 +89,8 @@ fn expect_length(headers: &HeaderMap) -> Result<(), Error> {
     Ok(())
 }
 
-async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
+/// Reads a bounded body.
+pub(crate) async fn read(mut body: HttpBody) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| read_error(&error))?;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::FromRef;
 use axum::middleware::from_fn_with_state;
 
 use super::public::PUBLIC;
@@ -12,6 +13,7 @@ use super::route_guard::{RouteGuard, guarded};
 use crate::app::App;
 use crate::auth::Guard;
 use crate::error::Error;
+use crate::mcp::{Challenge, with_challenge};
 use crate::openapi::{self, OperationDoc};
 use crate::rate::{KeyLimit, LimitFactory};
 use crate::request_log::log_request;
@@ -43,6 +45,10 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let guard = guard.map(|guard| guard.with_key_limit(key_limit.clone()));
         let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| limits.limit(operation));
         let handler = route.handler.route_layer(from_fn_with_state(Arc::new(RouteGuard { guard, limit }), guarded));
+        let handler = match route.path.contains("/mcp/") {
+            true => handler.route_layer(from_fn_with_state(Challenge::from_ref(&app), with_challenge)),
+            false => handler,
+        };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }

@@ -1,8 +1,9 @@
 //! The operations without a permission.
 
 /// Operations that every client may call.
-pub(super) const PUBLIC: [(&str, &str); 8] = [
+pub(super) const PUBLIC: [(&str, &str); 9] = [
     ("GET", "/"),
+    ("GET", "/.well-known/oauth-protected-resource/{*resource}"),
     ("GET", "/docs"),
     ("GET", "/docs/errors"),
     ("GET", "/docs/{asset}"),

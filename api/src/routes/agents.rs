@@ -11,4 +11,5 @@ pub(crate) mod modify;
 pub(crate) mod revision;
 pub(crate) mod revisions;
 pub(crate) mod show;
+pub(crate) mod tools;
 pub(crate) mod unassign;

@@ -1,5 +1,6 @@
 //! Operations on the history of runs.
 
+mod call_effects;
 pub(crate) mod cancel;
 mod filter;
 pub(crate) mod list;

@@ -1,7 +1,7 @@
 //! Runs a call and renders its results, as an invocation and a branch test return them.
 
 use futures_util::stream::poll_fn;
-use runner::{Call, EventSender, Invoker};
+use runner::{Call, EventSender, Invoker, RunEvent};
 
 use crate::error::Error;
 use crate::wire::{InvocationResult, InvocationResults, StatusEvent};
@@ -22,12 +22,20 @@ pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Resul
 
 /// Runs `work` and sends its status events. Events that did not fit into the runner's buffer count as dropped.
 async fn with_status_events<W: Future + Unpin>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
-    let (sender, mut statuses) = EventSender::channel();
+    let (sender, mut statuses) = EventSender::status_channel();
     let statuses = poll_fn(|context| statuses.poll_recv(context));
     let work = work(sender.clone());
-    let outcome = events.forward(work, statuses, |status| Event::new("status", &StatusEvent::from(status))).await;
+    let outcome = events.forward(work, statuses, rendered).await;
     events.count_dropped(sender.dropped());
     outcome
+}
+
+/// The event of a stream. Log messages are in the record of the run.
+fn rendered(event: RunEvent) -> Option<Event> {
+    match event {
+        RunEvent::Status(status) => Event::new("status", &StatusEvent::from(status)),
+        RunEvent::Log(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +55,7 @@ mod tests {
         let event = runner::StatusEvent { invocation_id, input_index: 0, message, progress, total: None, data: None };
         let burst = |sender: EventSender| {
             for _ in 0..300 {
-                sender.send(event.clone());
+                sender.send(RunEvent::Status(event.clone()));
             }
             ready(FinalResponse::ok(&"done"))
         };

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, Depth, Invoker, ResultPersistence, Subject};
+use runner::{Call, Confirmation, Depth, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use super::inputs::{inputs, inputs_example};
@@ -12,6 +12,8 @@ use super::progress::report;
 use super::replay_gate::{GATE_PERMISSIONS, replay_gate};
 use super::results::run;
 use super::text_types::{BRANCH_NAME, ENVVAR_NAME, PROJECT_PATH};
+use tokio_util::sync::CancellationToken;
+
 use crate::auth::{Caller, Requirement};
 use crate::error::Error;
 use crate::extract::{Body, Fields, FromBody, Text, TextMap, any_text};
@@ -76,10 +78,14 @@ impl Test {
             principal,
             inputs,
             source,
+            agent_call: None,
+            pinned: Vec::new(),
+            confirmation: Confirmation::Missing,
             result_persistence: ResultPersistence::default(),
             conversation: None,
             depth: Depth::default(),
             operation: None,
+            cancelled: CancellationToken::new(),
         };
         run(&invoker, call, &events).await
     }

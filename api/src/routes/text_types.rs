@@ -5,9 +5,9 @@
 //! `api/tests/it/openapi/bodies.rs` compares both with generated values.
 
 use registry::{
-    AgentId, ApiKeyId, BranchName, BuildId, Constraint, Description, EnvvarName, HoldId, HoldReason, InvocationId,
-    OperationId, ProjectPath, RevisionNumber, RoleName, Tags, Timestamp, ToolId, ToolName, UserId, UserVariableName,
-    to_pep440,
+    AgentId, AgentReference, AgentSlug, ApiKeyId, BranchName, BuildId, Constraint, Description, Digest, EnvvarName,
+    HoldId, HoldReason, InvocationId, OperationId, ProjectPath, RevisionNumber, RoleName, Tags, Timestamp, ToolId,
+    ToolName, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -17,6 +17,10 @@ use crate::openapi::schemas;
 pub(crate) fn tool_name_schema() -> Value {
     let bytes_max = ToolName::BYTES_MAX;
     json!({"type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": "^[a-z0-9_]+$", "x-stripped": true})
+}
+
+fn agent_reference() -> Value {
+    json!({"type": "string", "maxLength": AgentSlug::BYTES_MAX, "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"})
 }
 
 /// A path has no white space to remove.
@@ -49,6 +53,9 @@ pub(crate) const USER_VARIABLE_NAME: Text<UserVariableName> = Text::trimmed(|| {
     let bytes_max = UserVariableName::BYTES_MAX;
     json!({"type": "string", "minLength": 2, "maxLength": bytes_max, "pattern": "^[a-z_][a-z0-9_]+$", "x-stripped": true})
 });
+
+pub(crate) const DIGEST: Text<Digest> =
+    Text::of_type(|| json!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$", "minLength": 71, "maxLength": 71}));
 
 pub(crate) const PROJECT_PATH: Text<ProjectPath> = Text::of_type(|| {
     json!({
@@ -164,6 +171,7 @@ path_parameters! {
     ToolId = "tool_id", "The tool's id.", Text::of_type(schemas::object_id);
     ToolName = "tool_name", "The name of a live tool.", Text::of_type(tool_name_in_path);
     AgentId = "agent_id", "The agent's id.", Text::of_type(schemas::object_id);
+    AgentReference = "gateway", "The id or the slug of the agent.", Text::of_type(agent_reference);
     RevisionNumber = "number", "The revision's number.", Text::of_type(|| {
         json!({"type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)$"})
     });

@@ -50,6 +50,7 @@ impl Server {
         let shutdown = async {
             let delay = shutdown.await;
             app.readiness().end();
+            app.mcp().stop(delay);
             delay
         };
         let connections = accept_until(self.listener, context, shutdown).await;

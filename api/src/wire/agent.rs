@@ -39,10 +39,12 @@ pub struct AgentDetail {
     pub draft: AgentDraft,
 }
 
-/// The content of the next revision.
+/// What a deployment makes the running revision.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AgentDraft {
     pub system_prompt: String,
+    /// `full` or `search`.
+    pub tool_exposure: String,
     pub assignments: Vec<Assignment>,
 }
 
@@ -59,6 +61,9 @@ pub struct Assignment {
     pub audio_filler_triggered_after: f64,
     /// `ephemeral`, `persisted-preferred` or `persisted`.
     pub result_persistence: String,
+    /// The `component_digest` that the version must have, such as `sha256:9f86…`. Absent if the assignment pins none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub component_digest: Option<String>,
 }
 
 /// The assignments of a draft.
@@ -90,8 +95,8 @@ pub struct Deployment {
 pub struct AgentRevision {
     #[serde(flatten)]
     pub deployment: Deployment,
-    pub system_prompt: String,
-    pub assignments: Vec<Assignment>,
+    #[serde(flatten)]
+    pub content: AgentDraft,
 }
 
 /// An example of an agent, for the OpenAPI document.
@@ -109,6 +114,7 @@ pub(crate) fn assignment_example() -> Value {
         "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "version_constraint": ">=1.2, <2",
         "additional_instruction": "Use it only for orders of this year.", "audio_fillers": ["Let me look that up."],
         "audio_filler_triggered_after": 2.0, "result_persistence": "persisted-preferred",
+        "component_digest": format!("sha256:{}", "3".repeat(64)),
     })
 }
 
@@ -139,7 +145,8 @@ impl From<registry::Agent> for Agent {
 impl From<registry::AgentDraft> for AgentDraft {
     fn from(draft: registry::AgentDraft) -> Self {
         let assignments = draft.assignments.into_iter().map(Assignment::from).collect();
-        Self { system_prompt: draft.system_prompt.into(), assignments }
+        let tool_exposure = draft.tool_exposure.as_str().to_owned();
+        Self { system_prompt: draft.system_prompt.into(), tool_exposure, assignments }
     }
 }
 
@@ -153,6 +160,7 @@ impl From<registry::Assignment> for Assignment {
             audio_fillers: assignment.audio_fillers.iter().map(ToString::to_string).collect(),
             audio_filler_triggered_after: f64::from(milliseconds) / 1000.0,
             result_persistence: assignment.result_persistence.as_str().to_owned(),
+            component_digest: assignment.component_digest.map(String::from),
         }
     }
 }
@@ -169,7 +177,6 @@ impl From<registry::Deployment> for Deployment {
 
 impl From<registry::AgentRevision> for AgentRevision {
     fn from(revision: registry::AgentRevision) -> Self {
-        let AgentDraft { system_prompt, assignments } = revision.content.into();
-        Self { deployment: revision.deployment.into(), system_prompt, assignments }
+        Self { deployment: revision.deployment.into(), content: revision.content.into() }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use registry::{InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
+use registry::{ContentBlock, InvocationSource, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version};
 use runner::RunResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::agent_call::AgentCall;
 use super::schemas;
 
-/// The tool id and the version of a branch test, which has neither: clients of the contract expect both.
+/// The tool id and the version of a branch test or of a native tool, which have neither: clients of the contract expect both.
 const NO_TOOL: &str = "000000000000000000000000";
 const NO_VERSION: Version = Version::new(0, 0, 0);
 
@@ -32,6 +33,10 @@ pub struct InvocationResult {
     pub invocation_id: String,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,
+    /// Content blocks that the tool added, also before it failed. Absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<schemas::ContentBlock>")]
+    pub content: Vec<ContentBlock>,
 }
 
 /// The outcome of a run. Readers tell the variants apart by their fields.
@@ -89,6 +94,9 @@ pub struct ToolInvocation {
     pub updated_at: String,
     /// Null while the run goes on. Lists show such runs only if `state` asks for them.
     pub invocation_status: Option<RunOutcome>,
+    /// The step that refused the call, which was not executed. Null for other runs.
+    #[schemars(with = "Option<schemas::InvokeStep>")]
+    pub refused_at: Option<String>,
     #[schemars(with = "schemas::InvocationSource")]
     pub invocation_source: RecordedSource,
     #[schemars(with = "schemas::Origin")]
@@ -100,11 +108,15 @@ pub struct ToolInvocation {
     /// The IP address at the other end of the caller's connection, which is that of a proxy if there is one. Null in records
     /// of earlier releases.
     pub caller_address: Option<String>,
+    /// The agent through which the tool was called. Null for a call without one.
+    pub agent_call: Option<AgentCall>,
     /// The branch and the commit of a branch test.
     pub tested_branch: Option<TestedBranch>,
     pub duration_ms: u64,
-    /// Id of the tool; 24 zeros for a branch test.
+    /// Id of the tool; 24 zeros for a branch test and for a native tool.
     pub tool_id: String,
+    /// The name of a tool that the server itself provides. Null for other tools.
+    pub native_tool: Option<String>,
     #[schemars(with = "schemas::Version")]
     pub tool_version: Version,
     #[schemars(with = "Map<String, Value>")]
@@ -121,6 +133,10 @@ pub struct ToolInvocation {
     pub status_events: Vec<RawJson>,
     /// The printed output of the run, at most 64 KiB.
     pub logs: String,
+    /// Content blocks that the tool added, also before it failed. Absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<schemas::ContentBlock>")]
+    pub content: Vec<ContentBlock>,
 }
 
 /// A record with its ledger.
@@ -154,7 +170,7 @@ pub(crate) fn run_example() -> Value {
     json!({
         "id": "691f3b2a5c1e4d7f8a9b0c1d", "org_id": "acme", "created_at": "2026-11-20T09:41:00.000Z",
         "updated_at": "2026-11-20T09:41:00.009Z", "duration_ms": 9,
-        "invocation_status": {"succeeded": true, "output": "HELLO"},
+        "invocation_status": {"succeeded": true, "output": "HELLO"}, "refused_at": null,
         "invocation_source": {
             "type": "regular-conversation", "user_id": "ada", "conversation_id": null, "interaction_id": null,
             "invocation_metadata": {
@@ -162,8 +178,8 @@ pub(crate) fn run_example() -> Value {
             },
         },
         "origin": "direct", "user_id": "ada", "api_key_id": "Ab3dEf6hIj9k", "caller_address": "192.0.2.7",
-        "tested_branch": null,
-        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "tool_version": {"major": 1, "minor": 0, "patch": 0},
+        "agent_call": null, "tested_branch": null,
+        "tool_id": "691f3b2a5c1e4d7f8a9b0c1d", "native_tool": null, "tool_version": {"major": 1, "minor": 0, "patch": 0},
         "inputs": {"text": "hello"}, "invocation_mode": "regular",
         "nonsensitive_user_variables": {"first_name": "Ada"}, "sensitive_user_variables": {"pin": "[redacted]"},
         "persisted": false, "status_events": [], "logs": "",
@@ -197,7 +213,7 @@ impl TestedBranch {
 }
 
 impl ToolInvocation {
-    /// The version that ran; `None` for a branch test.
+    /// The version that ran; `None` for a branch test and for a native tool.
     pub fn published_version(&self) -> Option<Version> {
         (self.tool_version != NO_VERSION).then_some(self.tool_version)
     }
@@ -213,15 +229,15 @@ impl InvocationResults {
 
 impl InvocationResult {
     fn of_record(run: Record) -> Option<Self> {
-        let RunEnd { outcome, duration_ms, persisted, .. } = run.end?;
-        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted })
+        let RunEnd { outcome, duration_ms, persisted, content, .. } = run.end?;
+        Some(Self { outcome: outcome.into(), duration_ms, invocation_id: run.start.id.into(), persisted, content })
     }
 }
 
 impl From<RunResult> for InvocationResult {
     fn from(result: RunResult) -> Self {
-        let RunResult { outcome, invocation_id, duration_ms, persisted, .. } = result;
-        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted }
+        let RunResult { outcome, invocation_id, duration_ms, persisted, content, .. } = result;
+        Self { outcome: outcome.into(), duration_ms, invocation_id: invocation_id.into(), persisted, content }
     }
 }
 
@@ -239,21 +255,24 @@ impl From<Outcome> for RunOutcome {
 impl From<Record> for ToolInvocation {
     fn from(Record { start: run, end }: Record) -> Self {
         let sensitive_user_variables = run.input.sensitive_user_variables().clone();
-        let created_at = run.started_at.to_string();
+        let (created_at, origin) = (run.started_at.to_string(), RecordedOrigin::Known(run.origin()));
         let mut record = Self {
             id: run.id.into(),
             org_id: run.organization.into(),
             updated_at: created_at.clone(),
             created_at,
             invocation_status: None,
-            origin: RecordedOrigin::Known(run.source.kind().origin()),
+            refused_at: None,
+            origin,
             user_id: run.source.user_id().map(str::to_owned),
             api_key_id: run.api_key_id.map(String::from),
             caller_address: run.caller_address.map(|address| address.to_canonical().to_string()),
+            agent_call: run.agent_call.map(AgentCall::from),
             tested_branch: TestedBranch::of(&run.source),
             invocation_source: RecordedSource::Known(run.source.in_contract(run.mode)),
             duration_ms: 0,
             tool_id: run.tool.map_or_else(|| NO_TOOL.to_owned(), String::from),
+            native_tool: run.native_tool.map(String::from),
             tool_version: run.tool_version.unwrap_or(NO_VERSION),
             inputs: run.input.input_parameters,
             invocation_mode: run.mode.as_str().to_owned(),
@@ -262,6 +281,7 @@ impl From<Record> for ToolInvocation {
             persisted: false,
             status_events: Vec::new(),
             logs: String::new(),
+            content: Vec::new(),
         };
         if let Some(end) = end {
             record.finish(end);
@@ -274,10 +294,12 @@ impl ToolInvocation {
     fn finish(&mut self, end: RunEnd<RawJson>) {
         self.updated_at = end.at.to_string();
         self.invocation_status = Some(end.outcome.into());
+        self.refused_at = end.refused_at.map(|step| step.as_str().to_owned());
         self.duration_ms = end.duration_ms;
         self.persisted = end.persisted;
         self.status_events = end.status_events;
         self.logs = end.logs;
+        self.content = end.content;
     }
 }
 

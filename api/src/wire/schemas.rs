@@ -5,6 +5,7 @@
 
 #![expect(dead_code, reason = "the schemas alone are used")]
 
+mod content;
 mod ledger;
 mod settings;
 mod source;
@@ -12,9 +13,10 @@ mod source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use content::ContentBlock;
 pub(crate) use ledger::{Cost, Ledger};
-pub(crate) use settings::VersionSettings;
-pub(crate) use source::{InvocationMode, InvocationSource, Origin};
+pub(crate) use settings::{Annotations, Intervention, VersionSettings};
+pub(crate) use source::{InvocationMode, InvocationSource, InvokeStep, Origin};
 
 // An id of a stored row. Fields describe it.
 #[derive(JsonSchema)]

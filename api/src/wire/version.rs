@@ -1,6 +1,6 @@
 //! Versions of a tool.
 
-use registry::{OrganizationId, UserId, Version};
+use registry::{Annotations, Intervention, OrganizationId, UserId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,6 +32,14 @@ pub struct ToolVersion {
     pub creator: VersionUser,
     pub updated_by: VersionUser,
     pub deprecated: bool,
+    /// The author's hints for models and clients. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    #[schemars(with = "schemas::Annotations")]
+    pub annotations: Annotations,
+    /// Whether a person confirms each call. Absent for `never`.
+    #[serde(default, skip_serializing_if = "Intervention::is_never")]
+    #[schemars(with = "schemas::Intervention")]
+    pub intervention: Intervention,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +66,7 @@ pub(crate) fn version_example() -> Value {
         "tool_commit_hash": "3c1f0d6b7a2e4958c0ffee1234567890abcdef12",
         "amigo_scaffold_commit_hash": "9a8b7c6d5e4f30211234567890abcdef12345678",
         "project_directory": "tools/shout", "lambda_version": 1, "creator": user, "updated_by": user,
-        "deprecated": false,
+        "deprecated": false, "annotations": {"title": "Shout", "read_only": true}, "intervention": "required",
     })
 }
 
@@ -87,6 +95,8 @@ impl From<registry::ToolVersion> for ToolVersion {
             updated_by: VersionUser::new(&version.organization, version.updated_by),
             org_id: version.organization.into(),
             deprecated: version.deprecated,
+            annotations: version.settings.annotations,
+            intervention: version.settings.intervention,
         }
     }
 }

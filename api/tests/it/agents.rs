@@ -21,7 +21,7 @@ async fn fields_that_are_not_sent_have_defaults() {
     let path = created(&app, "support").await;
     let shown = app.get(&path).await.json();
     assert_eq!((&shown["scope"], &shown["running_revision"]), (&json!("personal"), &Value::Null));
-    assert_eq!(shown["draft"], json!({"system_prompt": "", "assignments": []}));
+    assert_eq!(shown["draft"], json!({"system_prompt": "", "tool_exposure": "full", "assignments": []}));
     let tool = app.tool("search").await;
     let minimal = json!({"tool_id": tool, "version_constraint": "==1.*"});
     assert_eq!(app.post(&format!("{path}/assignment"), &minimal).await.status, StatusCode::NO_CONTENT);
@@ -47,6 +47,7 @@ async fn bad_fields_are_named() {
         ("scope", json!("team")),
         ("system_prompt", json!("a".repeat(64 * 1024 + 1))),
         ("system_prompt", json!("a\u{0}")),
+        ("tool_exposure", json!("none")),
     ] {
         let mut agent = new("support");
         agent[field] = wrong;
@@ -64,6 +65,8 @@ async fn bad_fields_are_named() {
         ("audio_filler_triggered_after", json!(10.5)),
         ("audio_filler_triggered_after", json!("2")),
         ("result_persistence", json!("for ever")),
+        ("component_digest", json!("a".repeat(64))),
+        ("component_digest", json!(format!("sha256:{}", "A".repeat(64)))),
     ] {
         let mut assignment = json!({"tool_id": "a".repeat(24), "version_constraint": ">=1"});
         assignment[field] = wrong;
@@ -105,6 +108,34 @@ async fn a_deployment_is_refused_with_the_name_of_its_tool() {
     }
     let answer = app.post(&format!("{path}/deploy"), &json!({})).await;
     assert_eq!((answer.status, &answer.json()["number"]), (StatusCode::OK, &json!(1)));
+}
+
+#[tokio::test]
+async fn a_deployment_needs_the_pinned_component() {
+    let app = TestApp::start().await;
+    let (path, tool) = (created(&app, "support").await, app.tool("search").await);
+    app.version(&tool, &[]).await;
+    let version = app.get(&format!("/tool/{tool}/version/1.0.0")).await.json();
+    let present = version["component_digest"].as_str().unwrap();
+    let pinned = format!("sha256:{}", "0".repeat(64));
+    let assign = async |digest: &str| {
+        let assignment = json!({"tool_id": tool, "version_constraint": "", "component_digest": digest});
+        assert_eq!(app.post(&format!("{path}/assignment"), &assignment).await.status, StatusCode::NO_CONTENT);
+    };
+    assign(&pinned).await;
+    let answer = app.post(&format!("{path}/deploy"), &json!({})).await;
+    assert_eq!(answer.refusal(), (400, "assignment_unusable".into()));
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    for word in ["`search`", "1.0.0", &pinned, present] {
+        assert!(detail.contains(word), "{detail}");
+    }
+    assign(present).await;
+    app.post(&path, &json!({"tool_exposure": "search"})).await;
+    assert_eq!(app.get(&path).await.json()["draft"]["tool_exposure"], "search");
+    let revision = app.post(&format!("{path}/deploy"), &json!({})).await.json();
+    assert_eq!((&revision["tool_exposure"], &revision["number"]), (&json!("search"), &json!(1)));
+    assert_eq!(revision["assignments"][0]["component_digest"], present);
+    assert_eq!(app.get(&format!("{path}/revision/1")).await.json(), revision);
 }
 
 #[tokio::test]

@@ -168,7 +168,9 @@ impl TestApp {
             persisted: true,
             status_events: vec![],
             logs: String::new(),
+            content: Vec::new(),
             ledger: None,
+            refused_at: None,
         };
         let finished = FinishedRun { id: id.clone(), organization, end, tape: None, answers: None };
         self.store.record(&RecordEvent::Finished(vec![finished])).await.unwrap();
@@ -187,7 +189,7 @@ fn outcome(text: &str, succeeded: bool) -> Outcome {
     }
 }
 
-fn conversation() -> InvocationSource {
+pub fn conversation() -> InvocationSource {
     InvocationSource::RegularConversation {
         user_id: "u1".to_owned(),
         conversation_id: Some("c".repeat(24)),
@@ -222,6 +224,8 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             tape: true,
             recorded_answers: false,
             world: None,
+            annotations: Default::default(),
+            intervention: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

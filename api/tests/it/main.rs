@@ -2,6 +2,7 @@
 //!
 //! The end-to-end tests cover built tools and the real `git`; these tests cover routing, responses and errors.
 
+mod agent_calls;
 mod agents;
 mod api_keys;
 mod bodies;

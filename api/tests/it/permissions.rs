@@ -17,6 +17,7 @@ fn path(route: &Route) -> Option<String> {
         .replace("{invocation_id}", &"f".repeat(24))
         .replace("{agent_id}", &"f".repeat(24))
         .replace("{number}", "1")
+        .replace("{gateway}", "nothing")
         .replace("{build_id}", &"f".repeat(24))
         .replace("{hold_id}", &"f".repeat(24))
         .replace("{operation_id}", &"f".repeat(24))

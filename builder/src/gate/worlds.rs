@@ -14,18 +14,34 @@ const TOOLCHAIN_PREFIX: &str = "wasi:";
 /// The export that builds call and invocations do not.
 const BUILD_EXPORT: &str = "input-schema";
 
+/// The interfaces of the whole world in earlier releases.
+const EARLIER_WORLDS: [&[&str]; 1] = [&["lathe:tool/http", "lathe:tool/status", "lathe:tool/types"]];
+/// The exports of a tool in an interpreted language.
+const OF_INTERPRETERS: [&str; 1] = ["run-tool"];
+
 /// Compares two worlds. A version without a recorded world counts as having the same one.
 pub fn changes(old: Option<&ToolWorld>, new: Option<&ToolWorld>) -> Vec<Change> {
     let (Some(old), Some(new)) = (old, new) else { return Vec::new() };
     let another = another_world(&old.name, &new.name);
     let (before, now) = (capabilities(old), capabilities(new));
+    let is_later_image = is_whole_earlier_world(old, &before) && new.exports == OF_INTERPRETERS;
     let more = now
         .difference(&before)
+        .filter(|_| !is_later_image)
         .map(|name| Change { bump: BumpKind::Minor, reason: format!("the tool now needs {name} from its host") });
     let fewer = old.exports.iter().filter(|name| *name != BUILD_EXPORT && !new.exports.contains(name));
     let fewer =
         fewer.map(|name| Change { bump: BumpKind::Major, reason: format!("the tool does not export {name} any more") });
     another.into_iter().chain(fewer).chain(more).collect()
+}
+
+/// Whether a world is that of an interpreter of an earlier release. An interpreter imports all interfaces of its release,
+/// whatever the tool uses, so that interfaces that a later release adds are no change of the tool.
+fn is_whole_earlier_world(world: &ToolWorld, imports: &BTreeSet<&str>) -> bool {
+    world.exports == OF_INTERPRETERS
+        && EARLIER_WORLDS
+            .iter()
+            .any(|whole| whole.len() == imports.len() && whole.iter().all(|name| imports.contains(name)))
 }
 
 /// The change of the world's name. Only the name is known here, so that worlds are compatible only if their releases
@@ -100,6 +116,18 @@ mod tests {
             ("an export less", "0.1.0: > run-tool cancel", "0.1.0: > run-tool", BumpKind::Major),
             ("another export", "0.1.0: > run-tool", "0.1.0: > run", BumpKind::Major),
             ("less and more", "0.1.0: > run-tool cancel", "0.1.0: http > run-tool", BumpKind::Major),
+            (
+                "a later image",
+                "0.1.0: http status types > run-tool",
+                "0.1.0: content http log status types > run-tool",
+                BumpKind::Patch,
+            ),
+            (
+                "more of a component",
+                "0.1.0: http status types > input-schema run-tool",
+                "0.1.0: content http log status types > input-schema run-tool",
+                BumpKind::Minor,
+            ),
             ("a release that fits", "0.1.0: http > run-tool", "0.1.4: http > run-tool", BumpKind::Patch),
             ("one of before that fits", "0.1.4: http > run-tool", "0.1.0: http > run-tool", BumpKind::Patch),
             ("that fits, with more", "0.1.0: http > run-tool", "0.1.4: http queue > run-tool", BumpKind::Minor),

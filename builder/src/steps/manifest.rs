@@ -1,5 +1,6 @@
 //! The manifest: the author's declarations in the project file of the tool's language.
 
+mod annotations;
 mod fields;
 mod limits;
 mod node;
@@ -7,7 +8,7 @@ mod project_file;
 
 use std::collections::BTreeMap;
 
-use registry::{EnvvarName, HostPattern, Language, RunBounds};
+use registry::{Annotations, EnvvarName, HostPattern, Intervention, Language, RunBounds};
 
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
@@ -44,6 +45,8 @@ pub struct Manifest {
     pub tape: bool,
     /// Whether responses to requests are recorded, too, and used in simulations.
     pub recorded_answers: bool,
+    pub annotations: Annotations,
+    pub intervention: Intervention,
     /// The names of the packages that the project declares, which require a lock file.
     pub dependencies: Vec<String>,
 }
@@ -88,6 +91,8 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         memory_bytes: memory(&mut lathe)?,
         tape: tape.unwrap_or(true),
         recorded_answers: recorded_answers(&mut lathe, tape)?,
+        annotations: annotations::read(lathe.table("annotations")?)?,
+        intervention: annotations::intervention(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)
 }

@@ -28,6 +28,11 @@ pub struct HistoryFilter {
     pub hosts: Vec<String>,
     pub secrets: Vec<String>,
     pub refusals: Vec<String>,
+    pub agent_ids: Vec<String>,
+    pub clients: Vec<String>,
+    pub turn_ids: Vec<String>,
+    pub refusing_steps: Vec<String>,
+    pub native_tools: Vec<String>,
 }
 
 /// A search of records.
@@ -127,4 +132,9 @@ fn filtered<'call>(call: Call<'call>, filter: &HistoryFilter) -> Call<'call> {
         .query_all("host", &filter.hosts)
         .query_all("secret", &filter.secrets)
         .query_all("refusal", &filter.refusals)
+        .query_all("agent_id", &filter.agent_ids)
+        .query_all("client", &filter.clients)
+        .query_all("turn_id", &filter.turn_ids)
+        .query_all("refused_at", &filter.refusing_steps)
+        .query_all("native_tool", &filter.native_tools)
 }

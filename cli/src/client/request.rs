@@ -1,8 +1,8 @@
 //! One call to the server: URL, credentials, and the response or its refusal.
 
 use api::wire::Token;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
+use reqwest::{Method, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -121,6 +121,34 @@ impl Client {
         }
         self.forget_token().await;
         accepted(self.send_once(call, accept).await?).await
+    }
+
+    /// Sends a message of the Model Context Protocol to an agent, or opens its stream when there is no message. Returns the response
+    /// whatever its status.
+    pub async fn exchange(&self, agent: &str, headers: &HeaderMap, message: Option<&str>) -> anyhow::Result<Response> {
+        let response = self.exchange_once(agent, headers, message).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        self.forget_token().await;
+        self.exchange_once(agent, headers, message).await
+    }
+
+    async fn exchange_once(&self, agent: &str, headers: &HeaderMap, message: Option<&str>) -> anyhow::Result<Response> {
+        let url = endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])?;
+        let token = self.token().await?;
+        let method = if message.is_some() { Method::POST } else { Method::GET };
+        let mut request = self.http.request(method, url).headers(headers.clone()).bearer_auth(token.id_token.reveal());
+        if let Some(message) = message {
+            request = request.header(CONTENT_TYPE, "application/json").body(message.to_owned());
+        }
+        let sent = request.send().await;
+        Ok(sent.map_err(|error| unreachable(&self.credentials.url, &error))?)
+    }
+
+    /// The URL of an agent for MCP clients.
+    pub fn mcp_url(&self, agent: &str) -> anyhow::Result<Url> {
+        endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])
     }
 
     async fn send_once(&self, call: &Call<'_>, accept: Accept) -> anyhow::Result<Response> {

@@ -26,7 +26,7 @@ pub enum AgentCommand {
     List(list::ListArguments),
     /// Show an agent with its draft
     Show(AgentArguments),
-    /// Change an agent; a new system prompt changes the draft only
+    /// Change an agent; a new system prompt or tool exposure changes the draft only
     Edit(edit::EditArguments),
     /// Delete an agent; its slug can be used again
     Delete(AgentArguments),

@@ -7,7 +7,7 @@ mod ledger;
 
 use std::collections::BTreeMap;
 
-use api::wire::{RunOutcome, ToolInvocation};
+use api::wire::{AgentCall, RunOutcome, ToolInvocation};
 use clap::{Args, Subcommand};
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use crate::output::{Screen, clipped, printable, table, to_the_second};
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
 
-/// A cell without a value. A branch test has no version, and it may have no tool.
+/// A cell without a value. A branch test and a native tool have no version, and a branch test may have no tool.
 const EMPTY: &str = "-";
 
 /// The hint for a record that does not exist.
@@ -164,12 +164,16 @@ fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String
     [
         invocation.id.clone(),
         to_the_second(&invocation.created_at),
-        names.get(&invocation.tool_id).cloned().unwrap_or_else(|| EMPTY.to_owned()),
+        tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
         invocation.origin.as_str().to_owned(),
         invocation.duration_ms.to_string(),
         clipped(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
+}
+
+fn tool_name(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> Option<String> {
+    invocation.native_tool.clone().or_else(|| names.get(&invocation.tool_id).cloned())
 }
 
 fn summary(status: Option<&RunOutcome>) -> String {
@@ -191,6 +195,21 @@ fn caller(invocation: &ToolInvocation) -> String {
     if known.is_empty() { "unknown".to_owned() } else { known.join(", ") }
 }
 
+/// The agent, its revision, the client and the turn of a call through an agent.
+fn agent_line(call: &AgentCall) -> String {
+    let AgentCall { agent_id, revision, client, turn_id, .. } = call;
+    let client = client.as_ref().map(|client| format!(", client {client}")).unwrap_or_default();
+    let turn = turn_id.as_ref().map(|turn| format!(", turn {turn}")).unwrap_or_default();
+    format!("agent     {agent_id} revision {revision}{client}{turn}")
+}
+
+fn tool_line(invocation: &ToolInvocation) -> String {
+    match &invocation.native_tool {
+        Some(name) => format!("tool      {name} of the server"),
+        None => format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
+    }
+}
+
 async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let found = client.show_invocation(&arguments.invocation).await;
     let what = format!("record {}", arguments.invocation);
@@ -203,13 +222,15 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
     let mut lines = vec![
         format!("id        {}", invocation.id),
         format!("when      {}", invocation.created_at),
-        format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
+        tool_line(invocation),
         format!("origin    {}", invocation.origin.as_str()),
         format!("caller    {}", caller(invocation)),
         format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),
     ];
+    lines.extend(invocation.agent_call.as_ref().map(agent_line));
+    lines.extend(invocation.refused_at.as_ref().map(|step| format!("refused   at the step {step}")));
     match &invocation.invocation_status {
         Some(RunOutcome::Succeeded { output, .. }) => lines.push(format!("output    {output}")),
         Some(RunOutcome::Failed { exception_type, exception_message, exception_stack_trace, .. }) => {

@@ -238,7 +238,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     };
     let builder = Builder::new(builder_config(settings, &data, &program), services).await?;
     let git = GitServer::new(repositories.clone(), git, settings.limits.git())?;
-    let config = api::Config { connections: settings.limits.connections(), rate_limits: settings.rate_limits.clone() };
+    let config = api_config(settings);
     let parts = Parts {
         store: store.clone(),
         invoker: invoker.clone(),
@@ -306,6 +306,14 @@ fn registry_config(settings: &Settings) -> registry::Config {
         tape_retention: settings.tape_hours.map_or(default.tape_retention, |hours| Duration::from_hours(hours.into())),
         history_retention: settings.history_days.map(|days| Duration::from_hours(24 * u64::from(days.max(1)))),
         ..default
+    }
+}
+
+fn api_config(settings: &Settings) -> api::Config {
+    api::Config {
+        connections: settings.limits.connections(),
+        public_url: settings.public_url.clone(),
+        rate_limits: settings.rate_limits.clone(),
     }
 }
 

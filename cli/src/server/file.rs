@@ -27,6 +27,7 @@ const FILE_NAME: &str = "lathe.toml";
 #[serde(deny_unknown_fields)]
 pub struct SettingsFile {
     pub listen: Option<SocketAddr>,
+    pub public_url: Option<String>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
     pub log: Option<String>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::RateLimits;
+use api::{PublicUrl, RateLimits};
 use clap::Args;
 use registry::{DatabaseLocation, SecretValue};
 use runner::EgressConfig;
@@ -17,6 +17,7 @@ use super::limits::LimitSettings;
 use super::rate_limits::{Profile, RateLimitSettings};
 use super::storage::StorageSettings;
 use super::telemetry::{LogFormat, MetricsListen};
+use crate::failure::Failure;
 use crate::programs;
 
 /// Loopback: other machines reach the server only if its operator asks for it.
@@ -126,6 +127,9 @@ pub struct ServeArguments {
     /// Address to listen on; port 0 takes a free port [default: 127.0.0.1:8080]
     #[arg(long, env = "LATHE_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
+    /// URL under which clients reach the server, such as https://tools.example.com [default: loopback addresses]
+    #[arg(long, env = "LATHE_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<PublicUrl>,
     /// Log level, or directives such as api=debug,info [default: info]
     #[arg(long, env = "LATHE_LOG", value_name = "DIRECTIVES")]
     log: Option<String>,
@@ -182,6 +186,7 @@ pub struct ServeArguments {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub listen: SocketAddr,
+    pub public_url: Option<PublicUrl>,
     pub location: Location,
     pub log: String,
     pub log_format: LogFormat,
@@ -217,6 +222,7 @@ impl Settings {
         let rate_limits = arguments.rate_limits.map(RateLimitSettings::from).or(file.rate_limits);
         Ok(Self {
             listen: arguments.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
+            public_url: public_url(arguments.public_url, file.public_url)?,
             location: arguments.data.location_or(file.data, file.database)?,
             log: arguments.log.or(file.log).unwrap_or_else(|| LOG_DEFAULT.to_owned()),
             log_format: arguments.log_format.or(file.log_format).unwrap_or_default(),
@@ -258,6 +264,12 @@ impl Settings {
         let location = Location::of_files(data);
         Ok(Self { listen, location, metrics_listen, ..Self::merge(arguments, SettingsFile::default())? })
     }
+}
+
+fn public_url(argument: Option<PublicUrl>, file: Option<String>) -> anyhow::Result<Option<PublicUrl>> {
+    let Some(text) = file.filter(|_| argument.is_none()) else { return Ok(argument) };
+    let refused = |error| Failure::usage(format!("public_url {error}"), "correct it in the settings file");
+    text.parse().map(Some).map_err(refused)
 }
 
 #[cfg(test)]

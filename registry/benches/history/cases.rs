@@ -2,10 +2,13 @@
 
 use fastrand::Rng;
 use registry::{
-    Effect, EffectKind, InvocationFilter, Origin, SearchField, SearchQuery, SearchText, Timestamp, ToolSelection,
+    Effect, EffectKind, InvocationFilter, InvokeStep, Origin, RunStates, SearchField, SearchQuery, SearchText,
+    Timestamp, ToolSelection,
 };
 
-use crate::corpus::{HOSTS, REFUSALS, SECRETS, USERS, city, host, secret, skewed, user, word};
+use crate::corpus::{
+    AGENTS, CLIENTS, HOSTS, NATIVE_TOOLS, REFUSALS, SECRETS, USERS, agent, city, host, secret, skewed, user, word,
+};
 use crate::world::{Organization, SPAN_MS, START};
 
 /// A row of the table.
@@ -31,6 +34,42 @@ const fn search(name: &'static str, query: fn(&mut Rng, &Organization) -> Search
 }
 
 pub fn cases() -> Vec<Case> {
+    [lists(), lists_of_calls(), searches()].into_iter().flatten().collect()
+}
+
+/// Lists by the agents of calls, native tools and refusals.
+fn lists_of_calls() -> Vec<Case> {
+    vec![
+        list("list, agent", |rng, _| with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string())),
+        list("list, rare agent", |rng, _| with(EffectKind::Agent, agent(AGENTS - 1 - rng.usize(..9)).to_string())),
+        list("list, client", |rng, _| with(EffectKind::Client, CLIENTS[skewed(rng, CLIENTS.len())].to_owned())),
+        list("list, native tool", |rng, _| {
+            with(EffectKind::NativeTool, NATIVE_TOOLS[skewed(rng, NATIVE_TOOLS.len())].to_owned())
+        }),
+        list("list, refused at a step", |rng, _| {
+            let step = InvokeStep::ALL[skewed(rng, InvokeStep::ALL.len())];
+            with(EffectKind::RefusedAt, step.as_str().to_owned())
+        }),
+        list("list, agent and refused at a step", |rng, _| {
+            let mut filter = with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string());
+            let name = InvokeStep::Resolve.as_str().to_owned();
+            filter.effects.push(Effect { kind: EffectKind::RefusedAt, name });
+            filter
+        }),
+        list("list, agent and client", |rng, _| {
+            let mut filter = with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string());
+            let name = CLIENTS[skewed(rng, CLIENTS.len())].to_owned();
+            filter.effects.push(Effect { kind: EffectKind::Client, name });
+            filter
+        }),
+        list("list, agent, running and ended", |rng, _| InvocationFilter {
+            states: RunStates::All,
+            ..with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string())
+        }),
+    ]
+}
+
+fn lists() -> Vec<Case> {
     vec![
         list("list, first page", |_, _| any()),
         Case { name: "list, deep page", kind: Kind::DeepList },
@@ -47,7 +86,9 @@ pub fn cases() -> Vec<Case> {
         list("list, secret", |rng, _| with(EffectKind::Secret, secret(skewed(rng, SECRETS)))),
         list("list, refusal", |rng, _| with(EffectKind::Refusal, REFUSALS[skewed(rng, REFUSALS.len())].to_owned())),
         list("list, origin", |rng, _| {
-            of_origin([Origin::Conversation, Origin::Direct, Origin::BranchTest][rng.usize(..3)])
+            of_origin(
+                [Origin::Conversation, Origin::Direct, Origin::BranchTest, Origin::Mcp, Origin::Agent][rng.usize(..5)],
+            )
         }),
         list("list, branch tests", |_, _| of_origin(Origin::BranchTest)),
         list("list, a day", |rng, _| a_day(rng)),
@@ -62,6 +103,11 @@ pub fn cases() -> Vec<Case> {
             filter.effects.push(Effect { kind: EffectKind::Secret, name: secret });
             filter
         }),
+    ]
+}
+
+fn searches() -> Vec<Case> {
+    vec![
         search("search, one run's word", |rng, _| query(&format!("order{}", rng.u32(..90_000)))),
         search("search, rare word", |rng, _| query(&word(5_000 + rng.usize(..15_000)))),
         search("search, word", |rng, _| query(&word(100 + rng.usize(..900)))),

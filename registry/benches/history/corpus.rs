@@ -2,10 +2,14 @@
 //! third a third, and so on.
 
 use fastrand::Rng;
+use registry::AgentId;
 
 pub const HOSTS: usize = 60;
 pub const SECRETS: usize = 25;
 pub const USERS: usize = 400;
+pub const AGENTS: usize = 80;
+pub const CLIENTS: [&str; 4] = ["claude-code 2.1", "cursor 1.9", "vscode 1.112", "inspector 0.17"];
+pub const NATIVE_TOOLS: [&str; 3] = ["search_tools", "execute", "remember"];
 pub const WORDS: usize = 20_000;
 pub const REFUSALS: [&str; 4] = ["denied", "budget", "private_address", "response_too_large"];
 pub const EXCEPTIONS: [&str; 4] = ["ValueError", "TimeoutError", "KeyError", "ConnectionError"];
@@ -61,6 +65,10 @@ pub fn host(rank: usize) -> String {
 
 pub fn secret(rank: usize) -> String {
     format!("{}_TOKEN", word(rank).to_uppercase())
+}
+
+pub fn agent(rank: usize) -> AgentId {
+    AgentId::parse(&format!("{:024x}", rank + 0xa000)).expect("an id")
 }
 
 pub fn user(rank: usize) -> String {

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
-    Cost, Denied, FinishedRun, Granted, HttpUse, InvocationId, InvocationMetadata, InvocationMode, InvocationSource,
-    Ledger, Outcome, RecordedInput, RunEnd, RunStart, Timestamp, Used, Version,
+    AgentCall, AgentProtocol, ClientName, Cost, Denied, FinishedRun, Granted, HttpUse, InvocationId,
+    InvocationMetadata, InvocationMode, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, RecordedInput,
+    RevisionNumber, RunEnd, RunStart, Timestamp, TurnId, Used, Version,
 };
 use serde_json::json;
 
 use crate::corpus::{
-    EXCEPTIONS, HOSTS, REFUSALS, SECRETS, USERS, WORDS, cjk, host, secret, sentence, skewed, user, word,
+    AGENTS, CLIENTS, EXCEPTIONS, HOSTS, NATIVE_TOOLS, REFUSALS, SECRETS, USERS, WORDS, agent, cjk, host, secret,
+    sentence, skewed, user, word,
 };
 use crate::world::{SPAN_MS, START, World};
 
@@ -39,7 +41,13 @@ fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
         InvocationSource::SimulationConversation { .. } => InvocationMode::ConversationSimulation,
         _ => InvocationMode::Regular,
     };
+    let agent_call = matches!(source, InvocationSource::Direct { .. }).then(|| agent_call(rng, at)).flatten();
+    let is_native = agent_call.is_some() && rng.u32(0..20) == 0;
+    let native_tool = is_native.then(|| NATIVE_TOOLS[skewed(rng, NATIVE_TOOLS.len())]);
+    let is_test = is_test || is_native;
     RunStart {
+        agent_call,
+        native_tool: native_tool.map(|name| NativeToolName::parse(name).expect("a name")),
         tool: (!is_test).then(|| tool.clone()),
         tool_version: (!is_test).then(|| Version::new(1, rng.u64(0..3), 0)),
         caller_address: Some(IpAddr::V4(Ipv4Addr::new(10, 0, rng.u8(..), rng.u8(..)))),
@@ -48,6 +56,19 @@ fn start(world: &World, rng: &mut Rng, (number, at): (u64, i64)) -> RunStart {
         started_at: Timestamp::from_milliseconds(at),
         ..RunStart::minimal(id(rng, at), organization.id.clone(), source)
     }
+}
+
+/// Half of the calls without a conversation go through an agent.
+fn agent_call(rng: &mut Rng, at: i64) -> Option<AgentCall> {
+    let is_mcp = rng.u32(0..4) > 0;
+    let call = AgentCall {
+        agent: agent(skewed(rng, AGENTS)),
+        revision: RevisionNumber::FIRST,
+        protocol: if is_mcp { AgentProtocol::Mcp } else { AgentProtocol::Rest },
+        client: is_mcp.then(|| ClientName::parse(CLIENTS[skewed(rng, CLIENTS.len())]).expect("a name")),
+        turn: (!is_mcp).then(|| TurnId::parse(id(rng, at).as_str()).expect("an id")),
+    };
+    rng.bool().then_some(call)
 }
 
 fn id(rng: &mut Rng, at: i64) -> InvocationId {
@@ -104,7 +125,9 @@ fn end(rng: &mut Rng, number: u64, at: i64) -> RunEnd {
         persisted: rng.u32(0..10) > 0,
         status_events: (0..rng.u32(0..3)).map(|step| json!({ "step": step, "text": sentence(rng, 2..5) })).collect(),
         logs: if rng.bool() { format!("INFO {}\n", sentence(rng, 4..12)) } else { String::new() },
+        content: Vec::new(),
         ledger: Some(ledger(rng)),
+        refused_at: (rng.u32(0..100) == 0).then(|| InvokeStep::ALL[skewed(rng, InvokeStep::ALL.len())]),
     }
 }
 

@@ -1,15 +1,18 @@
-//! The caches of what calls need: callables, and the variables of users.
+//! The caches of what calls need: callables, running agents, and the variables of users.
 
 use std::sync::Arc;
 
 use super::ttl_cache::TtlCache;
 use crate::account::{OrganizationId, UserId};
+use crate::agent::{AgentReference, RunningAgent};
 use crate::callable::Callable;
 use crate::ids::ToolId;
 use crate::user_variable::SealedUserVariable;
 
 /// Cached callables, some kilobytes each with their schema.
 const CALLABLES_MAX: usize = 1024;
+/// Agents whose running revision is cached, up to some hundred kilobytes each.
+const AGENTS_MAX: usize = 256;
 /// Users whose variables are cached, some kilobytes each. Most users have none.
 const USERS_MAX: usize = 1024;
 
@@ -17,12 +20,17 @@ pub(super) struct CallCaches {
     /// Callables by organisation, tool and the text of the constraint. The text is the key because `~=1.0` and `~=1.0.0` are
     /// equal as values and match different versions.
     pub callables: TtlCache<(OrganizationId, ToolId, String), Arc<Callable>>,
+    pub running_agents: TtlCache<(OrganizationId, AgentReference), Arc<RunningAgent>>,
     pub user_variables: TtlCache<(OrganizationId, UserId), Arc<[SealedUserVariable]>>,
 }
 
 impl Default for CallCaches {
     fn default() -> Self {
-        Self { callables: TtlCache::new(CALLABLES_MAX), user_variables: TtlCache::new(USERS_MAX) }
+        Self {
+            callables: TtlCache::new(CALLABLES_MAX),
+            running_agents: TtlCache::new(AGENTS_MAX),
+            user_variables: TtlCache::new(USERS_MAX),
+        }
     }
 }
 
@@ -30,6 +38,7 @@ impl CallCaches {
     /// Callers do this after a change and before they report it.
     pub fn clear(&self) {
         self.callables.clear();
+        self.running_agents.clear();
         self.user_variables.clear();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::call_caches::CallCaches;
 use super::data_keys::DataKeys;
@@ -42,6 +42,8 @@ pub(super) struct Inner {
     pub tokens: Arc<TokenCache>,
     /// Wakes the task that waits for changes by other servers.
     pub changes: Arc<Notify>,
+    /// Counts the changes by this server and by others.
+    pub generation: Arc<watch::Sender<u64>>,
     pub _watch: Option<Watch>,
     pub caches: Arc<CallCaches>,
     pub page_tokens: PageTokens,
@@ -76,6 +78,12 @@ impl Store {
     /// Waits until another server may have changed something. For one task.
     pub async fn changed(&self) {
         self.0.changes.notified().await;
+    }
+
+    /// Returns a counter that grows after every change of anything but the record of runs, by this server or by another. Without
+    /// announcements of another server's changes, it does not grow with these.
+    pub fn generation(&self) -> watch::Receiver<u64> {
+        self.0.generation.subscribe()
     }
 
     pub fn clock(&self) -> &Clock {

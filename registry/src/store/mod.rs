@@ -26,7 +26,7 @@ mod writer;
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::data_dir::DataDirLock;
 use crate::error::Result;
@@ -100,10 +100,14 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     let caches = Arc::new(CallCaches::default());
     let retention = Retention { time: config.tape_retention, answers_per_tool_max: config.recorded_answers_max };
     let tokens = Arc::new(TokenCache::default());
-    let cleared = caches.clone();
-    let on_commit = Box::new(move || cleared.clear());
+    let generation = Arc::new(watch::Sender::new(0));
+    let (cleared, grown) = (caches.clone(), generation.clone());
+    let on_commit = Box::new(move || {
+        cleared.clear();
+        grown.send_modify(|generation| *generation += 1);
+    });
     let changes = Arc::new(Notify::new());
-    let watch = database.watch(on_change(&caches, &tokens, &changes));
+    let watch = database.watch(on_change(&caches, &tokens, Announced { changes: &changes, generation: &generation }));
     let writer = Writer::start(WriterSetup { connection, database: database.clone(), retention, on_commit });
     Ok(Inner {
         database,
@@ -119,6 +123,7 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
         retention,
         tokens,
         changes,
+        generation,
         _watch: watch,
         caches,
         page_tokens: PageTokens::new(keys),
@@ -127,12 +132,24 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     })
 }
 
+/// What learns of another server's changes.
+struct Announced<'a> {
+    changes: &'a Arc<Notify>,
+    generation: &'a Arc<watch::Sender<u64>>,
+}
+
 /// Returns what another server's change does: nothing in memory can be trusted.
-fn on_change(caches: &Arc<CallCaches>, tokens: &Arc<TokenCache>, changes: &Arc<Notify>) -> Box<dyn Fn() + Send + Sync> {
-    let (caches, tokens, changes) = (caches.clone(), tokens.clone(), changes.clone());
+fn on_change(
+    caches: &Arc<CallCaches>,
+    tokens: &Arc<TokenCache>,
+    announced: Announced<'_>,
+) -> Box<dyn Fn() + Send + Sync> {
+    let (caches, tokens) = (caches.clone(), tokens.clone());
+    let (changes, generation) = (announced.changes.clone(), announced.generation.clone());
     Box::new(move || {
         caches.clear();
         tokens.checked.clear();
+        generation.send_modify(|generation| *generation += 1);
         // Kept for the one who waits, if they are busy now.
         changes.notify_one();
     })

@@ -1,8 +1,8 @@
 //! Deployments: numbered revisions, which later edits do not change.
 
 use registry::{
-    AgentChanges, AgentId, AgentRevision, AssignmentProblem, BumpKind, Constraint, Error, Page, Principal,
-    RevisionNumber, SystemPrompt, ToolId,
+    AgentChanges, AgentId, AgentRevision, Assignment, AssignmentProblem, BumpKind, Constraint, Digest, Error, Page,
+    Principal, RevisionNumber, SystemPrompt, ToolExposure, ToolId,
 };
 
 use crate::agents::assignment;
@@ -58,7 +58,7 @@ async fn a_deployment_names_the_assignment_that_cannot_run() {
         world.store.unassign_tool(&acme, &agent, tool).await.unwrap();
         assert!(refused.to_string().contains(tool.as_str()), "{refused}");
         let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
-        problem
+        *problem
     };
     assert_eq!(problem(&ToolId::new(&world.clock), "").await, AssignmentProblem::ToolUnknown);
     assert_eq!(problem(&foreign, "").await, AssignmentProblem::ToolUnknown);
@@ -74,6 +74,55 @@ async fn a_deployment_names_the_assignment_that_cannot_run() {
     assert_eq!(problem(&tool, "").await, AssignmentProblem::ToolDeprecated { name: name() });
     let (shown, _) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!(shown.running_revision, None);
+}
+
+#[tokio::test]
+async fn a_revision_keeps_the_tool_exposure_of_its_draft() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let agent = world.agent(&acme, "helper").await;
+    let first = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    assert_eq!(first.content.tool_exposure, ToolExposure::Full);
+    let changes = AgentChanges { tool_exposure: Some(ToolExposure::Search), ..AgentChanges::default() };
+    world.store.modify_agent(&acme, &agent, changes).await.unwrap();
+    world.store.modify_agent(&acme, &agent, AgentChanges::default()).await.unwrap();
+    let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+    assert_eq!((draft.tool_exposure, draft.system_prompt.as_str()), (ToolExposure::Search, "Help."));
+    let second = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    assert_eq!((second.deployment.number, second.content.tool_exposure), (number(2), ToolExposure::Search));
+    for revision in [first, second] {
+        let stored = world.store.get_agent_revision(&acme, &agent, revision.deployment.number).await.unwrap();
+        assert_eq!(stored, Some(revision));
+    }
+}
+
+/// The highest live version that matches counts, so a later publication or deprecation can end the match.
+#[tokio::test]
+async fn a_pinned_digest_is_that_of_the_version() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
+    let version = world.publish(&acme, &tool, BumpKind::Major).await;
+    let (present, other) = (version.component_digest, Digest::of(b"another component"));
+    let assign = async |pinned| {
+        let assigned = Assignment { component_digest: Some(pinned), ..assignment(&tool, "<2") };
+        world.store.assign_tool(&acme, &agent, assigned).await.unwrap();
+    };
+    assign(other).await;
+    let refused = world.store.deploy_agent(&acme, &agent).await.unwrap_err();
+    let text = refused.to_string();
+    for word in ["`lookup`", "1.0.0", &other.to_string(), &present.to_string()] {
+        assert!(text.contains(word), "{text}");
+    }
+    let Error::AssignmentUnusable { problem, .. } = refused else { panic!("{refused}") };
+    let name = "lookup".parse().unwrap();
+    let differs = AssignmentProblem::DigestDiffers { name, version: version.version, pinned: other, present };
+    assert_eq!(*problem, differs);
+    assign(present).await;
+    let revision = world.store.deploy_agent(&acme, &agent).await.unwrap();
+    assert_eq!(revision.content.assignments[0].component_digest, Some(present));
+    let stored = world.store.get_agent_revision(&acme, &agent, RevisionNumber::FIRST).await.unwrap();
+    assert_eq!(stored, Some(revision));
 }
 
 #[tokio::test]

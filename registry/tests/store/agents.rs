@@ -2,8 +2,8 @@
 
 use registry::{
     AgentChanges, AgentFilter, AgentId, AgentName, AgentScope, AgentSlug, AgentSort, AgentType, Assignment, Constraint,
-    Description, Direction, Error, FillerDelay, Grants, NewAgent, Page, Permission, Principal, ResultPersistence,
-    SystemPrompt, ToolId, UserId,
+    Description, Digest, Direction, Error, FillerDelay, Grants, NewAgent, Page, Permission, Principal,
+    ResultPersistence, SystemPrompt, ToolExposure, ToolId, UserId,
 };
 
 use crate::fixtures::World;
@@ -16,6 +16,7 @@ pub fn new_agent(slug: &str) -> NewAgent {
         description: Description::parse("Helps.").unwrap(),
         scope: AgentScope::Organization,
         system_prompt: SystemPrompt::parse("Help.").unwrap(),
+        tool_exposure: ToolExposure::Full,
     }
 }
 
@@ -27,6 +28,7 @@ pub fn assignment(tool: &ToolId, constraint: &str) -> Assignment {
         audio_fillers: vec!["One moment.".parse().unwrap()].try_into().unwrap(),
         audio_filler_triggered_after: FillerDelay::try_from(1_500).unwrap(),
         result_persistence: ResultPersistence::Persisted,
+        component_digest: None,
     }
 }
 
@@ -65,6 +67,18 @@ async fn an_agent_is_changed_in_part() {
     let (after, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
     assert_eq!((after.name, after.slug, after.author), (before.name, before.slug, before.author));
     assert_eq!((after.updated_by.as_str(), draft.system_prompt.as_str(), draft.assignments.len()), ("bob", "", 0));
+}
+
+#[tokio::test]
+async fn a_new_agent_has_the_tool_exposure_that_it_is_given() {
+    let world = World::new().await;
+    let acme = world.organization("acme").await;
+    for (slug, tool_exposure) in [("one", ToolExposure::Full), ("two", ToolExposure::Search)] {
+        let new = NewAgent { tool_exposure, ..new_agent(slug) };
+        let agent = world.store.create_agent(&acme, new).await.unwrap();
+        let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+        assert_eq!(draft.tool_exposure, tool_exposure);
+    }
 }
 
 #[tokio::test]
@@ -153,16 +167,18 @@ async fn a_tool_is_assigned_once() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (agent, tool) = (world.agent(&acme, "helper").await, world.tool(&acme, "lookup").await);
-    world.store.assign_tool(&acme, &agent, assignment(&tool, ">=1")).await.unwrap();
-    world.store.assign_tool(&acme, &agent, assignment(&tool, ">=2")).await.unwrap();
-    let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
-    assert_eq!(draft.assignments, [assignment(&tool, ">=2")]);
+    let pinned = Assignment { component_digest: Some(Digest::of(b"component")), ..assignment(&tool, ">=1") };
+    for assigned in [pinned, assignment(&tool, ">=2")] {
+        world.store.assign_tool(&acme, &agent, assigned.clone()).await.unwrap();
+        let (_, draft) = world.store.get_agent(&acme, &agent).await.unwrap().unwrap();
+        assert_eq!(draft.assignments, [assigned]);
+    }
     world.store.unassign_tool(&acme, &agent, &tool).await.unwrap();
     let again = world.store.unassign_tool(&acme, &agent, &tool).await;
     assert!(matches!(again, Err(Error::NotFound { what: "assignment" })), "{again:?}");
-    for _ in 0..100 {
+    for _ in 0..500 {
         world.store.assign_tool(&acme, &agent, assignment(&ToolId::new(&world.clock), "")).await.unwrap();
     }
     let refused = world.store.assign_tool(&acme, &agent, assignment(&tool, "")).await;
-    assert!(matches!(refused, Err(Error::TooMany { limit: 100, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::TooMany { limit: 500, .. })), "{refused:?}");
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use registry::{
-    Artifacts, BranchName, BumpKind, Clock, Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest,
-    EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata,
-    InvocationSource, KeyRing, Language, Lease, NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId,
-    Outcome, Principal, ProjectPath, RecordEvent, Recordings, Rollback, RunBounds, RunEnd, RunStart, SecretValue,
-    SignIn, SignedIn, Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, UserId, Version,
-    VersionSettings,
+    AgentCall, AgentId, AgentProtocol, Artifacts, BranchName, BumpKind, ClientName, Clock, Config, DataDir,
+    DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName, FailedBuild,
+    FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease, NewApiKey,
+    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, RecordEvent, Recordings,
+    RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn, Store, StoreOptions, Tags,
+    Timestamp, ToolId, ToolName, ToolVersion, TurnId, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -246,6 +246,8 @@ pub fn new_version(bump: BumpKind) -> NewVersion {
             tape: true,
             recorded_answers: false,
             world: None,
+            annotations: Default::default(),
+            intervention: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),
@@ -265,6 +267,17 @@ pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
     }
 }
 
+/// A call through some agent, in a turn of a conversation.
+pub fn agent_call(clock: &Clock, protocol: AgentProtocol) -> AgentCall {
+    AgentCall {
+        agent: AgentId::new(clock),
+        revision: RevisionNumber::try_from(7).unwrap(),
+        protocol,
+        client: ClientName::of("claude-code", "2.1"),
+        turn: Some(TurnId::new(clock)),
+    }
+}
+
 pub fn succeeded(output: &str) -> Outcome {
     Outcome::Succeeded { output: output.to_owned() }
 }
@@ -278,7 +291,9 @@ pub fn finished(started: &RunStart, outcome: Outcome) -> FinishedRun {
         persisted: true,
         status_events: Vec::new(),
         logs: String::new(),
+        content: Vec::new(),
         ledger: None,
+        refused_at: None,
     };
     FinishedRun { id: started.id.clone(), organization: started.organization.clone(), end, tape: None, answers: None }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Constraint, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort, InvocationSource,
-    ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery, SearchText,
-    SourceType, ToolSelection, Version,
+    BumpKind, Constraint, ContentBlock, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort,
+    InvocationSource, ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery,
+    SearchText, SourceType, ToolSelection, Version,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};
@@ -29,11 +29,15 @@ async fn a_record_is_read_as_it_was_written() {
     let mut end = finished(&record, succeeded("42"));
     end.end.logs = "printed \u{0} and more\n".into();
     end.end.status_events = vec![serde_json::json!({"message": "half\u{0}way", "progress": 0.5})];
+    end.end.content = vec![
+        ContentBlock::Image { data: vec![0, 255], mime_type: "image/png".into() },
+        ContentBlock::Text { text: "é \u{1f600}".into() },
+    ];
     world.store.record(&ends(vec![end.clone()])).await.unwrap();
     let ended = world.store.get_invocation(&acme.organization, &record.id).await.unwrap().unwrap();
     let (kept, written) = (ended.end.unwrap(), end.end);
     assert_eq!((kept.at, kept.duration_ms, kept.persisted), (written.at, written.duration_ms, written.persisted));
-    assert_eq!((kept.outcome, kept.logs), (written.outcome, written.logs));
+    assert_eq!((kept.outcome, kept.logs, kept.content), (written.outcome, written.logs, written.content));
     let events = kept.status_events.iter().map(|event| serde_json::from_str(event.as_str()).unwrap());
     assert_eq!(events.collect::<Vec<serde_json::Value>>(), written.status_events);
     assert_eq!((ended.start.tool, ended.start.tool_version), (record.tool, Some(Version::FIRST)));

@@ -41,6 +41,7 @@ async fn history_and_versions_cannot_be_rewritten() {
         "UPDATE history_hold_releases SET released_by = 'eve'",
         "DELETE FROM history_hold_releases",
         "UPDATE agent_revisions SET system_prompt = 'other'",
+        "UPDATE agent_revisions SET tool_exposure = 'search'",
         "DELETE FROM agent_revisions",
         "DELETE FROM agents",
         "UPDATE agents SET deleted_at = NULL",

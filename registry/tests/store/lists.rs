@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use registry::{
-    Constraint, Direction, Effect, EffectKind, InvocationFilter, InvocationSort, Ledger, Origin, Page, RecordedInput,
-    RunStates, SearchField, SearchQuery, SearchText, SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId,
-    ToolSelection, ToolSort, Used,
+    AgentCall, AgentId, AgentProtocol, ClientName, Constraint, Direction, Effect, EffectKind, InvocationFilter,
+    InvocationSort, Ledger, Origin, Page, RecordedInput, RevisionNumber, RunStates, SearchField, SearchQuery,
+    SearchText, SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId, ToolSelection, ToolSort, Used,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, new_tool, started, starts, succeeded, tags};
+
+/// The agent of the runs.
+const AGENT: &str = "aaaaaaaaaaaaaaaaaaaaaaaa";
 
 type Change<F> = Box<dyn Fn(&mut F)>;
 
@@ -22,6 +25,8 @@ fn filters(tool: &ToolId) -> Vec<Change<InvocationFilter>> {
     let other = ToolSelection { tool: other, versions: Some(Constraint::parse(">=1").unwrap()) };
     let two = vec![whole.clone(), other.clone()];
     let host = Effect { kind: EffectKind::Host, name: "example.org".into() };
+    let agent = Effect { kind: EffectKind::Agent, name: AGENT.into() };
+    let client = Effect { kind: EffectKind::Client, name: "claude-code 2.1".into() };
     let secret = Effect { kind: EffectKind::Secret, name: "KEY".into() };
     vec![
         Box::new(|_| {}),
@@ -29,7 +34,7 @@ fn filters(tool: &ToolId) -> Vec<Change<InvocationFilter>> {
         Box::new(move |filter| filter.tools = vec![of_versions.clone()]),
         Box::new(move |filter| filter.tools = two.clone()),
         Box::new(|filter| filter.source_types = vec![SourceType::RegularConversation]),
-        Box::new(|filter| filter.origins = vec![Origin::Conversation, Origin::Direct]),
+        Box::new(|filter| filter.origins = vec![Origin::Agent, Origin::Direct]),
         Box::new(|filter| filter.user_ids = vec!["ann".into(), "bob".into()]),
         Box::new(|filter| filter.created_after = Some(Timestamp::from_milliseconds(0))),
         Box::new(|filter| filter.created_before = Some(Timestamp::from_milliseconds(i64::MAX))),
@@ -42,6 +47,12 @@ fn filters(tool: &ToolId) -> Vec<Change<InvocationFilter>> {
             move |filter| filter.effects = vec![secret.clone(), Effect { name: "B".into(), ..secret.clone() }]
         }),
         Box::new(move |filter| filter.effects = vec![host.clone(), secret.clone()]),
+        Box::new({
+            let agent = agent.clone();
+            move |filter| filter.effects = vec![agent.clone()]
+        }),
+        Box::new(move |filter| filter.effects = vec![agent.clone(), client.clone()]),
+        Box::new(|filter| filter.origins = vec![Origin::Agent]),
     ]
 }
 
@@ -68,6 +79,13 @@ async fn world_with_runs() -> (World, registry::Principal, ToolId) {
         let mut run = started(&world.clock, &acme);
         run.tool = Some(tool.clone());
         run.source = conversation("c1", "i1");
+        run.agent_call = Some(AgentCall {
+            agent: AgentId::parse(AGENT).unwrap(),
+            revision: RevisionNumber::FIRST,
+            protocol: AgentProtocol::Rest,
+            client: ClientName::of("claude-code", "2.1"),
+            turn: None,
+        });
         let parameters = [("city".to_owned(), "needle".into())].into_iter().collect();
         run.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
         world.store.record(&starts(vec![run.clone()])).await.unwrap();

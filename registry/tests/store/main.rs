@@ -1,6 +1,7 @@
 //! Tests of the public interface. Each test has its own data directory.
 
 mod accounts;
+mod agent_calls;
 mod agent_revisions;
 mod agents;
 mod answers;

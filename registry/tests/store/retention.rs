@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use registry::{
-    Error, HeldRuns, Hold, HoldReason, HttpUse, InvocationFilter, InvocationId, Ledger, Page, Principal, RunStart,
-    SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
+    AgentProtocol, Error, HeldRuns, Hold, HoldReason, HttpUse, InvocationFilter, InvocationId, InvokeStep, Ledger,
+    NativeToolName, Page, Principal, RunStart, SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
 };
 
 use crate::database::{self, number};
-use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};
+use crate::fixtures::{World, agent_call, conversation, ends, finished, started, starts, succeeded, unlinked};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -22,13 +22,19 @@ async fn hold(world: &World, principal: &Principal, runs: HeldRuns) -> Hold {
 /// Records a run with everything that the database stores of one.
 async fn run(world: &World, principal: &Principal, output: &str) -> RunStart {
     world.clock.advance(Duration::from_secs(1));
-    let run = RunStart { source: conversation("c1", output), ..started(&world.clock, principal) };
+    let run = RunStart {
+        source: conversation("c1", output),
+        agent_call: Some(agent_call(&world.clock, AgentProtocol::Mcp)),
+        native_tool: Some(NativeToolName::parse("search_tools").unwrap()),
+        ..started(&world.clock, principal)
+    };
     world.store.record(&starts(vec![run.clone()])).await.unwrap();
     let mut end = finished(&run, succeeded(output));
     let mut ledger = Ledger::default();
     ledger.used.http = vec![HttpUse { host: "example.org".into(), sent_bytes: 1, ..HttpUse::default() }];
     ledger.granted.secrets = vec!["TOKEN".into()];
     end.end.ledger = Some(ledger);
+    end.end.refused_at = Some(InvokeStep::Shape);
     world.store.record(&ends(vec![end])).await.unwrap();
     world.store.record(&unlinked(principal, "c1", Some(output))).await.unwrap();
     run
@@ -69,7 +75,7 @@ async fn runs_are_deleted_with_all_their_rows_when_their_time_is_over() {
     assert_eq!(world.store.delete_expired_runs().await.unwrap(), 450);
     assert_eq!(listed(&world, &acme).await, std::slice::from_ref(&young.id));
     assert_eq!(listed(&world, &globex).await, []);
-    assert_eq!(rows(&world).await, [2, 1, 1, 2, 1], "{TABLES:?}");
+    assert_eq!(rows(&world).await, [2, 1, 1, 7, 1], "{TABLES:?}");
     assert_eq!(number(&world, "SELECT count(*) FROM inv_expired").await, 0);
     assert_eq!((found(&world, &acme, "words").await, found(&world, &acme, "東京").await), (1, 1));
     assert_eq!(found(&world, &acme, "old2").await, 0);

@@ -1,7 +1,9 @@
 //! Functions that tools import, by interface.
 
 mod clocks;
+mod content;
 mod http;
+mod log;
 mod poll;
 mod random;
 mod status;

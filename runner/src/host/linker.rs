@@ -28,6 +28,8 @@ pub fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     linker.allow_shadowing(false);
     tool::status::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     tool::http::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
+    tool::content::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
+    tool::log::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     bundle::add_to_linker::<_, HostCallData>(&mut linker, begin)?;
     Ok(linker)
 }

@@ -28,11 +28,13 @@ struct Kept {
     bytes: Vec<u8>,
     bytes_max: usize,
     written: u64,
+    /// Whether the next byte begins a line.
+    begins_line: bool,
 }
 
 impl Log {
     pub fn new(bytes_max: usize, times: Times) -> Self {
-        let kept = Kept { bytes: Vec::new(), bytes_max, written: 0 };
+        let kept = Kept { bytes: Vec::new(), bytes_max, written: 0, begins_line: true };
         Self { kept: Arc::new(Mutex::new(kept)), times }
     }
 
@@ -58,8 +60,16 @@ impl Log {
         Printed { text, shown: shown.len(), refusals }
     }
 
+    /// Adds a line, after the end of a line that the tool has begun.
+    pub fn write_line(&self, line: &str) {
+        let begins_line = self.kept.lock().begins_line;
+        let start = if begins_line { "" } else { "\n" };
+        self.write(format!("{start}{line}\n").as_bytes());
+    }
+
     fn write(&self, bytes: &[u8]) {
         let mut kept = self.kept.lock();
+        kept.begins_line = bytes.last().map_or(kept.begins_line, |last| *last == b'\n');
         let room = (kept.bytes_max + LOOKAHEAD_BYTES).saturating_sub(kept.bytes.len());
         kept.written += bytes.len() as u64;
         kept.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);

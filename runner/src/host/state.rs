@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{Cost, Denied, Granted, Ledger, Used};
+use registry::{ContentCollector, Cost, Denied, Granted, Ledger, Used};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
@@ -11,13 +11,14 @@ use super::cpu::Cpu;
 use super::environment::{Environment, Prepared};
 use super::http::Http;
 use super::log::Log;
+use super::log_messages::LogMessages;
 use super::random::Random;
 use super::status::Status;
 use super::times::{Parts, Times};
 use crate::bindings::{image, tool};
 use crate::limits::{Limiter, Limits};
 use crate::outcome::Outcome;
-use crate::ports::Ports;
+use crate::ports::{Ports, SharedEventSink};
 use crate::run_end::LimitExceeded;
 use crate::tape::{Bodies, Counts, Effect, End, Recorder, ReplayStopped, TapeMode, TapeResult};
 
@@ -29,6 +30,8 @@ pub struct Host {
     pub(crate) limiter: Limiter,
     pub(crate) status: Status,
     pub(crate) log: Log,
+    pub(super) log_messages: LogMessages,
+    pub(crate) content: ContentCollector,
     pub(crate) cpu: Cpu,
     pub(crate) times: Times,
     /// Whether the tool was called and received its documents.
@@ -57,14 +60,17 @@ impl Host {
         wasi.stdout(log.clone()).stderr(log.clone()).allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles);
+        let events = SharedEventSink::from(ports.events);
         let Prepared { environment, seed, is_recorded } = Environment::of(tape_mode);
         Self {
             wasi: wasi.build(),
             table,
             bundle,
             limiter: Limiter::new(limits),
-            status: Status::new(limits, ports.events),
+            status: Status::new(limits, events.clone()),
             log,
+            log_messages: LogMessages::new(events),
+            content: ContentCollector::default(),
             cpu: Cpu::default(),
             times,
             is_called: false,

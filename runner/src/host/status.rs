@@ -1,18 +1,18 @@
 //! Status events of one run, within their limits.
 
 use crate::limits::Limits;
-use crate::ports::EventSink;
+use crate::ports::{EventDocument, SharedEventSink};
 
 pub struct Status {
     left: u32,
     accepted: u32,
     refused: u32,
     bytes_max: usize,
-    events: EventSink,
+    events: SharedEventSink,
 }
 
 impl Status {
-    pub fn new(limits: &Limits, events: EventSink) -> Self {
+    pub fn new(limits: &Limits, events: SharedEventSink) -> Self {
         Self { left: limits.status_events, accepted: 0, refused: 0, bytes_max: limits.status_event_bytes, events }
     }
 
@@ -40,7 +40,7 @@ impl Status {
         let event = serde_json::from_str(document).map_err(|error| error.to_string())?;
         self.left = self.left.checked_sub(1).ok_or("the run has sent all its status events")?;
         self.accepted += 1;
-        (self.events)(event);
+        (self.events)(EventDocument::Status(event));
         Ok(())
     }
 

@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use registry::{
-    Artifacts, Clock, Digest, InvocationId, OrganizationId, Principal, Recordings, RequestedCancellation, Store,
-    ToolId, ToolName, UserVariables,
+    Artifacts, Clock, Digest, InvocationId, Principal, Recordings, RequestedCancellation, Store, ToolId, ToolName,
 };
 use tokio::sync::watch;
-use tracing::Instrument;
 
 use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
-use super::resolve::{Resolved, Resolver};
-use super::run::{PendingRun, Run};
+use super::refusal::Refusal;
+use super::resolve::Resolver;
 use super::services::Services;
+use super::steps::Steps;
 use crate::admission::Admission;
-use crate::call::{Call, EventSender, INPUTS_MAX, Input, RunResult};
+use crate::call::{Call, EventSender, RunResult};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
 use crate::compile::Compiler;
@@ -24,9 +22,8 @@ use crate::config::Config;
 use crate::egress::Egress;
 use crate::error::Error;
 use crate::executor::Executor;
-use crate::input_documents::InputDocuments;
-use crate::redact::Redaction;
-use crate::schema::{InputSchema, SchemaMatcher};
+use crate::native::NativeTools;
+use crate::schema::SchemaMatcher;
 use crate::trial::{TrialRunner, TrialServices};
 
 /// The database and the artifacts of a server.
@@ -41,6 +38,7 @@ pub struct Invoker {
     pub(super) services: Services,
     pub(super) resolver: Resolver,
     pub(super) admission: Admission,
+    natives: NativeTools,
 }
 
 impl Invoker {
@@ -61,6 +59,7 @@ impl Invoker {
                 versions: Arc::default(),
             },
             admission: Admission::new("runs", config.runs),
+            natives: NativeTools::start()?,
             services: Services {
                 retries: RecordRetries::new(store.clone()),
                 cancellable: CancellableRuns::default(),
@@ -113,34 +112,22 @@ impl Invoker {
     /// When no input ran: no version matches, an input violates the schema, or the queue is full. Also when a record
     /// could not be written.
     pub async fn invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Error> {
-        let Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation } = call;
-        if depth.is_too_deep() {
-            return Err(Error::LoopDetected);
-        }
-        let resolved = self.resolver.resolve(&principal, subject).await?;
-        self.validate(&principal.organization, &resolved.loaded.schema, &inputs).await?;
-        let stored = self.services.store.user_variables(&principal.organization, &principal.user).await?;
-        let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
-        let redaction = self.redaction(&principal, &resolved, &stored).await?;
-        let admitted = self.admission.admit(&principal.organization, inputs.len())?;
-        let run = Run {
-            services: &self.services,
-            redaction,
-            resolved: &resolved,
-            principal: &principal,
-            conversation: conversation.as_ref(),
-            depth,
-            persistence: result_persistence,
-            admitted: &admitted,
-            events: &events,
-        };
-        let documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
-        let started = run.record_start(inputs, &source, operation).await?;
-        let runs = started.into_iter().zip(documents).enumerate().map(|(index, ((id, cancellation), documents))| {
-            let span = tracing::debug_span!("run", invocation = %id, tool = resolved.tool_name);
-            Box::pin(run.execute_and_record(PendingRun { index, id, documents, cancellation }).instrument(span))
-        });
-        join_all(runs).await.into_iter().collect()
+        self.try_invoke(call, events).await.map_err(|refusal| refusal.error)
+    }
+
+    /// Like [`Invoker::invoke`], with the step that refused the call, and with the record of a refused call of an agent.
+    ///
+    /// # Errors
+    /// When no input ran, or when a record could not be written.
+    pub async fn try_invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
+        let Self { services, resolver, admission, .. } = self;
+        Steps { services, resolver, admission }.run(call, events).await
+    }
+
+    /// The native tools of the server.
+    #[must_use]
+    pub const fn native_tools(&self) -> &NativeTools {
+        &self.natives
     }
 
     /// Finds the live tool with a name, for a caller that does not know its id.
@@ -163,27 +150,5 @@ impl Invoker {
     pub fn cancel_requested(&self, request: &RequestedCancellation) {
         // A run that has ended meanwhile is not cancelled.
         let _ = self.services.cancellable.cancel(&request.organization, &request.run, &request.by);
-    }
-
-    async fn validate(&self, of: &OrganizationId, schema: &InputSchema, inputs: &[Input]) -> Result<(), Error> {
-        if inputs.is_empty() || inputs.len() > INPUTS_MAX {
-            return Err(Error::InputCount { count: inputs.len() });
-        }
-        let inputs = inputs.iter().map(|input| input.input_parameters.clone()).collect();
-        self.services.schemas.validate(of, schema, inputs).await
-    }
-
-    /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
-    async fn redaction(
-        &self,
-        principal: &Principal,
-        resolved: &Resolved,
-        stored: &UserVariables,
-    ) -> Result<Redaction, Error> {
-        let of_tool = resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values());
-        let secrets: Vec<_> = of_tool.chain(stored.sensitive.values()).cloned().collect();
-        let redacts_answers =
-            !secrets.is_empty() && self.services.store.redacts_answers(&principal.organization).await?;
-        Ok(Redaction::of(secrets, redacts_answers))
     }
 }

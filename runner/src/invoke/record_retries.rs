@@ -132,5 +132,15 @@ fn reduced(run: &FinishedRun) -> FinishedRun {
 
 fn ended(at: Timestamp, duration_ms: u64, persisted: bool) -> RunEnd {
     let outcome = failed("record_failed", "the outcome could not be recorded");
-    RunEnd { at, duration_ms, outcome, persisted, status_events: Vec::new(), logs: String::new(), ledger: None }
+    RunEnd {
+        at,
+        duration_ms,
+        outcome,
+        persisted,
+        status_events: Vec::new(),
+        logs: String::new(),
+        content: Vec::new(),
+        ledger: None,
+        refused_at: None,
+    }
 }

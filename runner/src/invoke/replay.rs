@@ -3,11 +3,12 @@
 //! The same version gives the same result, byte for byte, or the first difference is reported. Another version or a
 //! branch is answered from the tape as far as possible, and all differences are reported.
 
-use registry::{Cost, InvocationId, Principal, RawJson, RunEnd, RunStart, SecretValue, Variables};
+use registry::{Cost, InvocationId, Principal, RawJson, RunEnd, RunStart, SecretValue, Trust, Variables};
 use serde_json::Value;
 
 use super::invoker::Invoker;
-use super::resolve::{Resolved, required};
+use super::resolve::required;
+use super::resolved::Resolved;
 use super::tape::{StoredTape, TapeFrame, TapeStore};
 use crate::call::{Candidate, RunResult};
 use crate::error::{DamagedArtifact, Error};
@@ -195,7 +196,7 @@ impl Prepared {
 
 fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Result<ReplayResult, Error> {
     let Recording { start, end, stored: StoredTape { frame, tape: then } } = recording;
-    let Executed { outcome, duration, logs, ledger, tape, .. } = executed;
+    let Executed { outcome, duration, logs, content, ledger, tape, .. } = executed;
     let TapeResult::Recorded(now) = tape else { return Err(Error::TapeCut) };
     let mut differences = match prepared.is_same {
         true => first_difference(&then, &now).into_iter().collect(),
@@ -208,8 +209,10 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
         true => (recorded.clone(), end.persisted),
         false => output::apply_limits(outcome, frame.persistence, prepared.limits.output_characters),
     };
+    let content = if keeps_outcome { end.content } else { content };
     let outcome = prepared.redactor.outcome(outcome);
     let logs = prepared.redactor.logs(logs);
+    let content = prepared.redactor.content(content);
     for difference in &mut differences {
         match difference.what {
             DifferenceKind::Outcome => difference.set_texts(outcome_text(&recorded), outcome_text(&outcome)),
@@ -224,7 +227,14 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
         differences,
         is_complete,
         recorded,
-        result: RunResult { invocation_id: start.id, outcome, duration_ms, persisted },
+        result: RunResult {
+            invocation_id: start.id,
+            outcome,
+            duration_ms,
+            persisted,
+            trust: Trust::Untrusted,
+            content,
+        },
         recorded_cost: end.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,
     })

@@ -1,20 +1,20 @@
-//! Finds the code, settings and variables of a call.
+//! Step 1 of a call: the code, settings and variables of the tool.
 
 use std::sync::Arc;
 
 use registry::{
-    Artifacts, Constraint, Digest, EnvvarName, Language, OrganizationId, Principal, Store, ToolId, ToolVersion,
-    Variables, Version,
+    Artifacts, Constraint, Digest, EnvvarName, OrganizationId, Principal, Store, ToolId, ToolVersion, Variables,
 };
 
+use super::resolved::Resolved;
+use super::target::Target;
 use crate::call::{Candidate, Subject, UNPUBLISHED};
 use crate::compile::{Compiler, Maker};
 use crate::egress::{CompiledMocks, EgressPolicy, Mocks};
 use crate::error::{DamagedArtifact, DeprecatedVersion, Error};
 use crate::execution::{Code, CodeBundle};
 use crate::limits::Limits;
-use crate::output::OutputCheck;
-use crate::schema::{self, SchemaMatcher};
+use crate::schema;
 use crate::versions::{LoadedVersion, VersionCache};
 
 /// Finds versions and prepares their code.
@@ -27,43 +27,22 @@ pub(super) struct Resolver {
     pub versions: Arc<VersionCache>,
 }
 
-/// The subject of a call with everything that its runs need.
-pub(super) struct Resolved {
-    pub tool_id: Option<ToolId>,
-    pub tool_name: String,
-    pub version: Version,
-    pub loaded: Arc<LoadedVersion>,
-    pub language: Language,
-    pub limits: Limits,
-    /// Variables that the tool receives.
-    pub variables: Variables,
-    pub egress_policy: EgressPolicy,
-    /// Digest of a version's whole component; `None` for a branch.
-    pub component: Option<Digest>,
-    pub is_recorded: bool,
-    /// The tool whose recorded responses simulations use and regular runs extend, when the tool allows it.
-    pub responses_of: Option<ToolId>,
-}
-
-impl Resolved {
-    /// Checks outputs against the version's output schema.
-    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
-        OutputCheck { schemas, organization, schema: self.loaded.output.as_ref() }
-    }
-}
-
 impl Resolver {
-    pub async fn resolve(&self, principal: &Principal, subject: Subject) -> Result<Resolved, Error> {
+    pub async fn resolve(&self, principal: &Principal, subject: &Subject) -> Result<Target, Error> {
         match subject {
-            Subject::Candidate(candidate) => Box::pin(self.candidate(*candidate)).await,
+            Subject::Native(tool) => Ok(Target::Native(tool.clone())),
+            Subject::Candidate(candidate) => {
+                Ok(Target::Component(Box::new(Box::pin(self.candidate((**candidate).clone())).await?)))
+            }
             Subject::Version { tool, constraint } => {
                 let organization = &principal.organization;
-                let Some(callable) = self.store.callable(organization, &tool, &constraint).await? else {
-                    return Err(self.missing(organization, &tool, &constraint).await?);
+                let Some(callable) = self.store.callable(organization, tool, constraint).await? else {
+                    return Err(self.missing(organization, tool, constraint).await?);
                 };
                 let (all, version) = (self.store.variables_of(&callable).await?, &callable.version);
                 let variables = required(&version.required_envvars, &version.required_secret_envvars, all)?;
-                self.version(callable.tool_name.to_string(), version, variables).await
+                let resolved = self.version(callable.tool.name.to_string(), version, variables).await?;
+                Ok(Target::Component(Box::new(Resolved { callable: Some(callable), ..resolved })))
             }
         }
     }
@@ -89,6 +68,7 @@ impl Resolver {
         self.compile(&code.component, !code.bundle.bytes().is_empty()).await?;
         let output = schema::compile(settings.output_schema.as_ref()).await?;
         Ok(Resolved {
+            callable: None,
             // Unpublished code belongs to no tool, also when a tool has its name.
             tool_id: None,
             tool_name,
@@ -112,6 +92,7 @@ impl Resolver {
         mut variables: Variables,
     ) -> Result<Resolved, Error> {
         Ok(Resolved {
+            callable: None,
             tool_id: Some(version.tool.clone()),
             tool_name,
             version: version.version,
@@ -186,6 +167,15 @@ fn compiled_mocks(bytes: &[u8]) -> Result<CompiledMocks, Error> {
     let mocks: Mocks = serde_json::from_slice(bytes)
         .map_err(|error| Error::internal(format!("stored mocks cannot be read: {error}")))?;
     Ok(CompiledMocks::new(&mocks))
+}
+
+/// Refuses a component that differs from a pinned one.
+pub(super) fn require_pinned(target: &Target, pinned: &[Digest]) -> Result<(), Error> {
+    let present = target.component_digest();
+    match pinned.iter().find(|pinned| present != Some(**pinned)) {
+        Some(pinned) => Err(Error::DigestDiffers { pinned: *pinned, present }),
+        None => Ok(()),
+    }
 }
 
 /// Selects the variables that a version requires. All of them must be set.

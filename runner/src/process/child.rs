@@ -27,7 +27,7 @@ use crate::host::Host;
 use crate::memory_reuse::Pagemap;
 use crate::sandbox::GuestRuntime;
 use crate::wiping::wipe_freed_memory;
-use crate::{CodeBundle, Error, Executed, Execution, Ports, StatusDocument};
+use crate::{CodeBundle, Error, EventDocument, Executed, Execution, Ports};
 
 /// Name in lists of processes.
 pub(super) const NAME: &CStr = c"lathe-runner";
@@ -161,10 +161,17 @@ impl DeferredDrop {
 }
 
 fn events(mailbox: Mailbox, run: RunNumber) -> crate::EventSink {
-    Box::new(move |document: StatusDocument| {
-        // The document was parsed from JSON and is small, so neither step fails.
-        if let Ok(document) = serde_json::to_string(&document) {
-            drop(mailbox.post(&FromRunner::Event { run, document }));
+    // The documents were parsed from JSON and are small, so neither step fails.
+    Box::new(move |document| match document {
+        EventDocument::Status(document) => {
+            if let Ok(document) = serde_json::to_string(&document) {
+                drop(mailbox.post(&FromRunner::Event { run, document }));
+            }
+        }
+        EventDocument::Log(document) => {
+            if let Ok(document) = serde_json::to_string(&document) {
+                drop(mailbox.post(&FromRunner::Log { run, document }));
+            }
         }
     })
 }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use registry::ContentCollector;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -12,9 +13,10 @@ use tokio::time::Instant;
 use super::messages::ExchangeNumber;
 use crate::frames::FrameError;
 use crate::outcome::wall_timeout;
+use crate::ports::{LOG_DATA_BYTES_MAX, LOG_MESSAGES_MAX, LOGGER_BYTES_MAX};
 use crate::{
-    Error, Executed, Execution, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports,
-    StatusDocument,
+    Error, EventDocument, Executed, Execution, HttpAnswer, HttpError, HttpErrorCode, HttpRequest, Limits, LogDocument,
+    Outcome, Ports, StatusDocument,
 };
 
 /// Time after a run's deadline until the server ends it. A runner ends its runs itself, some milliseconds late; a later run is
@@ -24,6 +26,8 @@ const WATCH_GRACE: Duration = Duration::from_secs(2);
 const EXCHANGES_MAX: usize = 64;
 /// Factor by which a status event may grow when it is serialised again, with escapes and longer numbers.
 const EVENT_GROWTH: usize = 8;
+/// Bytes of a log message as it is serialised again.
+const LOG_DOCUMENT_BYTES_MAX: usize = (LOG_DATA_BYTES_MAX + LOGGER_BYTES_MAX) * EVENT_GROWTH;
 /// Bytes that the host adds to the log of a run: a truncation mark, and a count of refused events.
 const HOST_LOG_BYTES_MAX: usize = 1 << 10;
 
@@ -54,6 +58,7 @@ pub struct InFlightRun {
     limits: Limits,
     started: Instant,
     events_left: u32,
+    log_messages_left: u32,
     has_failed: bool,
     exchanges: JoinSet<()>,
     exchange_tasks: HashMap<ExchangeNumber, AbortHandle>,
@@ -67,6 +72,7 @@ impl InFlightRun {
             limits,
             started: Instant::now(),
             events_left: limits.status_events,
+            log_messages_left: LOG_MESSAGES_MAX,
             has_failed: false,
             exchanges: JoinSet::new(),
             exchange_tasks: HashMap::new(),
@@ -88,9 +94,30 @@ impl InFlightRun {
         }
         let document: StatusDocument = serde_json::from_str(document).map_err(|_| ProtocolViolation::LimitExceeded)?;
         self.events_left = self.events_left.checked_sub(1).ok_or(ProtocolViolation::LimitExceeded)?;
+        self.deliver(EventDocument::Status(document));
+        Ok(())
+    }
+
+    /// Passes on a log message.
+    ///
+    /// # Errors
+    /// When the message exceeds the limits.
+    pub fn log(&mut self, document: &str) -> Result<(), ProtocolViolation> {
+        if document.len() > LOG_DOCUMENT_BYTES_MAX {
+            return Err(ProtocolViolation::LimitExceeded);
+        }
+        let document: LogDocument = serde_json::from_str(document).map_err(|_| ProtocolViolation::LimitExceeded)?;
+        if document.logger.as_ref().is_some_and(|logger| !LogDocument::is_logger(logger)) {
+            return Err(ProtocolViolation::LimitExceeded);
+        }
+        self.log_messages_left = self.log_messages_left.checked_sub(1).ok_or(ProtocolViolation::LimitExceeded)?;
+        self.deliver(EventDocument::Log(document));
+        Ok(())
+    }
+
+    fn deliver(&mut self, document: EventDocument) {
         let delivered = catch_unwind(AssertUnwindSafe(|| (self.ports.events)(document)));
         self.has_failed |= delivered.is_err();
-        Ok(())
     }
 
     /// Returns whether the host's code for this run panicked, which ends this run and no other.
@@ -175,7 +202,9 @@ impl InFlightRun {
 /// Returns whether a result keeps the limits that a runner enforces unless a guest escaped.
 fn is_within(executed: &Executed, limits: &Limits) -> bool {
     let output = if let Outcome::Succeeded { output } = &executed.outcome { output.len() } else { 0 };
-    output <= limits.output_bytes && executed.logs.bytes() <= logs_max(limits)
+    let mut collector = ContentCollector::default();
+    let has_valid_content = executed.content.iter().all(|block| collector.add(block.clone()).is_ok());
+    output <= limits.output_bytes && executed.logs.bytes() <= logs_max(limits) && has_valid_content
 }
 
 /// Bound of a log: each byte that is not UTF-8 is replaced by three.

@@ -61,6 +61,11 @@ pub enum FromRunner {
         run: RunNumber,
         document: String,
     },
+    /// A log message, as JSON.
+    Log {
+        run: RunNumber,
+        document: String,
+    },
     HttpRequest {
         run: RunNumber,
         exchange: ExchangeNumber,
@@ -112,7 +117,7 @@ impl Visitor<'_> for BlobVisitor {
 mod tests {
     use std::time::Duration;
 
-    use registry::{Cost, Denied, HttpUse, Ledger, Used};
+    use registry::{ContentBlock, Cost, Denied, HttpUse, Ledger, Used};
     use serde::de::DeserializeOwned;
 
     use super::*;
@@ -142,7 +147,11 @@ mod tests {
         for outcome in [failed, Outcome::Succeeded { output: "{}".into() }] {
             let logs = Printed { text: "printed\n".to_owned(), shown: 3, refusals: "1".to_owned() };
             let duration = Duration::from_micros(1_234_567);
-            let executed = Executed { duration, logs, ledger: ledger.clone(), ..Executed::ended(outcome) };
+            let content = vec![
+                ContentBlock::Text { text: "é".into() },
+                ContentBlock::Image { data: vec![0, 255], mime_type: "image/png".into() },
+            ];
+            let executed = Executed { duration, logs, content, ledger: ledger.clone(), ..Executed::ended(outcome) };
             let expected = format!("{executed:?}");
             let message = round_trip(&FromRunner::Ended { run: 7, executed: Box::new(Ok(executed)) });
             let FromRunner::Ended { run: 7, executed } = message else { panic!("an end") };

@@ -54,7 +54,8 @@ impl RunnerSession {
     pub fn handle(&mut self, message: FromRunner) -> Result<(), ProtocolViolation> {
         match message {
             FromRunner::Ready { .. } => Err(ProtocolViolation::UnexpectedMessage),
-            FromRunner::Event { run, document } => self.event(run, &document),
+            FromRunner::Event { run, document } => self.event(run, |run| run.event(&document)),
+            FromRunner::Log { run, document } => self.event(run, |run| run.log(&document)),
             FromRunner::HttpRequest { run, exchange, request } => {
                 let Some(in_flight) = self.runs.get_mut(&run) else { return Ok(()) };
                 let mailbox = self.mailbox.clone();
@@ -74,9 +75,14 @@ impl RunnerSession {
         }
     }
 
-    fn event(&mut self, run: RunNumber, document: &str) -> Result<(), ProtocolViolation> {
+    /// Passes on an event, and ends the run when the host's code for it panics.
+    fn event(
+        &mut self,
+        run: RunNumber,
+        pass_on: impl FnOnce(&mut InFlightRun) -> Result<(), ProtocolViolation>,
+    ) -> Result<(), ProtocolViolation> {
         let Some(in_flight) = self.runs.get_mut(&run) else { return Ok(()) };
-        in_flight.event(document)?;
+        pass_on(in_flight)?;
         if in_flight.has_failed() {
             self.runs.remove(&run).into_iter().for_each(InFlightRun::fail);
             drop(self.mailbox.post(&ToRunner::Cancel { run }));
@@ -116,7 +122,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use registry::Digest;
+    use registry::{CONTENT_BLOCKS_MAX, ContentBlock, Digest};
     use serde_json::json;
     use tempfile::TempDir;
     use tokio::sync::mpsc::UnboundedReceiver;
@@ -124,9 +130,10 @@ mod tests {
 
     use super::*;
     use crate::code_cache::CodeCache;
+    use crate::ports::LOG_MESSAGES_MAX;
     use crate::process::mailbox::OutgoingFrame;
     use crate::{
-        Code, CodeBundle, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports, StatusDocument,
+        Code, CodeBundle, EventDocument, Executed, HttpError, HttpErrorCode, HttpRequest, Limits, Outcome, Ports,
     };
 
     type PendingResult = Receiver<Result<Executed, Error>>;
@@ -258,7 +265,10 @@ mod tests {
     fn limits_of_events_are_enforced_by_the_server() {
         let (mut fixture, bundle) = (fixture(), CodeBundle::default());
         let (seen, sink) = std::sync::mpsc::channel();
-        let events = Box::new(move |document: StatusDocument| seen.send(document.message).unwrap());
+        let events = Box::new(move |document| match document {
+            EventDocument::Status(document) => seen.send(document.message).unwrap(),
+            EventDocument::Log(document) => seen.send(document.to_string()).unwrap(),
+        });
         let _answer = fixture.begin_with(1, execution(&bundle, 1_000), Ports { events, ..Ports::closed() });
         let event = |message: &str| FromRunner::Event { run: 1, document: json!({"message": message}).to_string() };
         fixture.session.handle(event("one")).unwrap();
@@ -268,6 +278,35 @@ mod tests {
         let no_event = FromRunner::Event { run: 1, document: "[]".into() };
         assert!(matches!(fixture.session.handle(no_event), Err(ProtocolViolation::LimitExceeded)));
         assert_eq!(sink.try_iter().collect::<Vec<_>>(), ["one", "two"]);
+        let log = |logger: &str, data: &str| FromRunner::Log {
+            run: 1,
+            document: json!({"level": "error", "logger": logger, "data": data}).to_string(),
+        };
+        fixture.session.handle(log("billing", "no rate")).unwrap();
+        assert_eq!(sink.try_iter().collect::<Vec<_>>(), ["[error] billing: no rate"]);
+        for message in [log("", "x"), log("a\n", "x"), log("a", &"x".repeat(100_000))] {
+            assert!(matches!(fixture.session.handle(message), Err(ProtocolViolation::LimitExceeded)));
+        }
+        (1..LOG_MESSAGES_MAX).for_each(|_| fixture.session.handle(log("a", "b")).unwrap());
+        assert!(matches!(fixture.session.handle(log("a", "b")), Err(ProtocolViolation::LimitExceeded)));
+    }
+
+    #[test]
+    fn content_beyond_its_bounds_crashes_the_run() {
+        let blocks = |count: usize, mime_type: &str| {
+            vec![ContentBlock::Image { data: vec![1], mime_type: mime_type.to_owned() }; count]
+        };
+        for (content, expected) in [
+            (blocks(CONTENT_BLOCKS_MAX, "image/png"), ""),
+            (blocks(CONTENT_BLOCKS_MAX + 1, "image/png"), "runner_crashed"),
+            (blocks(1, "nothing"), "runner_crashed"),
+        ] {
+            let (mut fixture, bundle) = (fixture(), CodeBundle::default());
+            let answer = fixture.begin(1, &bundle);
+            let executed = Executed { content, ..Executed::ended(Outcome::Succeeded { output: String::new() }) };
+            let handled = fixture.session.handle(FromRunner::Ended { run: 1, executed: Box::new(Ok(executed)) });
+            assert_eq!((handled.is_ok(), kind(answer).as_str()), (expected.is_empty(), expected));
+        }
     }
 
     #[test]

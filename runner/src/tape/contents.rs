@@ -151,6 +151,7 @@ pub(crate) mod tests {
                 Effect::ResponseTaken { exchange, answer: Box::new(Err(error)) }
             }),
             any::<u32>().prop_map(|exchange| Effect::RequestCancelled { exchange }),
+            (body(), any::<bool>()).prop_map(|(block, is_accepted)| Effect::ContentAdded { block, is_accepted }),
         ]
     }
 

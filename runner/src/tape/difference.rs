@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::body::Body;
 use super::contents::{End, Entry, Tape};
 use super::effect::Effect;
 use super::exchange::TapedRequest;
@@ -117,25 +116,37 @@ pub(crate) fn changes(then: &Tape, now: &Tape) -> Vec<Difference> {
         (then, now) => [(then != now).then_some(Difference::of(DifferenceKind::Outcome)), None],
     };
     let mut changes: Vec<_> = ends.into_iter().flatten().collect();
-    changes.extend(events(then, now));
+    changes.extend(in_order(then, now, is_status_event));
+    changes.extend(in_order(then, now, is_content));
     changes.extend(requests(then, now));
     changes.extend(numbers(then, now));
     changes.truncate(CHANGES_MAX);
     changes
 }
 
-/// Compares status events by their position among status events.
-fn events(then: &Tape, now: &Tape) -> Vec<Difference> {
-    let (was, is) = (status_events(then), status_events(now));
+/// Compares effects of one kind by their position among effects of this kind.
+fn in_order<'t>(then: &'t Tape, now: &'t Tape, is_of_kind: fn(&Effect) -> bool) -> Vec<Difference> {
+    let of = |tape: &'t Tape| -> Vec<&Effect> {
+        tape.entries.iter().map(|entry| &entry.effect).filter(|effect| is_of_kind(effect)).collect()
+    };
+    let (was, is) = (of(then), of(now));
     let pairs = (0..was.len().max(is.len())).map(|index| (was.get(index), is.get(index)));
     let changed = pairs.enumerate().filter(|(_, (was, is))| was != is);
-    let difference = |(index, (was, is)): (usize, (Option<&&Body>, Option<&&Body>))| Difference {
+    let difference = |(index, (was, is)): (usize, (Option<&&Effect>, Option<&&Effect>))| Difference {
         what: DifferenceKind::Effect,
         position: Some(index),
-        recorded: was.map(|event| format!("sent the status event {event}")),
-        replayed: is.map(|event| format!("sent the status event {event}")),
+        recorded: was.map(ToString::to_string),
+        replayed: is.map(ToString::to_string),
     };
     changed.map(difference).collect()
+}
+
+const fn is_status_event(effect: &Effect) -> bool {
+    matches!(effect, Effect::StatusSent { is_accepted: true, .. })
+}
+
+const fn is_content(effect: &Effect) -> bool {
+    matches!(effect, Effect::ContentAdded { is_accepted: true, .. })
 }
 
 /// Finds requests that only one of the two runs made. Their order does not matter.
@@ -150,15 +161,6 @@ fn requests(then: &Tape, now: &Tape) -> Vec<Difference> {
     };
     let changed = balance.into_iter().filter(|(_, balance)| *balance != 0);
     changed.map(difference).collect()
-}
-
-fn status_events(tape: &Tape) -> Vec<&Body> {
-    let effects = tape.entries.iter().map(|entry| &entry.effect);
-    let sent = effects.filter_map(|effect| match effect {
-        Effect::StatusSent { event, is_accepted: true } => Some(event),
-        _ => None,
-    });
-    sent.collect()
 }
 
 fn numbers(then: &Tape, now: &Tape) -> Vec<Difference> {
@@ -200,6 +202,8 @@ impl Effect {
             Self::ResponsesAwaited { .. } => "waits for HTTP responses",
             Self::ResponseTaken { .. } => "HTTP responses",
             Self::RequestCancelled { .. } => "HTTP requests cancelled",
+            Self::ContentAdded { is_accepted: true, .. } => "content blocks",
+            Self::ContentAdded { is_accepted: false, .. } => "content blocks refused",
         }
     }
 }
@@ -210,9 +214,9 @@ mod tests {
 
     use super::*;
     use crate::outcome::Outcome;
-    use crate::tape::Readings;
     use crate::tape::contents::tests::tape as any_tape;
     use crate::tape::effect::Counts;
+    use crate::tape::{Body, Readings};
 
     fn tape(texts: &[&str], end: End) -> Tape {
         let entry = |text: &&str| Entry {
@@ -287,6 +291,24 @@ mod tests {
         assert_eq!(texts(&found[3]), (None, "readings of the wall clock: 2", "readings of the wall clock: 3"));
         assert!(changes(&tape(&["a"], whole("x")), &tape(&["a"], whole("x"))).is_empty());
         assert_eq!(changes(&tape(&[], End::Clock), &tape(&vec!["x"; 500], whole("x"))).len(), 100);
+    }
+
+    #[test]
+    fn content_is_compared_by_its_position() {
+        let content = |text: &str| Tape {
+            entries: vec![Entry {
+                before: Counts::default(),
+                effect: Effect::ContentAdded { block: Body::whole(text.as_bytes()), is_accepted: true },
+            }],
+            ..tape(&[], whole("x"))
+        };
+        let found = changes(&content("a"), &content("b"));
+        assert_eq!(found.len(), 1);
+        assert_eq!(texts(&found[0]), (Some(0), "added the content block a", "added the content block b"));
+        let missing = changes(&content("a"), &tape(&[], whole("x")));
+        assert_eq!(texts(&missing[0]), (Some(0), "added the content block a", ""));
+        assert!(changes(&content("a"), &content("a")).is_empty());
+        assert!(first_difference(&content("a"), &content("b")).is_some());
     }
 
     proptest! {

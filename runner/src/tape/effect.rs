@@ -35,6 +35,8 @@ pub enum Effect {
     ResponseTaken { exchange: u32, answer: Box<TapedAnswer> },
     /// The run cancelled a request.
     RequestCancelled { exchange: u32 },
+    /// The run added a content block, which is kept as JSON.
+    ContentAdded { block: Body, is_accepted: bool },
 }
 
 impl Counts {
@@ -60,6 +62,7 @@ impl Effect {
             Self::ResponseTaken { answer, .. } => answer_bytes(answer),
             Self::Blocked | Self::ReadinessChecked { .. } | Self::RequestCancelled { .. } => 0,
             Self::StatusSent { event, .. } => event.heap_bytes(),
+            Self::ContentAdded { block, .. } => block.heap_bytes(),
         }
     }
 }
@@ -92,6 +95,10 @@ impl fmt::Display for Effect {
                 ),
             },
             Self::RequestCancelled { exchange } => write!(formatter, "cancelled request {exchange}"),
+            Self::ContentAdded { block, is_accepted: true } => write!(formatter, "added the content block {block}"),
+            Self::ContentAdded { block, is_accepted: false } => {
+                write!(formatter, "added the content block {block}, which was refused")
+            }
         }
     }
 }

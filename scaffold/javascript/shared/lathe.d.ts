@@ -11,6 +11,10 @@ export interface RunToolArguments<Input = Record<string, unknown>> {
   /** Sends a status event to the caller at once. `await` is optional and does not wait. */
   sendStatusEvent: (message: string, event?: StatusEvent) => Promise<void>;
   userVariables: UserVariables;
+  /** Adds content blocks to the result, besides the output. */
+  content: Content;
+  /** Sends a log message, which becomes a line of the run's printed text. `data` is any JSON value of at most 8 KiB. */
+  log: (level: LogLevel, data: unknown, options?: { logger?: string }) => void;
 }
 
 /** A returned string becomes the output unchanged, any other value except `null` and `undefined` compact JSON. */
@@ -45,6 +49,31 @@ export interface StatusEvent {
   total?: number;
   /** Any JSON value. */
   data?: unknown;
+}
+
+/** The levels of syslog, lowest first. */
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
+
+/**
+ * Content besides the output, in the order in which it is added. A tool that throws keeps the blocks that it added before. A
+ * run adds at most 32 blocks with 1 MiB in all; a block beyond that, or with a malformed media type or URI, throws
+ * `ContentRefused`.
+ */
+export interface Content {
+  addText: (text: string) => void;
+  /** Adds an image with its media type, such as `image/png`. */
+  addImage: (data: Uint8Array | ArrayBuffer, mimeType: string) => void;
+  addAudio: (data: Uint8Array | ArrayBuffer, mimeType: string) => void;
+  /** Adds a resource with its contents. */
+  addResource: (uri: string, contents: string | Uint8Array | ArrayBuffer, mimeType?: string) => void;
+  /** Adds a link to a resource, which the reader may fetch. */
+  addLink: (uri: string, name: string, options?: { description?: string; mimeType?: string }) => void;
+}
+
+/** The error that the functions of `content` throw if the host refuses a block. */
+export interface ContentRefused extends Error {
+  name: 'ContentRefused';
+  code: 'too_many' | 'too_large' | 'invalid';
 }
 
 /** Variables of the user, name to value. Sensitive values are redacted in stored records. */

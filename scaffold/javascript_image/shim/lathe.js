@@ -1,6 +1,8 @@
 // The exports of the world `image`, which the host calls.
 
 import { load } from 'lathe:tool/bundle@0.1.0';
+import { add } from 'lathe:tool/content@0.1.0';
+import { send as sendLog } from 'lathe:tool/log@0.1.0';
 import { send } from 'lathe:tool/status@0.1.0';
 import * as http from 'lathe:tool/http@0.1.0';
 
@@ -28,7 +30,7 @@ async function answered(work, failure) {
 }
 
 export function runTool(context) {
-  return answered(() => run(load(), context, send), describe);
+  return answered(() => run(load(), context, { add, send, sendLog }), describe);
 }
 
 export function compile(project) {

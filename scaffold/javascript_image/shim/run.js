@@ -1,6 +1,8 @@
 // One run: evaluates the bundle, builds the arguments, calls the entry point and serialises the result.
 
 import { evaluate } from './bundle.js';
+import { contentOf } from './content.js';
+import { logOf } from './log.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
 
@@ -18,22 +20,24 @@ class UnserialisableResult extends TypeError {
   name = 'UnserialisableResult';
 }
 
-/** Runs one invocation and returns the output as a string. */
-export async function run(bundle, context, send) {
+/** Runs one invocation with the functions of the host, and returns the output as a string. */
+export async function run(bundle, context, host) {
   const { runTool, inputSchema } = evaluate(bundle);
-  const output = serialised(await settled(called(runTool, inputSchema, context, send)));
+  const output = serialised(await settled(called(runTool, inputSchema, context, host)));
   // The host refuses the output by its length, for which the beginning is enough.
   return output.length <= OUTPUT_MAX ? output : output.slice(0, OUTPUT_MAX + 1);
 }
 
-async function called(runTool, inputSchema, context, send) {
+async function called(runTool, inputSchema, context, host) {
   return runTool({
     toolInput: await parsed(inputSchema, JSON.parse(context.toolInput)),
     metadata: renamed(JSON.parse(context.metadata)),
     config: JSON.parse(context.config),
     conversation: renamed(JSON.parse(context.conversation)),
-    sendStatusEvent: sender(send),
+    sendStatusEvent: sender(host.send),
     userVariables: JSON.parse(context.userVariables),
+    content: contentOf(host.add),
+    log: logOf(host.sendLog),
   });
 }
 

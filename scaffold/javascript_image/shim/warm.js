@@ -4,8 +4,9 @@ import { checkBundle, compileProject } from './compiler.js';
 import { describe } from './errors.js';
 import { run } from './run.js';
 
-const SCRIPT = 'exports.runTool = async function runTool({ toolInput, sendStatusEvent }) {' +
-  ' sendStatusEvent("half", { progress: 1, total: 2 }); await undefined; return { of: toolInput }; };';
+const SCRIPT = 'exports.runTool = async function runTool({ toolInput, sendStatusEvent, content, log }) {' +
+  ' sendStatusEvent("half", { progress: 1, total: 2 }); content.addText("a"); log("info", "a");' +
+  ' await undefined; return { of: toolInput }; };';
 const MAP = '{"version":3,"sources":["index.js"],"mappings":"AAAA"}';
 
 const CONTEXT = {
@@ -25,5 +26,5 @@ export async function warm() {
   const bundle = compileProject({ files });
   checkBundle(bundle, true);
   describe(new TypeError('none'));
-  await run(bundle, CONTEXT, () => {});
+  await run(bundle, CONTEXT, { add() {}, send() {}, sendLog() {} });
 }

@@ -12,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from amigo_tool_scaffold import content, log
 from amigo_tool_scaffold.config import Config
 from amigo_tool_scaffold.conversation import Conversation
 from amigo_tool_scaffold.convert import convert_input
@@ -34,10 +36,12 @@ DEADLINE_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The output text and the status events of a run, in the order in which they were sent."""
+    """The output text of a run, and its status events, content blocks and log messages in their order."""
 
     output: str
     status_events: list[StatusEvent] = field(default_factory=list)
+    content: list[content.Block] = field(default_factory=list)
+    logs: list[log.LogMessage] = field(default_factory=list)
 
     def json(self) -> Any:
         """The output decoded as JSON. Raises `ValueError` when it is not JSON."""
@@ -60,17 +64,29 @@ def run(
     exception in the service.
     """
     check_entry_point(run_tool)
-    sent: list[StatusEvent] = []
-    returned = run_tool(
-        tool_input=convert_input(run_tool, _as_json(tool_input or {})),
-        metadata=_metadata(mode),
-        config=Config(envvars or {}, secrets or {}),
-        conversation=conversation,
-        send_status_event=_recorder(sent),
-        user_variables=user_variables or UserVariables(),
-    )
-    value = asyncio.run(_wait_for(returned)) if isinstance(returned, Awaitable) else returned
-    return Result(serialise(value), sent)
+    result = Result("")
+    with _received(result):
+        returned = run_tool(
+            tool_input=convert_input(run_tool, _as_json(tool_input or {})),
+            metadata=_metadata(mode),
+            config=Config(envvars or {}, secrets or {}),
+            conversation=conversation,
+            send_status_event=_recorder(result.status_events),
+            user_variables=user_variables or UserVariables(),
+        )
+        value = asyncio.run(_wait_for(returned)) if isinstance(returned, Awaitable) else returned
+    return replace(result, output=serialise(value))
+
+
+@contextmanager
+def _received(result: Result) -> Iterator[None]:
+    """Adds the content blocks and the log messages of a run to its result."""
+    receivers = content.receive(result.content.append), log.receive(result.logs.append)
+    try:
+        yield
+    finally:
+        content.receive(receivers[0])
+        log.receive(receivers[1])
 
 
 def _recorder(sent: list[StatusEvent]) -> Callable[..., Sent]:

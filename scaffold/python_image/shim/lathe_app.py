@@ -12,10 +12,12 @@ stdlib.stand_in()
 import wit_world
 from componentize_py_types import Err
 from lathe_runtime import compiler as _compiler
-from lathe_runtime import network, packages, run, warm
-from wit_world.imports import bundle, compiler, http, status, types
+from lathe_runtime import network, packages, result_content, run, sent_logs, warm
+from wit_world.imports import bundle, compiler, content, http, log, status, types
 
 network.install(http)
+result_content.install(content)
+sent_logs.install(log)
 
 
 class WitWorld(wit_world.WitWorld):

@@ -48,7 +48,7 @@ fn field(name: &str, value: &Value) -> bool {
         value.is_null() || text.is_some_and(is_id)
     } else if COUNTS.contains(&name) {
         value.is_u64()
-    } else if name.ends_with("_at") {
+    } else if name.ends_with("_at") && name != "refused_at" {
         // The schema decides whether a time may be null.
         value.is_null() || text.is_some_and(|text| text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok())
     } else if name == "continuation_token" {

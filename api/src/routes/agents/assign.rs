@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::extract::{Body, Decoder, Fields, FromBody, InPath, List, Node, Number, OneOf, PathParameter as _, Text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::CONSTRAINT;
+use crate::routes::text_types::DIGEST;
 use crate::wire::assignment_example;
 
 const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
@@ -29,13 +30,16 @@ const PERSISTENCE_DESCRIPTION: &str = "`ephemeral`: the result is visible within
     `persisted-preferred`: later interactions see it, too, unless it is long. `persisted`: later interactions see it, and a \
     long one is an error.";
 
+const DIGEST_DESCRIPTION: &str = "The `component_digest` that the version must have. A deployment is refused while the highest live \
+    version that matches has another one.";
+
 pub(crate) struct Request(Assignment);
 
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("assign-tool", Tag::Agents, "Assign a tool to an agent")
         .description(
             "Assigns a tool in the draft, in place of an earlier assignment of this tool. The running revision stays as it is \
-            until the next deployment, which checks the tool and its versions. An agent has at most 100 assignments.",
+            until the next deployment, which checks the tool and its versions. An agent has at most 500 assignments.",
         )
         .returns_nothing(204, "Assigned.")
         .errors(400, &["too_many"])
@@ -68,6 +72,7 @@ impl FromBody for Request {
         let delay = fields.optional("audio_filler_triggered_after", Delay.with_default(2.0));
         let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
         let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
+        let component_digest = fields.optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
         Some(Self(Assignment {
             tool_id: tool_id?,
             version_constraint: version_constraint?,
@@ -75,6 +80,7 @@ impl FromBody for Request {
             audio_fillers: fillers?,
             audio_filler_triggered_after: delay.unwrap_or_default(),
             result_persistence: persistence.unwrap_or_default(),
+            component_digest,
         }))
     }
 }

@@ -3,10 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{AgentScope, NewAgent, Store, SystemPrompt};
+use registry::{AgentScope, NewAgent, Store, SystemPrompt, ToolExposure};
 use serde_json::{Value, json};
 
-use super::fields::{AGENT_NAME, AGENT_TYPE, SCOPE, SLUG, SYSTEM_PROMPT};
+use super::fields::{AGENT_NAME, AGENT_TYPE, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::extract::{Body, Decoder as _, Fields, FromBody};
@@ -49,6 +49,7 @@ impl FromBody for Request {
         json!({
             "agent_type": "agent", "name": "Support", "slug": "support", "description": "Answers questions about orders.",
             "scope": "organization", "system_prompt": "You help customers with their orders.",
+            "tool_exposure": "full",
         })
     }
 
@@ -59,6 +60,8 @@ impl FromBody for Request {
         let description = fields.required("description", DESCRIPTION.described("The purpose of the agent."));
         let scope = fields.optional("scope", SCOPE.with_default(AgentScope::Personal.as_str()));
         let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT.with_default(""));
+        let exposure = TOOL_EXPOSURE.with_default(ToolExposure::Full.as_str());
+        let tool_exposure = fields.optional("tool_exposure", exposure.described(TOOL_EXPOSURE_DESCRIPTION));
         Some(Self(NewAgent {
             agent_type: agent_type?,
             name: name?,
@@ -66,6 +69,7 @@ impl FromBody for Request {
             description: description?,
             scope: scope.unwrap_or(AgentScope::Personal),
             system_prompt: system_prompt.or_else(|| SystemPrompt::parse("").ok())?,
+            tool_exposure: tool_exposure.unwrap_or(ToolExposure::Full),
         }))
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("deploy-agent", Tag::Agents, "Deploy the draft of an agent")
         .description(
             "Makes the draft the running revision, with the next number. A revision never changes. Every assigned tool must \
-            be live and have a live version that matches the assignment. A draft that has not changed since the last \
+            be live and have a live version that matches the assignment, with the pinned digest if there is one. A draft that has not changed since the last \
             deployment returns the running revision again.",
         )
         .returns::<AgentRevision>(200, "The running revision.", revision::example())

@@ -1,6 +1,6 @@
 //! Decoders of the fields of agents.
 
-use registry::{AgentName, AgentScope, AgentSlug, AgentType, SystemPrompt};
+use registry::{AgentName, AgentScope, AgentSlug, AgentType, SystemPrompt, ToolExposure};
 use serde_json::{Value, json};
 
 use crate::extract::{OneOf, Text};
@@ -24,6 +24,12 @@ pub(super) const SCOPE: OneOf<AgentScope> = OneOf(&[
     (AgentScope::Personal.as_str(), AgentScope::Personal),
     (AgentScope::Organization.as_str(), AgentScope::Organization),
 ]);
+
+pub(super) const TOOL_EXPOSURE: OneOf<ToolExposure> =
+    OneOf(&[(ToolExposure::Full.as_str(), ToolExposure::Full), (ToolExposure::Search.as_str(), ToolExposure::Search)]);
+
+pub(super) const TOOL_EXPOSURE_DESCRIPTION: &str = "`full`: the model sees every tool. `search`: it sees a search for tools, \
+    and the tools that it finds.";
 
 /// A text that can be empty.
 pub(super) fn text(bytes_max: usize) -> Value {

@@ -5,10 +5,10 @@ use axum::http::StatusCode;
 use registry::{AgentChanges, AgentId, Store};
 use serde_json::{Value, json};
 
-use super::fields::{AGENT_NAME, SCOPE, SLUG, SYSTEM_PROMPT};
+use super::fields::{AGENT_NAME, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION};
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, Fields, FromBody, InPath};
+use crate::extract::{Body, Decoder as _, Fields, FromBody, InPath};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::text_types::DESCRIPTION;
 
@@ -17,8 +17,8 @@ pub(crate) struct Request(AgentChanges);
 pub(crate) fn operation() -> OperationDoc {
     OperationDoc::new("modify-agent", Tag::Agents, "Change an agent")
         .description(
-            "A field that is absent or null stays unchanged. `system_prompt` changes the draft, and the running revision \
-            stays as it is until the next deployment. All other fields take effect at once.",
+            "A field that is absent or null stays unchanged. `system_prompt` and `tool_exposure` change the draft, and the \
+            running revision stays as it is until the next deployment. All other fields take effect at once.",
         )
         .returns_nothing(204, "Changed.")
         .errors(409, &["already_exists"])
@@ -47,6 +47,7 @@ impl FromBody for Request {
         let description = fields.optional("description", DESCRIPTION);
         let scope = fields.optional("scope", SCOPE);
         let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT);
-        Some(Self(AgentChanges { name, slug, description, scope, system_prompt }))
+        let tool_exposure = fields.optional("tool_exposure", TOOL_EXPOSURE.described(TOOL_EXPOSURE_DESCRIPTION));
+        Some(Self(AgentChanges { name, slug, description, scope, system_prompt, tool_exposure }))
     }
 }

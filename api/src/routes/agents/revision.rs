@@ -20,6 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
 pub(super) fn example() -> Value {
     let mut example = deployment_example();
     example["system_prompt"] = json!("You help customers with their orders.");
+    example["tool_exposure"] = json!("full");
     example["assignments"] = json!([assignment_example()]);
     example
 }

@@ -5,6 +5,7 @@ use registry::{
 };
 use serde_json::json;
 
+use super::call_effects;
 use crate::error::Error;
 use crate::extract::{OneOf, PathParameter as _, QueryParameters, Text};
 use crate::routes::text_types::{FOREIGN_ID, TIME};
@@ -18,10 +19,13 @@ const ORIGIN: OneOf<Origin> = OneOf(&[
     (Origin::Conversation.as_str(), Origin::Conversation),
     (Origin::Direct.as_str(), Origin::Direct),
     (Origin::BranchTest.as_str(), Origin::BranchTest),
+    (Origin::Mcp.as_str(), Origin::Mcp),
+    (Origin::Agent.as_str(), Origin::Agent),
 ]);
 
 const ORIGIN_DESCRIPTION: &str = "Only runs of these origins: `conversation` is a conversation that the caller named, \
-    `direct` a call without one, `branch-test` the test of a branch.";
+    `direct` a call without one, `branch-test` the test of a branch, `mcp` and `agent` a call through an agent by MCP or by the \
+    HTTP API.";
 
 const STATE: OneOf<RunState> = OneOf(&[("finished", RunState::Finished), ("running", RunState::Running)]);
 
@@ -80,7 +84,7 @@ pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
             "persisted",
             "Only runs whose output belongs to the log of their conversation, or only other runs.",
         ),
-        effects: effects(query),
+        effects: [effects(query), call_effects::read(query)].concat(),
         ..InvocationFilter::default()
     }
 }

@@ -3,9 +3,11 @@
 
 use axum::extract::State;
 use axum::response;
-use registry::{Constraint, InvocationSource, OperationKind, Principal, ToolId, ToolName};
-use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
+use registry::{Constraint, Digest, InvocationSource, OperationKind, Principal, ToolId, ToolName};
+use runner::{Call, Confirmation, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
+
+use tokio_util::sync::CancellationToken;
 
 use crate::auth::Caller;
 use crate::error::Error;
@@ -13,6 +15,7 @@ use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPa
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::{inputs, inputs_example};
 use crate::routes::results::run;
+use crate::routes::text_types::DIGEST;
 use crate::routes::versions::claimed_source;
 use crate::wire::{InvocationResults, results_example};
 use crate::work::{OperationRequest, Reply, WorkContext, with_operation_responses};
@@ -23,11 +26,15 @@ const PERSISTENCES: OneOf<ResultPersistence> = OneOf(&[
     ("persisted", ResultPersistence::Persisted),
 ]);
 
+const PINNED: &str =
+    "The digest that the component of the version must have. The call of a version with another one is refused.";
+
 /// Fields besides `inputs` are not in the contract.
 pub(crate) struct Request {
     inputs: Vec<Input>,
     result_persistence: ResultPersistence,
     source: Option<InvocationSource>,
+    pinned: Option<Digest>,
 }
 
 pub(crate) fn operation() -> OperationDoc {
@@ -47,8 +54,9 @@ fn described(operation: OperationDoc) -> OperationDoc {
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected", "invalid_value"])
+        .errors(403, &["confirmation_missing"])
         .errors(404, &["version_deprecated"])
-        .errors(409, &["invocation_already_finished"])
+        .errors(409, &["digest_differs", "invocation_already_finished"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["overloaded"])
         .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
@@ -93,7 +101,7 @@ struct Invocation {
 impl Invocation {
     async fn respond(self, reply: Reply, request: Idempotent<Request>) -> Result<response::Response, Error> {
         let Self { invoker, principal, tool, constraint, depth } = self;
-        let Idempotent { request: Request { inputs, result_persistence, source }, once } = request;
+        let Idempotent { request: Request { inputs, result_persistence, source, pinned }, once } = request;
         let conversation = source.as_ref().and_then(conversation);
         let source = source.unwrap_or_else(|| InvocationSource::Direct { user_id: principal.user.to_string() });
         let operation = OperationRequest {
@@ -104,8 +112,20 @@ impl Invocation {
             request: None,
         };
         let subject = Subject::Version { tool, constraint };
-        let call =
-            Call { subject, principal, inputs, source, result_persistence, conversation, depth, operation: None };
+        let call = Call {
+            subject,
+            principal,
+            inputs,
+            source,
+            agent_call: None,
+            pinned: pinned.into_iter().collect(),
+            confirmation: Confirmation::Missing,
+            result_persistence,
+            conversation,
+            depth,
+            operation: None,
+            cancelled: CancellationToken::new(),
+        };
         let invoke = move |context: WorkContext| async move {
             let call = Call { operation: context.operation, ..call };
             run(&invoker, call, &context.events).await
@@ -137,7 +157,8 @@ impl FromBody for Request {
                 .with_default("persisted-preferred"),
         );
         let source = fields.optional("invocation_source", claimed_source::decoder());
-        Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source })
+        let pinned = fields.optional("component_digest", DIGEST.described(PINNED));
+        Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source, pinned })
     }
 }
 

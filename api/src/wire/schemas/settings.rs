@@ -51,6 +51,48 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ToolWorld>")]
     world: Option<registry::ToolWorld>,
+    /// The author's hints for models and clients. Absent if nothing is declared.
+    #[serde(default, skip_serializing_if = "registry::Annotations::is_empty")]
+    #[schemars(with = "Annotations")]
+    annotations: registry::Annotations,
+    /// Whether a person confirms each call. Absent for `never`.
+    #[serde(default, skip_serializing_if = "registry::Intervention::is_never")]
+    #[schemars(with = "Intervention")]
+    intervention: registry::Intervention,
+}
+
+/// Hints of an author about a version, for models and clients. The server does not enforce them. Undeclared hints are absent.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::Annotations")]
+pub(crate) struct Annotations {
+    /// The title of the tool, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    title: Option<registry::ToolTitle>,
+    /// Whether calls change nothing outside the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    read_only: Option<bool>,
+    /// Whether calls may delete or overwrite something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    destructive: Option<bool>,
+    /// Whether a repeated call with the same input has no further effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    idempotent: Option<bool>,
+    /// Whether calls reach systems that other parties change, such as the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open_world: Option<bool>,
+}
+
+/// Whether a person confirms each call of a version.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::Intervention", rename_all = "kebab-case")]
+pub(crate) enum Intervention {
+    /// Calls need no confirmation.
+    Never,
+    /// A person confirms each call, unless the caller has confirmed it already.
+    Required,
+    /// A person confirms each call, whoever the caller is.
+    Always,
 }
 
 /// Limits of a run that a version sets itself. Absent limits have their defaults. The operator's limits apply in any case.

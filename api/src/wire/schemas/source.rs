@@ -1,4 +1,4 @@
-//! The schemas of the source, the origin and the mode of a run.
+//! The schemas of the source, the origin and the mode of a run, and of the steps of a call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,34 @@ pub(crate) enum InvocationSource {
     },
 }
 
-/// The origin of a run: a conversation that the caller names, a call without one, or the test of an unpublished branch.
+/// The origin of a run: a conversation that the caller names, a call without one, the test of an unpublished branch, or a call
+/// through an agent by the Model Context Protocol or by the HTTP API.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "registry::Origin", rename_all = "kebab-case")]
 pub(crate) enum Origin {
     Conversation,
     Direct,
     BranchTest,
+    Mcp,
+    Agent,
+}
+
+/// A step of a call.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::InvokeStep", rename_all = "kebab-case")]
+pub(crate) enum InvokeStep {
+    Resolve,
+    Permit,
+    Validate,
+    Once,
+    Mode,
+    Policy,
+    Intervene,
+    Reserve,
+    Execute,
+    Shape,
+    Verdict,
+    Record,
 }
 
 /// State of the agent when it called the tool.

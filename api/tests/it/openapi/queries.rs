@@ -112,7 +112,7 @@ async fn document_and_reader_agree_on_every_query() {
             assert_ne!(right, is_refused, "{template}: {:?} {}", given, String::from_utf8_lossy(&answer.body));
             admitted += u64::from(right);
         }
-        assert!((CASES / 10..CASES * 9 / 10).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
+        assert!((CASES / 20..CASES * 39 / 40).contains(&admitted), "{template}: {admitted} of {CASES} were admitted");
         lists += 1;
     }
     assert!(lists >= 4, "only {lists} lists were found");

@@ -1,6 +1,7 @@
 //! `lathe agent assign`: assigns a tool in the draft of an agent.
 
 use clap::Args;
+use registry::Digest;
 use serde_json::json;
 
 use crate::client::Client;
@@ -35,12 +36,15 @@ pub struct AssignArguments {
         value_parser = ["ephemeral", "persisted-preferred", "persisted"]
     )]
     result_persistence: String,
+    /// Component digest that the version must have; a deployment refuses any other
+    #[arg(long, value_name = "sha256:DIGITS")]
+    component_digest: Option<Digest>,
 }
 
 pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(&arguments.agent).await?;
     let tool = client.find_tool(&arguments.tool).await?;
-    let assignment = json!({
+    let mut assignment = json!({
         "tool_id": tool.id,
         "version_constraint": arguments.version.unwrap_or_else(Constraint::any).as_str(),
         "additional_instruction": arguments.instruction,
@@ -48,6 +52,9 @@ pub async fn run(client: &Client, arguments: AssignArguments, screen: Screen) ->
         "audio_filler_triggered_after": arguments.audio_filler_after,
         "result_persistence": arguments.result_persistence,
     });
+    if let Some(digest) = arguments.component_digest {
+        assignment["component_digest"] = json!(digest);
+    }
     client.assign_tool(&agent.id, &assignment).await?;
     screen.answer(&json!({"agent_id": agent.id, "assignment": assignment}), || {
         let (agent, tool) = (&agent.slug, &tool.name);

@@ -1,12 +1,16 @@
 //! The content of drafts and revisions, as text.
 
-use api::wire::Assignment;
+use api::wire::{AgentDraft, Assignment};
 
 use crate::client::Client;
 use crate::output::table;
 
-/// Returns the system prompt and a table of the assigned tools.
-pub async fn text(client: &Client, system_prompt: &str, assignments: &[Assignment]) -> anyhow::Result<String> {
+/// Characters of a digest in the table; JSON has all of it.
+const DIGEST_CHARACTERS: usize = "sha256:".len() + 12;
+
+/// Returns the system prompt, the tool exposure and a table of the assigned tools.
+pub async fn text(client: &Client, content: &AgentDraft) -> anyhow::Result<String> {
+    let AgentDraft { system_prompt, tool_exposure, assignments } = content;
     let names = client.tool_names(assignments.iter().map(|assignment| assignment.tool_id.as_str())).await?;
     let name = |assignment: &Assignment| {
         let id = &assignment.tool_id;
@@ -15,12 +19,19 @@ pub async fn text(client: &Client, system_prompt: &str, assignments: &[Assignmen
     let row = |assignment: &Assignment| {
         let Assignment { version_constraint, result_persistence, additional_instruction, .. } = assignment;
         let versions = if version_constraint.is_empty() { ">=0" } else { version_constraint };
-        [name(assignment), versions.to_owned(), result_persistence.clone(), additional_instruction.clone()]
+        let instruction = additional_instruction.clone();
+        [name(assignment), versions.to_owned(), pin(assignment), result_persistence.clone(), instruction]
     };
-    let tools = match assignments {
+    let tools = match &assignments[..] {
         [] => "no tools".to_owned(),
-        some => table(["tool", "versions", "result", "instruction"], some.iter().map(row)),
+        some => table(["tool", "versions", "pinned to", "result", "instruction"], some.iter().map(row)),
     };
     let prompt = if system_prompt.is_empty() { "no system prompt" } else { system_prompt };
-    Ok(format!("{prompt}\n\n{tools}"))
+    Ok(format!("{prompt}\n\ntool exposure: {tool_exposure}\n\n{tools}"))
+}
+
+/// Returns the beginning of the pinned digest.
+fn pin(assignment: &Assignment) -> String {
+    let digest = assignment.component_digest.as_deref().unwrap_or("-");
+    digest.get(..DIGEST_CHARACTERS).unwrap_or(digest).to_owned()
 }

@@ -24,16 +24,19 @@ pub struct CreateArguments {
     /// Users who see the agent: you and administrators, or the whole organisation
     #[arg(long, default_value = "personal", value_parser = ["personal", "organization"])]
     scope: String,
+    /// Tools that the model sees: all of them, or a search for tools
+    #[arg(long, default_value = "full", value_parser = ["full", "search"])]
+    tool_exposure: String,
     /// File with the system prompt; - for stdin
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<String>,
 }
 
 pub async fn run(client: &Client, arguments: CreateArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let CreateArguments { slug, description, name, agent_type, scope, prompt_file } = arguments;
+    let CreateArguments { slug, description, name, agent_type, scope, tool_exposure, prompt_file } = arguments;
     let mut agent = json!({
         "slug": slug, "description": description, "name": name.as_ref().unwrap_or(&slug), "agent_type": agent_type,
-        "scope": scope,
+        "scope": scope, "tool_exposure": tool_exposure,
     });
     if let Some(file) = prompt_file {
         agent["system_prompt"] = json!(prompt::read(&file)?.as_str());

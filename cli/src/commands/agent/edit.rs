@@ -25,14 +25,24 @@ pub struct EditArguments {
     /// Users who see the agent from now on
     #[arg(long, group = "change", value_parser = ["personal", "organization"])]
     scope: Option<String>,
+    /// Tools that the model sees in the draft: all of them, or a search for tools
+    #[arg(long, group = "change", value_parser = ["full", "search"])]
+    tool_exposure: Option<String>,
     /// File with the new system prompt of the draft; - for stdin
     #[arg(long, group = "change", value_name = "FILE")]
     prompt_file: Option<String>,
 }
 
 pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let EditArguments { agent, slug, name, description, scope, prompt_file } = arguments;
-    let texts = [("slug", slug), ("name", name), ("description", description), ("scope", scope)];
+    let EditArguments { agent, slug, name, description, scope, tool_exposure, prompt_file } = arguments;
+    let is_of_draft = prompt_file.is_some() || tool_exposure.is_some();
+    let texts = [
+        ("slug", slug),
+        ("name", name),
+        ("description", description),
+        ("scope", scope),
+        ("tool_exposure", tool_exposure),
+    ];
     let given = texts.into_iter().filter_map(|(field, text)| Some((field.to_owned(), json!(text?))));
     let mut changes: Map<String, Value> = given.collect();
     if let Some(file) = &prompt_file {
@@ -42,6 +52,6 @@ pub async fn run(client: &Client, arguments: EditArguments, screen: Screen) -> a
     client.modify_agent(&agent.id, &Value::Object(changes.clone())).await?;
     changes.insert("id".to_owned(), json!(agent.id));
     let deploy = format!("; `lathe agent deploy {}` makes the draft the running revision", agent.slug);
-    let next = if prompt_file.is_some() { deploy.as_str() } else { "" };
+    let next = if is_of_draft { deploy.as_str() } else { "" };
     screen.answer(&changes, || format!("changed {}{next}", agent.slug))
 }

@@ -53,7 +53,7 @@ async fn show(client: &Client, (agent, number): (&Agent, u32), screen: Screen) -
         return screen.document(&revision.document);
     }
     let body = &revision.body;
-    let content = content::text(client, &body.system_prompt, &body.assignments).await?;
+    let content = content::text(client, &body.content).await?;
     let Deployment { deployed_by, deployed_at, .. } = &body.deployment;
     let head = format!("revision {number}, deployed {} by {deployed_by}", to_the_second(deployed_at));
     screen.line(printable(&format!("{head}\n\n{content}")))?;

@@ -13,8 +13,7 @@ pub async fn run(client: &Client, agent: &str, screen: Screen) -> anyhow::Result
     if screen.is_json() {
         return screen.document(&shown.document);
     }
-    let draft = &shown.body.draft;
-    let content = content::text(client, &draft.system_prompt, &draft.assignments).await?;
+    let content = content::text(client, &shown.body.draft).await?;
     screen.line(printable(&format!("{}\n\nDraft:\n\n{content}", facts(&shown.body))))?;
     Ok(Outcome::Done)
 }

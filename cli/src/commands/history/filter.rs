@@ -2,6 +2,7 @@
 
 use clap::Args;
 use jiff::Timestamp;
+use registry::AgentId;
 
 use crate::client::{Client, HistoryFilter};
 use crate::commands::completion;
@@ -13,7 +14,7 @@ pub struct FilterArguments {
     /// Only runs of this tool (name or id)
     #[arg(long, add = completion::tools())]
     tool: Option<String>,
-    /// Only runs of this origin: conversation, direct or branch-test; repeatable
+    /// Only runs of this origin: conversation, direct, branch-test, mcp or agent; repeatable
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// Only runs of this user: the conversation's, or the caller outside of one; repeatable
@@ -37,12 +38,34 @@ pub struct FilterArguments {
     /// Only runs with a refusal of this code, such as denied, budget, simulated or status_events; repeatable
     #[arg(long = "refused", value_name = "CODE")]
     refusals: Vec<String>,
+    #[command(flatten)]
+    call: CallArguments,
     /// Only runs that succeeded
     #[arg(long, conflicts_with = "failed")]
     succeeded: bool,
     /// Only runs that failed
     #[arg(long)]
     failed: bool,
+}
+
+/// The filters by the agent, the native tool and the refusal of a call.
+#[derive(Debug, Args)]
+struct CallArguments {
+    /// Only calls through this agent (slug or id); repeatable
+    #[arg(long = "agent", value_name = "AGENT")]
+    agents: Vec<String>,
+    /// Only calls of this MCP client, such as 'claude-code 2.1'; repeatable
+    #[arg(long = "client", value_name = "NAME")]
+    clients: Vec<String>,
+    /// Only calls in this turn of a conversation with an agent; repeatable
+    #[arg(long = "turn", value_name = "ID")]
+    turns: Vec<String>,
+    /// Only calls that were refused at this step, such as permit, validate or policy; repeatable
+    #[arg(long = "refused-at", value_name = "STEP")]
+    refusing_steps: Vec<String>,
+    /// Only calls of this tool, which the server provides; repeatable
+    #[arg(long = "native-tool", value_name = "NAME")]
+    native_tools: Vec<String>,
 }
 
 /// The filters of a list, which searches do not have.
@@ -71,8 +94,17 @@ impl FilterArguments {
             Some(tool) => Some(client.find_tool_of_records(tool).await?.id),
             None => None,
         };
+        let mut agent_ids = Vec::new();
+        for agent in self.call.agents {
+            agent_ids.push(agent_id(client, agent).await?);
+        }
         Ok(HistoryFilter {
             tool_id,
+            agent_ids,
+            clients: self.call.clients,
+            turn_ids: self.call.turns,
+            refusing_steps: self.call.refusing_steps,
+            native_tools: self.call.native_tools,
             origins: self.origins,
             user_ids: self.users,
             created_after: self.since.map(|time| time.to_string()),
@@ -87,5 +119,13 @@ impl FilterArguments {
             },
             ..HistoryFilter::default()
         })
+    }
+}
+
+/// Returns the id of an agent. The history may have calls through an agent that was deleted, which only its id names.
+async fn agent_id(client: &Client, slug_or_id: String) -> anyhow::Result<String> {
+    match AgentId::parse(&slug_or_id) {
+        Ok(_) => Ok(slug_or_id),
+        Err(_) => Ok(client.find_agent(&slug_or_id).await?.id),
     }
 }

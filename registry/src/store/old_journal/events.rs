@@ -86,7 +86,9 @@ impl End {
             persisted: self.persisted,
             status_events: json(&self.status_events)?,
             logs: self.logs,
+            content: Vec::new(),
             ledger: self.ledger.as_deref().map(json).transpose()?,
+            refused_at: None,
         };
         let Self { id, organization, tape, answers, .. } = self;
         Ok(FinishedRun { id, organization, end, tape, answers })

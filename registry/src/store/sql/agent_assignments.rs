@@ -2,7 +2,7 @@
 
 use super::agent_edit::AgentEdit;
 use super::counts::{require_changed, require_within};
-use super::row::{damaged, get, json, parsed, to_json};
+use super::row::{damaged, get, json, parsed, parsed_option, to_json};
 use crate::assignment::{Assignment, FillerDelay, ResultPersistence};
 use crate::error::Result;
 use crate::ids::{AgentId, ToolId};
@@ -14,11 +14,12 @@ const LIST: &str = "SELECT * FROM agent_assignments WHERE organization = $1 AND 
 
 const ASSIGN: &str =
     "INSERT INTO agent_assignments (organization, agent, tool, version_constraint, additional_instruction,
-        audio_fillers, audio_filler_after_ms, result_persistence)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        audio_fillers, audio_filler_after_ms, result_persistence, component_digest)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (organization, agent, tool) DO UPDATE SET version_constraint = excluded.version_constraint,
         additional_instruction = excluded.additional_instruction, audio_fillers = excluded.audio_fillers,
-        audio_filler_after_ms = excluded.audio_filler_after_ms, result_persistence = excluded.result_persistence";
+        audio_filler_after_ms = excluded.audio_filler_after_ms, result_persistence = excluded.result_persistence,
+        component_digest = excluded.component_digest";
 
 const COUNT: &str = "SELECT count(*) AS assignments FROM agent_assignments WHERE organization = $1 AND agent = $2";
 
@@ -67,6 +68,7 @@ fn read(row: &Row) -> Result<Assignment> {
         audio_fillers: json(row, "audio_fillers")?,
         audio_filler_triggered_after: delay(get(row, "audio_filler_after_ms")?)?,
         result_persistence: persistence(get(row, "result_persistence")?)?,
+        component_digest: parsed_option(row, "component_digest")?,
     })
 }
 
@@ -84,6 +86,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, assignment: &Assi
     let query = edit.of(ASSIGN).bind(assignment.tool_id.as_str()).bind(assignment.version_constraint.to_string());
     let query = query.bind(assignment.additional_instruction.as_str()).bind(to_json(&assignment.audio_fillers)?);
     let query = query.bind(assignment.audio_filler_triggered_after.as_milliseconds());
-    query.bind(assignment.result_persistence.as_str()).execute(connection).await?;
+    let query = query.bind(assignment.result_persistence.as_str());
+    query.bind(assignment.component_digest.map(String::from)).execute(connection).await?;
     Ok(())
 }

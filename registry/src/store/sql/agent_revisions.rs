@@ -6,6 +6,7 @@ use super::row::{get, json, parsed, timestamp, to_json};
 use super::versions::live;
 use crate::agent::{AgentDraft, AgentRevision, Deployment, RevisionNumber};
 use crate::assignment::{Assignment, AssignmentProblem};
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::ids::AgentId;
 use crate::page::{Page, Slice};
@@ -28,17 +29,20 @@ const LIST: &str = concat!(
 );
 
 const INSERT: &str = "INSERT INTO agent_revisions
-        (organization, agent, revision, system_prompt, assignments, deployed_by, deployed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        (organization, agent, revision, system_prompt, tool_exposure, assignments, deployed_by, deployed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const RUN: &str = "UPDATE agents SET running_revision = $3, updated_by = $4, updated_at = $5
     WHERE organization = $1 AND agent = $2";
+
+const COMPONENT: &str = "SELECT component_digest FROM versions WHERE organization = $1 AND version_id = $2";
 
 const TOOL: &str = "SELECT name, deprecated FROM tools WHERE organization = $1 AND tool = $2";
 
 impl Store {
     /// Makes the draft of an agent the running revision, with the next number. An unchanged draft returns the running revision
-    /// again, without a check of its assignments. [`Error::AssignmentUnusable`] for the first assignment without a live version.
+    /// again, without a check of its assignments. [`Error::AssignmentUnusable`] for the first assignment without a live version,
+    /// or whose version has not the pinned digest.
     pub async fn deploy_agent(&self, principal: &Principal, agent: &AgentId) -> Result<AgentRevision> {
         let edit = self.agent_edit(principal, agent);
         self.write(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
@@ -104,11 +108,13 @@ async fn deploy(connection: &mut Connection, edit: &AgentEdit) -> Result<AgentRe
     Ok(revision)
 }
 
-/// Fails with the problem of an assignment whose tool has no live version that matches.
+/// Fails with the problem of an assignment whose tool has no live version that matches and has the pinned digest.
 async fn require_usable(connection: &mut Connection, edit: &AgentEdit, assignment: &Assignment) -> Result<()> {
     match problem(connection, edit, assignment).await? {
         None => Ok(()),
-        Some(problem) => Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem }),
+        Some(problem) => {
+            Err(Error::AssignmentUnusable { tool: assignment.tool_id.clone(), problem: Box::new(problem) })
+        }
     }
 }
 
@@ -126,15 +132,21 @@ async fn problem(
     if get(&row, "deprecated")? {
         return Ok(Some(AssignmentProblem::ToolDeprecated { name }));
     }
-    let is_matched = live(connection, of).await?.iter().any(|(_, version)| constraint.matches(version));
-    let missing = || AssignmentProblem::VersionMissing { name, constraint: constraint.clone() };
-    Ok((!is_matched).then(missing))
+    let matched = live(connection, of).await?.into_iter().find(|(_, version)| constraint.matches(version));
+    let Some((id, version)) = matched else {
+        return Ok(Some(AssignmentProblem::VersionMissing { name, constraint: constraint.clone() }));
+    };
+    let Some(pinned) = assignment.component_digest else { return Ok(None) };
+    let query = Query::new(COMPONENT).bind(of.organization.as_str()).bind(id.as_str());
+    let present: Digest = parsed(&query.fetch_one(connection).await?, "component_digest")?;
+    Ok((present != pinned).then_some(AssignmentProblem::DigestDiffers { name, version, pinned, present }))
 }
 
 async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentRevision) -> Result<()> {
     let AgentRevision { deployment, content } = revision;
     let (number, user) = (deployment.number.get(), deployment.deployed_by.as_str());
     let query = edit.of(INSERT).bind(number).bind(content.system_prompt.as_str());
+    let query = query.bind(content.tool_exposure.as_str());
     let query = query.bind(to_json(&content.assignments)?).bind(user).bind(deployment.deployed_at.as_milliseconds());
     query.execute(&mut *connection).await?;
     let query = edit.of(RUN).bind(number).bind(user).bind(edit.now.as_milliseconds());
@@ -142,9 +154,13 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
     Ok(())
 }
 
-fn read(row: &Row) -> Result<AgentRevision> {
-    let (system_prompt, assignments) = (parsed(row, "system_prompt")?, json(row, "assignments")?);
-    Ok(AgentRevision { deployment: deployment(row)?, content: AgentDraft { system_prompt, assignments } })
+pub(super) fn read(row: &Row) -> Result<AgentRevision> {
+    let content = AgentDraft {
+        system_prompt: parsed(row, "system_prompt")?,
+        tool_exposure: parsed(row, "tool_exposure")?,
+        assignments: json(row, "assignments")?,
+    };
+    Ok(AgentRevision { deployment: deployment(row)?, content })
 }
 
 fn deployment(row: &Row) -> Result<Deployment> {

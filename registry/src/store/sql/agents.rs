@@ -15,14 +15,15 @@ const GET: &str = concat!("SELECT * FROM agents WHERE ", is_visible!("agents"));
 
 const INSERT: &str =
     "INSERT INTO agents (organization, agent, agent_type, name, slug, description, scope, system_prompt,
-        author, updated_by, created_at, updated_at, sequence)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $10, coalesce(max(sequence), 0) + 1
+        tool_exposure, author, updated_by, created_at, updated_at, sequence)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11, coalesce(max(sequence), 0) + 1
     FROM agents WHERE organization = $1";
 
 const COUNT: &str = "SELECT count(*) AS agents FROM agents WHERE organization = $1 AND deleted_at IS NULL";
 
 const MODIFY: &str = "UPDATE agents SET name = coalesce($3, name), slug = coalesce($4, slug),
-        description = coalesce($5, description), scope = coalesce($6, scope), system_prompt = coalesce($7, system_prompt)
+        description = coalesce($5, description), scope = coalesce($6, scope), system_prompt = coalesce($7, system_prompt),
+        tool_exposure = coalesce($8, tool_exposure)
     WHERE organization = $1 AND agent = $2";
 
 const DELETE: &str = "UPDATE agents SET deleted_by = $3, deleted_at = $4 WHERE organization = $1 AND agent = $2";
@@ -90,7 +91,8 @@ pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Re
 /// Returns the draft of the agent in a row.
 async fn draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
     let assignments = agent_assignments::of(connection, edit).await?;
-    Ok(AgentDraft { system_prompt: parsed(row, "system_prompt")?, assignments })
+    let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
+    Ok(AgentDraft { system_prompt, tool_exposure, assignments })
 }
 
 pub(super) fn read(row: &Row) -> Result<Agent> {
@@ -120,6 +122,7 @@ pub(super) fn revision_number(number: i64) -> Result<RevisionNumber> {
 async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -> Result<()> {
     let query = edit.of(INSERT).bind(new.agent_type.as_str()).bind(new.name.as_str()).bind(new.slug.as_str());
     let query = query.bind(new.description.as_str()).bind(new.scope.as_str()).bind(new.system_prompt.as_str());
+    let query = query.bind(new.tool_exposure.as_str());
     let query = query.bind(edit.principal.user.as_str()).bind(edit.now.as_milliseconds());
     named(query.execute(connection).await, Some(new.slug.as_str()))
 }
@@ -130,6 +133,7 @@ async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentCh
     let query = query.bind(changes.description.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.scope.map(|scope| scope.as_str()));
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
+    let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
     named(query.execute(connection).await, slug)
 }
 

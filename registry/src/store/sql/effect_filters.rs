@@ -1,5 +1,5 @@
-//! Filters by what the ledgers of runs say: hosts, secrets and refusals. The table of effects has the runs of each effect in
-//! the order of the history.
+//! Filters by effects of runs: what their ledgers say, the agents and native tools of their calls, and the steps that refused them.
+//! The table of effects has the runs of each effect in the order of the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 

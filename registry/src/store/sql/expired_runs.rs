@@ -4,6 +4,7 @@
 //! A transaction that places a hold and one that deletes runs follow each other, also on several servers. Servers that sweep at
 //! the same time delete different runs.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use super::record_pages::PAGE_BYTES_MAX;
 use super::row::{get, json, signed, to_json, unsigned};
 use super::search_rebuild::index_rows;
 use crate::clock::Timestamp;
+use crate::effect::{Effect, EffectKind};
 use crate::error::Result;
 use crate::ledger::Ledger;
 use crate::store::database::{Connection, Query, Row};
@@ -40,7 +42,8 @@ const CANDIDATES: &str = concat!(
 
 /// Reads the rows of runs from which those of the search index and of the effects are made.
 const INDEXED: &str = "SELECT f.sequence AS rowid, f.organization, f.succeeded, f.output, f.exception_message,
-        f.exception_type, f.exception_stack_trace, f.ledger, s.input, s.invocation, s.started_at
+        f.exception_type, f.exception_stack_trace, f.ledger, f.refused_at, s.input, s.invocation, s.started_at,
+        s.agent, s.client, s.turn, s.native_tool
     FROM {members $1} expired CROSS JOIN inv_started s CROSS JOIN inv_finished f
     WHERE s.invocation = expired.value AND f.invocation = s.invocation";
 
@@ -151,9 +154,7 @@ fn fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
 fn effects(rows: &[Row]) -> Result<List> {
     let mut list = List::default();
     for row in rows {
-        let Some(_) = get::<Option<&str>>(row, "ledger")? else { continue };
-        let ledger: Ledger = json(row, "ledger")?;
-        for effect in ledger.effects() {
+        for effect in effects_of(row)? {
             list.push(&to_json(&EffectRow {
                 organization: get(row, "organization")?,
                 kind: effect.kind.as_str(),
@@ -164,6 +165,18 @@ fn effects(rows: &[Row]) -> Result<List> {
         }
     }
     Ok(list)
+}
+
+fn effects_of(row: &Row) -> Result<BTreeSet<Effect>> {
+    let mut effects = match get::<Option<&str>>(row, "ledger")? {
+        Some(_) => json::<Ledger>(row, "ledger")?.effects(),
+        None => BTreeSet::new(),
+    };
+    for kind in EffectKind::COLUMNS {
+        let name = get::<Option<String>>(row, kind.as_str())?;
+        effects.extend(name.map(|name| Effect { kind, name }));
+    }
+    Ok(effects)
 }
 
 /// Returns the beginning of the ids that are made from a time on: its second.

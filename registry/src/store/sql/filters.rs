@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::effect_filters::add_effects;
 use super::listing::Listing;
+use super::origin::origin;
 use super::row::{signed, to_json, to_list};
 use super::versions_list::version_numbers;
 use crate::account::OrganizationId;
@@ -17,7 +18,7 @@ use crate::history::{InvocationFilter, RunStates, ToolSelection};
 use crate::ids::ToolId;
 use crate::invalid_value::refuse_nul;
 use crate::invocation_mode::InvocationMode;
-use crate::invocation_source::InvocationSourceKind;
+use crate::invocation_source::{InvocationSourceKind, SourceType};
 use crate::store::database::Statement;
 use crate::tool::ToolRef;
 
@@ -28,6 +29,8 @@ const OF_VERSIONS: &str = " OR (s.tool, s.major, s.minor, s.patch) IN (
 
 const FROM_SOURCES: &str =
     " AND (s.source_kind, s.mode) IN (SELECT kind, mode FROM {records ? kind TEXT, mode TEXT} sources)";
+
+const FROM_ORIGINS: &str = concat!(" AND ", origin!(), " IN {members ?}");
 
 const OF_CONVERSATIONS: &str = " AND u.invocation IS NULL AND s.conversation_id IN {members ?}";
 
@@ -79,9 +82,11 @@ impl<'a> Filters<'a> {
         if let Some(selected) = selected {
             add_tools(statement, selected)?;
         }
-        if !(filter.source_types.is_empty() && filter.origins.is_empty()) {
-            statement.bind(FROM_SOURCES, to_json(&sources(filter))?);
+        if !filter.source_types.is_empty() {
+            statement.bind(FROM_SOURCES, to_json(&sources(&filter.source_types))?);
         }
+        let origins: Vec<_> = filter.origins.iter().map(|origin| origin.as_str()).collect();
+        statement.bind_some(FROM_ORIGINS, to_list(&origins)?);
         statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?);
         statement.bind_some(OF_SIMULATIONS, to_list(&filter.simulation_unit_test_set_run_ids)?);
         statement.bind_some(" AND f.succeeded = ?", filter.succeeded);
@@ -127,14 +132,10 @@ struct Source {
     mode: &'static str,
 }
 
-/// Returns the kinds and modes of the runs with the wanted types and origins.
-fn sources(filter: &InvocationFilter) -> Vec<Source> {
-    let (types, origins) = (&filter.source_types, &filter.origins);
+/// Returns the kinds and modes of the runs with the wanted types.
+fn sources(types: &[SourceType]) -> Vec<Source> {
     let all = InvocationSourceKind::ALL.into_iter().flat_map(|kind| InvocationMode::ALL.map(|mode| (kind, mode)));
-    let wanted = all.filter(|(kind, mode)| {
-        let has_type = types.is_empty() || types.contains(&kind.source_type(*mode));
-        has_type && (origins.is_empty() || origins.contains(&kind.origin()))
-    });
+    let wanted = all.filter(|(kind, mode)| types.contains(&kind.source_type(*mode)));
     wanted.map(|(kind, mode)| Source { kind: kind.as_str(), mode: mode.as_str() }).collect()
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::batch::Batch;
+use super::effect_rows::INSERT_EFFECTS;
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::list::List;
 use super::record_rows::{EndRow, RecordRows};
@@ -25,11 +26,6 @@ pub(in crate::store) const RUNNING: &str = "SELECT s.organization, s.invocation,
 
 const CLOSE: &str = "DELETE FROM inv_open WHERE invocation IN {members $1}";
 
-const INSERT_EFFECTS: &str = "INSERT INTO inv_effects (organization, kind, name, started_at, invocation)
-    SELECT s.organization, e.kind, e.name, s.started_at, s.invocation
-    FROM {records $1 invocation TEXT, kind TEXT, name TEXT} e CROSS JOIN inv_started s
-    WHERE s.invocation = e.invocation";
-
 const IS_STARTED: &str = "SELECT 1 FROM inv_started WHERE organization = $1 AND invocation = $2";
 
 /// Rows of the record of runs, to be written together.
@@ -47,6 +43,10 @@ impl RecordGroup<'_> {
             match rows {
                 RecordRows::Started(rows) => starts.extend(rows),
                 RecordRows::Finished(rows) => ends.extend(rows.iter().map(|row| (member, row))),
+                RecordRows::Refused(rows) => {
+                    starts.extend(rows.iter().map(|(start, _)| start));
+                    ends.extend(rows.iter().map(|(_, end)| (member, end)));
+                }
             }
         }
         insert_starts(batch, &starts);
@@ -85,13 +85,6 @@ struct Wanted<'a> {
     invocation: &'a str,
 }
 
-#[derive(Serialize)]
-struct EffectRow<'a> {
-    invocation: &'a str,
-    kind: &'a str,
-    name: &'a str,
-}
-
 /// Returns the recorded inputs of the running runs by organisation and id.
 async fn running(
     connection: &mut Connection,
@@ -122,9 +115,7 @@ fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
         closed.push(&to_json(&row.id.as_str())?);
         let EndRow { organization, words: outcome, id, .. } = row;
         texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input }.encoded()?);
-        for (kind, name) in &row.effects {
-            effects.push(&to_json(&EffectRow { invocation: id.as_str(), kind, name })?);
-        }
+        row.effects.iter().for_each(|effect| effects.push(effect));
     }
     batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());
     batch.insert(CLOSE, closed);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ids::OperationId;
 use crate::invalid_value::refuse_nul;
 use crate::metrics::RECORDS;
-use crate::record::{FinishedRun, RecordEvent, Rollback, RunStart};
+use crate::record::{FinishedRun, RecordEvent, RefusedRun, Rollback, RunStart};
 use crate::store::handle::Store;
 
 impl Store {
@@ -30,6 +30,11 @@ impl Store {
                 self.write_rows(self.end_rows(runs)?).await?.map_or(Ok(()), Err)?;
                 ("end", runs.len())
             }
+            RecordEvent::Refused(runs) => {
+                runs.iter().try_for_each(|run| refuse_nul_in_ids(&run.start))?;
+                self.write_rows(self.refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
+                ("refused", runs.len())
+            }
             RecordEvent::Unlinked { organization, by, from } => {
                 let (id, interaction) = match from {
                     Rollback::Conversation { id, interaction_id } => (id, interaction_id.as_deref()),
@@ -48,6 +53,14 @@ impl Store {
         let of = |index| operation.cloned().map(|operation| (operation, index));
         let rows = (0..).zip(runs).map(|(index, run)| StartRow::of(run, &self.0.boot, &of(index)));
         Ok(RecordRows::Started(rows.collect::<Result<_>>()?))
+    }
+
+    fn refused_rows(&self, runs: &[RefusedRun]) -> Result<RecordRows> {
+        let rows = runs.iter().map(|run| {
+            let start = StartRow::of(&run.start, &self.0.boot, &None)?;
+            Ok((start, EndRow::of(&run.end(), self.0.retention)?))
+        });
+        Ok(RecordRows::Refused(rows.collect::<Result<_>>()?))
     }
 
     fn end_rows(&self, ends: &[FinishedRun]) -> Result<RecordRows> {

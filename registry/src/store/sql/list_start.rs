@@ -2,6 +2,7 @@
 //! so that most pages are read without the records after the page.
 
 use super::effect_filters::{add_effect_table, first_kind};
+use super::origin::origin;
 use super::row::to_list;
 use crate::clock::Timestamp;
 use crate::error::Result;
@@ -43,7 +44,9 @@ const OF_ONE_ORIGIN: &str = concat!(
     of_organization!(
         "inv_started s {index inv_started_by_origin} LEFT JOIN inv_finished f ON f.invocation = s.invocation"
     ),
-    " AND (CASE WHEN s.source_kind IN ('direct', 'branch-test') THEN s.source_kind ELSE 'conversation' END) = ?"
+    " AND ",
+    origin!(),
+    " = ?"
 );
 
 /// The records of conversations, which are few.

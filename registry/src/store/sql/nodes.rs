@@ -126,5 +126,15 @@ fn orphaned(at: Timestamp, duration_ms: u64) -> RunEnd {
         exception_stack_trace: Vec::new(),
     };
     let (status_events, logs, ledger) = (Vec::new(), String::new(), None);
-    RunEnd { at, duration_ms, outcome, persisted: false, status_events, logs, ledger }
+    RunEnd {
+        at,
+        duration_ms,
+        outcome,
+        persisted: false,
+        status_events,
+        logs,
+        content: Vec::new(),
+        ledger,
+        refused_at: None,
+    }
 }

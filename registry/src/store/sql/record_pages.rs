@@ -17,7 +17,8 @@ pub(super) const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The id of a record, and its size, computed without reading the values.
 pub(in crate::store) const SHORT_COLUMNS: &str = "s.invocation, octet_length(s.input) + octet_length(s.source)
     + coalesce(octet_length(f.status_events), 0) + coalesce(octet_length(f.logs), 0)
-    + coalesce(octet_length(f.output), 0) + coalesce(octet_length(f.exception_type), 0)
+    + coalesce(octet_length(f.content), 0) + coalesce(octet_length(f.output), 0)
+    + coalesce(octet_length(f.exception_type), 0)
     + coalesce(octet_length(f.exception_message), 0) + coalesce(octet_length(f.exception_stack_trace), 0) AS bytes";
 
 /// The wanted ids come first: planners would otherwise scan all records of the organisation.

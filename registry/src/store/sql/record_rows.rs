@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use super::effect_rows::effect_rows;
 use super::row::{signed, to_json};
 use super::run_end::end_row;
 use super::run_start::StartRow;
@@ -14,7 +15,6 @@ use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::ids::{InvocationId, ToolId};
-use crate::ledger::Ledger;
 use crate::record::FinishedRun;
 use crate::store::retention::Retention;
 use crate::tape::{NewTape, SealedBody};
@@ -23,6 +23,8 @@ use crate::tape::{NewTape, SealedBody};
 pub(crate) enum RecordRows {
     Started(Vec<StartRow>),
     Finished(Vec<EndRow>),
+    /// Calls that were refused: a start and an end each.
+    Refused(Vec<(StartRow, EndRow)>),
 }
 
 /// The encoded rows of a run that has ended.
@@ -31,8 +33,7 @@ pub(crate) struct EndRow {
     pub organization: OrganizationId,
     pub finished: String,
     pub words: OutcomeWords,
-    /// Effects: kind and name.
-    pub effects: Vec<(&'static str, String)>,
+    pub effects: Vec<String>,
     pub tape: Option<String>,
     pub tape_bodies: Vec<String>,
     pub answers: Option<AnswerRows>,
@@ -80,13 +81,14 @@ impl RecordRows {
         match self {
             Self::Started(starts) => starts.iter().map(StartRow::bytes).sum(),
             Self::Finished(ends) => ends.iter().map(EndRow::bytes).sum(),
+            Self::Refused(runs) => runs.iter().map(|(start, end)| start.bytes() + end.bytes()).sum(),
         }
     }
 
     /// Removes the recorded answers, and returns whether there were any.
     pub fn take_answers(&mut self) -> bool {
         match self {
-            Self::Started(_) => false,
+            Self::Started(_) | Self::Refused(_) => false,
             Self::Finished(ends) => ends.iter_mut().filter_map(|end| end.answers.take()).count() > 0,
         }
     }
@@ -94,13 +96,12 @@ impl RecordRows {
 
 impl EndRow {
     pub fn of(run: &FinishedRun, retention: Retention) -> Result<Self> {
-        let effects = run.end.ledger.iter().flat_map(Ledger::effects);
         Ok(Self {
             id: run.id.clone(),
             organization: run.organization.clone(),
             finished: end_row(run)?,
             words: OutcomeWords::of(&run.end.outcome),
-            effects: effects.map(|effect| (effect.kind.as_str(), effect.name)).collect(),
+            effects: effect_rows(&run.id, run.end.effects())?,
             tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
             tape_bodies: body_rows(run)?,
             answers: run.answers.as_ref().map(|answers| answer_rows(run, answers, retention)).transpose()?,
@@ -109,7 +110,14 @@ impl EndRow {
 
     fn bytes(&self) -> usize {
         let answers = self.answers.iter().flat_map(|rows| &rows.answers);
-        let beside = self.tape.iter().chain(&self.tape_bodies).chain(answers).map(String::len).sum::<usize>();
+        let beside = self
+            .tape
+            .iter()
+            .chain(&self.tape_bodies)
+            .chain(answers)
+            .chain(&self.effects)
+            .map(String::len)
+            .sum::<usize>();
         self.finished.len() + self.words.bytes() + beside
     }
 }

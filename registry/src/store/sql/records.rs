@@ -15,8 +15,8 @@ macro_rules! select_invocations {
     (@from $leading:expr, $($rest:expr),*) => {
         concat!(
             "SELECT s.*, f.sequence, f.finished_at, f.duration_ms, f.succeeded, f.output, f.exception_type,
-                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs, f.ledger,
-                u.invocation IS NOT NULL AS unlinked
+                f.exception_message, f.exception_stack_trace, f.persisted, f.status_events, f.logs, f.content,
+                f.ledger, f.refused_at, u.invocation IS NOT NULL AS unlinked
             FROM ",
             $leading,
             " inv_started s
@@ -41,9 +41,10 @@ mod tests {
     use crate::store::sqlite::tests::migrated;
 
     const ROW: &str = "INSERT INTO inv_started VALUES ('000000000000000000000001', 'acme', NULL, NULL, NULL, NULL,
-            'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL);
+            'direct', '{\"type\":\"direct\",\"user_id\":\"ann\"}', NULL, NULL, NULL, 'regular', $1, 0, 'boot', NULL, NULL, NULL, NULL, NULL,
+            NULL, NULL, NULL);
         INSERT INTO inv_finished VALUES (1, '000000000000000000000001', 'acme', 1, 1, 1, x'', NULL, NULL, NULL, 0,
-            $2, x'', NULL)";
+            $2, x'', NULL, NULL, NULL)";
 
     async fn read_back(input: &str, status_events: &str) -> Result<Record> {
         let mut connection = migrated().await?;

@@ -3,9 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::row::{exact_text, get, json, signed, to_json, unsigned};
+use super::row::{exact_text, get, json, parsed_option, signed, to_json, unsigned};
 use crate::clock::Timestamp;
+use crate::content::ContentBlock;
 use crate::error::{Error, Result};
+use crate::invoke_step::InvokeStep;
 use crate::ledger::Ledger;
 use crate::raw_json::RawJson;
 use crate::record::{FinishedRun, Outcome, RunEnd};
@@ -17,12 +19,12 @@ const STATUS_EVENTS_BYTES_MAX: usize = 256 * 1024;
 /// Inserts the ends of runs that have started and not ended.
 pub(super) const INSERT_ENDS: &str = "INSERT INTO inv_finished (invocation, organization, finished_at, duration_ms,
         succeeded, output, exception_type, exception_message, exception_stack_trace, persisted, status_events, logs,
-        ledger)
+        content, ledger, refused_at)
     SELECT invocation, organization, finished_at, duration_ms, succeeded, output, exception_type, exception_message,
-        exception_stack_trace, persisted, status_events, logs, ledger
+        exception_stack_trace, persisted, status_events, logs, content, ledger, refused_at
     FROM {records $1 invocation TEXT, organization TEXT, finished_at INTEGER, duration_ms INTEGER, succeeded INTEGER, \
         output BYTES, exception_type BYTES, exception_message BYTES, exception_stack_trace BYTES, persisted INTEGER, \
-        status_events TEXT, logs BYTES, ledger TEXT} ends";
+        status_events TEXT, logs BYTES, content TEXT, ledger TEXT, refused_at TEXT} ends";
 
 /// The end of a run. Texts written by tools are stored as bytes, because a database may refuse some of their characters.
 #[derive(Serialize)]
@@ -39,12 +41,15 @@ struct Columns<'a> {
     persisted: i64,
     status_events: String,
     logs: String,
+    content: Option<String>,
     ledger: Option<String>,
+    refused_at: Option<&'static str>,
 }
 
 /// Returns the row of a run that has ended, encoded.
 pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
-    let RunEnd { at, duration_ms, outcome, persisted, status_events: events, logs, ledger } = &run.end;
+    let RunEnd { at, duration_ms, outcome, persisted, status_events: events, logs, content, ledger, refused_at } =
+        &run.end;
     let (output, kind, message, trace) = match outcome {
         Outcome::Succeeded { output } => (Some(output), None, None, None),
         Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
@@ -64,7 +69,9 @@ pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
         persisted: (*persisted).into(),
         status_events: status_events(events)?,
         logs: hex::encode(logs),
+        content: (!content.is_empty()).then(|| to_json(content)).transpose()?,
         ledger: ledger.as_ref().map(to_json).transpose()?,
+        refused_at: refused_at.map(InvokeStep::as_str),
     })
 }
 
@@ -94,8 +101,17 @@ pub(super) fn read_end(row: &Row) -> Result<Option<RunEnd<RawJson>>> {
         persisted: get(row, "persisted")?,
         status_events: json(row, "status_events")?,
         logs: exact_text(row, "logs")?,
+        content: content(row)?,
         ledger: ledger(row)?,
+        refused_at: parsed_option(row, "refused_at")?,
     }))
+}
+
+fn content(row: &Row) -> Result<Vec<ContentBlock>> {
+    match get::<Option<&str>>(row, "content")? {
+        Some(_) => json(row, "content"),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn ledger(row: &Row) -> Result<Option<Ledger>> {

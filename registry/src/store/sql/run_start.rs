@@ -5,24 +5,30 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::batch::Batch;
-use super::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use super::effect_rows::{INSERT_EFFECTS, effect_rows};
+use super::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::agent::RevisionNumber;
+use crate::agent_call::{AgentCall, ClientName};
 use crate::api_key::ApiKeyId;
 use crate::error::{Error, Result};
-use crate::ids::{BootId, OperationId, ToolId};
+use crate::ids::{BootId, OperationId, ToolId, TurnId};
 use crate::invocation_mode::InvocationMode;
 use crate::invocation_source::InvocationSource;
+use crate::names::NativeToolName;
 use crate::raw_json::RawJson;
 use crate::record::{RecordedInput, RunStart};
 use crate::store::database::Row;
 
 const INSERT_STARTS: &str = "INSERT INTO inv_started (invocation, organization, tool, major, minor, patch, source_kind,
         source, conversation_id, interaction_id, simulation_run_id, mode, input, started_at, boot, api_key_id,
-        caller_address)
+        caller_address, agent, agent_revision, protocol, client, turn, native_tool)
     SELECT invocation, organization, tool, major, minor, patch, source_kind, source, conversation_id, interaction_id,
-        simulation_run_id, mode, input, started_at, boot, api_key_id, caller_address
+        simulation_run_id, mode, input, started_at, boot, api_key_id, caller_address, agent,
+        agent_revision, protocol, client, turn, native_tool
     FROM {records $1 invocation TEXT, organization TEXT, tool TEXT, major INTEGER, minor INTEGER, patch INTEGER, \
         source_kind TEXT, source TEXT, conversation_id TEXT, interaction_id TEXT, simulation_run_id TEXT, mode TEXT, \
-        input TEXT, started_at INTEGER, boot TEXT, api_key_id TEXT, caller_address TEXT} starts
+        input TEXT, started_at INTEGER, boot TEXT, api_key_id TEXT, caller_address TEXT, agent TEXT, agent_revision INTEGER, protocol TEXT, \
+        client TEXT, turn TEXT, native_tool TEXT} starts
     WHERE true ON CONFLICT (invocation) DO NOTHING";
 
 /// A run that has ended already stays ended, when its start is written again.
@@ -39,6 +45,7 @@ const LINK: &str = "INSERT INTO operation_runs (organization, operation, input_i
 /// The row of a run that starts, encoded.
 pub(crate) struct StartRow {
     encoded: String,
+    effects: Vec<String>,
     has_operation: bool,
 }
 
@@ -64,6 +71,12 @@ struct Columns<'a> {
     boot: &'a str,
     api_key_id: Option<&'a str>,
     caller_address: Option<IpAddr>,
+    agent: Option<&'a str>,
+    agent_revision: Option<u32>,
+    protocol: Option<&'static str>,
+    client: Option<&'a str>,
+    turn: Option<&'a str>,
+    native_tool: Option<&'a str>,
     operation: Option<&'a str>,
     input_index: Option<i64>,
 }
@@ -72,6 +85,7 @@ impl StartRow {
     pub fn of(record: &RunStart, boot: &BootId, operation: &InOperation) -> Result<Self> {
         let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
         let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
+        let call = record.agent_call.as_ref();
         let encoded = to_json(&Columns {
             invocation: record.id.as_str(),
             organization: record.organization.as_str(),
@@ -90,15 +104,22 @@ impl StartRow {
             boot: boot.as_str(),
             api_key_id: record.api_key_id.as_ref().map(ApiKeyId::as_str),
             caller_address: record.caller_address,
+            agent: call.map(|call| call.agent.as_str()),
+            agent_revision: call.map(|call| call.revision.get()),
+            protocol: call.map(|call| call.protocol.as_str()),
+            client: call.and_then(|call| call.client.as_ref()).map(ClientName::as_str),
+            turn: call.and_then(|call| call.turn.as_ref()).map(TurnId::as_str),
+            native_tool: record.native_tool.as_ref().map(NativeToolName::as_str),
             operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
             input_index: operation.as_ref().map(|(_, index)| *index),
         });
-        Ok(Self { encoded: encoded?, has_operation: operation.is_some() })
+        let effects = effect_rows(&record.id, record.effects())?;
+        Ok(Self { encoded: encoded?, effects, has_operation: operation.is_some() })
     }
 
     /// Size of the row, for the bound of a group.
-    pub const fn bytes(&self) -> usize {
-        self.encoded.len()
+    pub fn bytes(&self) -> usize {
+        self.encoded.len() + self.effects.iter().map(String::len).sum::<usize>()
     }
 }
 
@@ -108,6 +129,7 @@ pub(super) fn insert_starts(batch: &mut Batch, rows: &[&StartRow]) {
     batch.insert(INSERT_STARTS, list(|_| true));
     batch.insert(OPEN, list(|_| true));
     batch.insert(LINK, list(|row| row.has_operation));
+    batch.insert(INSERT_EFFECTS, rows.iter().flat_map(|row| &row.effects).collect());
 }
 
 /// Reads the start of a run. `unlinked` tells whether it was taken out of its conversation.
@@ -125,7 +147,21 @@ pub(super) fn read_start(row: &Row) -> Result<RunStart<RawJson>> {
         mode: mode(row)?,
         input: input(row)?,
         started_at: timestamp(row, "started_at")?,
+        agent_call: agent_call(row)?,
+        native_tool: parsed_option(row, "native_tool")?,
     })
+}
+
+fn agent_call(row: &Row) -> Result<Option<AgentCall>> {
+    let Some(agent) = parsed_option(row, "agent")? else { return Ok(None) };
+    let revision = u32::try_from(get::<i64>(row, "agent_revision")?).unwrap_or(0);
+    Ok(Some(AgentCall {
+        agent,
+        revision: RevisionNumber::try_from(revision).map_err(|error| damaged("agent_revision", &error))?,
+        protocol: parsed(row, "protocol")?,
+        client: parsed_option(row, "client")?,
+        turn: parsed_option(row, "turn")?,
+    }))
 }
 
 fn mode(row: &Row) -> Result<InvocationMode> {

@@ -46,9 +46,8 @@ impl Store {
 
     /// Finds a tool, deprecated or not.
     pub async fn get_tool(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Option<Tool>> {
-        let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
-        let row = query.bind(organization.as_str()).bind(tool.as_str()).fetch_optional(self.readers()).await?;
-        row.as_ref().map(read).transpose()
+        let mut connection = self.readers().acquire().await?;
+        find(&mut connection, ToolRef { organization, tool }).await
     }
 
     /// Finds the tool of a run. The test of a branch has none.
@@ -87,6 +86,13 @@ impl Store {
         })
         .await
     }
+}
+
+/// Finds a tool, deprecated or not, on a connection.
+pub(super) async fn find(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Tool>> {
+    let query = Query::new(select_tools!("WHERE t.organization = $1 AND t.tool = $2"));
+    let row = query.bind(of.organization.as_str()).bind(of.tool.as_str()).fetch_optional(connection).await?;
+    row.as_ref().map(read).transpose()
 }
 
 pub(super) fn read(row: &Row) -> Result<Tool> {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use registry::{
-    Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata, InvocationSource,
-    Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, Principal, RecordEvent, RecordedAnswer,
-    RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId, UserVariableName, Version,
+    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata,
+    InvocationSource, Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, Principal,
+    RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape, UserId,
+    UserVariableName, Version,
 };
 
 use crate::agents::assignment;
-use crate::fixtures::{World, ends, finished, new_version, started, starts, succeeded, unlinked};
+use crate::fixtures::{World, agent_call, ends, finished, new_version, started, starts, succeeded, unlinked};
 
 pub const RUNS: u32 = 300;
 
@@ -102,7 +103,8 @@ async fn holds(world: &World, acme: &Principal) {
 /// Records a run with a tape and effects.
 async fn run(world: &World, principal: &Principal, number: u32) {
     world.clock.advance(Duration::from_secs(1));
-    let record = RunStart { source: source(number), ..started(&world.clock, principal) };
+    let agent_call = number.is_multiple_of(3).then(|| agent_call(&world.clock, AgentProtocol::Mcp));
+    let record = RunStart { source: source(number), agent_call, ..started(&world.clock, principal) };
     world.store.record(&starts(vec![record.clone()])).await.unwrap();
     let body = vec![u8::try_from(number % 7).unwrap(); 100_000];
     let body = TapeBody { digest: *registry::Digest::of(&body).as_bytes(), bytes: body };

@@ -736,6 +736,612 @@ pub mod lathe {
                 }
             }
         }
+        /// Content that a tool adds to its result besides its output. A tool that fails keeps the
+        /// blocks that it added before.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod content {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// Bytes with their media type, such as `image/png`.
+            #[derive(Clone)]
+            pub struct Media {
+                pub data: _rt::Vec<u8>,
+                pub mime_type: _rt::String,
+            }
+            impl ::core::fmt::Debug for Media {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("Media")
+                        .field("data", &self.data)
+                        .field("mime-type", &self.mime_type)
+                        .finish()
+                }
+            }
+            #[derive(Clone)]
+            pub enum ResourceContents {
+                Text(_rt::String),
+                Blob(_rt::Vec<u8>),
+            }
+            impl ::core::fmt::Debug for ResourceContents {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        ResourceContents::Text(e) => {
+                            f.debug_tuple("ResourceContents::Text").field(e).finish()
+                        }
+                        ResourceContents::Blob(e) => {
+                            f.debug_tuple("ResourceContents::Blob").field(e).finish()
+                        }
+                    }
+                }
+            }
+            /// A resource with its contents.
+            #[derive(Clone)]
+            pub struct EmbeddedResource {
+                pub uri: _rt::String,
+                pub mime_type: Option<_rt::String>,
+                pub contents: ResourceContents,
+            }
+            impl ::core::fmt::Debug for EmbeddedResource {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("EmbeddedResource")
+                        .field("uri", &self.uri)
+                        .field("mime-type", &self.mime_type)
+                        .field("contents", &self.contents)
+                        .finish()
+                }
+            }
+            /// A resource that the reader may fetch.
+            #[derive(Clone)]
+            pub struct ResourceLink {
+                pub uri: _rt::String,
+                pub name: _rt::String,
+                pub description: Option<_rt::String>,
+                pub mime_type: Option<_rt::String>,
+            }
+            impl ::core::fmt::Debug for ResourceLink {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("ResourceLink")
+                        .field("uri", &self.uri)
+                        .field("name", &self.name)
+                        .field("description", &self.description)
+                        .field("mime-type", &self.mime_type)
+                        .finish()
+                }
+            }
+            #[derive(Clone)]
+            pub enum Block {
+                Text(_rt::String),
+                Image(Media),
+                Audio(Media),
+                Embedded(EmbeddedResource),
+                Link(ResourceLink),
+            }
+            impl ::core::fmt::Debug for Block {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        Block::Text(e) => f.debug_tuple("Block::Text").field(e).finish(),
+                        Block::Image(e) => {
+                            f.debug_tuple("Block::Image").field(e).finish()
+                        }
+                        Block::Audio(e) => {
+                            f.debug_tuple("Block::Audio").field(e).finish()
+                        }
+                        Block::Embedded(e) => {
+                            f.debug_tuple("Block::Embedded").field(e).finish()
+                        }
+                        Block::Link(e) => f.debug_tuple("Block::Link").field(e).finish(),
+                    }
+                }
+            }
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum ErrorCode {
+                /// The run has added as many blocks as it may.
+                TooMany,
+                /// The blocks of the run together are larger than they may be.
+                TooLarge,
+                /// A media type, a URI or a text of the block is malformed.
+                Invalid,
+            }
+            impl ::core::fmt::Debug for ErrorCode {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        ErrorCode::TooMany => {
+                            f.debug_tuple("ErrorCode::TooMany").finish()
+                        }
+                        ErrorCode::TooLarge => {
+                            f.debug_tuple("ErrorCode::TooLarge").finish()
+                        }
+                        ErrorCode::Invalid => {
+                            f.debug_tuple("ErrorCode::Invalid").finish()
+                        }
+                    }
+                }
+            }
+            impl ErrorCode {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> ErrorCode {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => ErrorCode::TooMany,
+                        1 => ErrorCode::TooLarge,
+                        2 => ErrorCode::Invalid,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            #[derive(Clone)]
+            pub struct ContentError {
+                pub code: ErrorCode,
+                pub message: _rt::String,
+            }
+            impl ::core::fmt::Debug for ContentError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("ContentError")
+                        .field("code", &self.code)
+                        .field("message", &self.message)
+                        .finish()
+                }
+            }
+            impl ::core::fmt::Display for ContentError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for ContentError {}
+            #[allow(unused_unsafe, clippy::all)]
+            /// Adds a block after the blocks that were added before. The run continues after an error.
+            #[allow(async_fn_in_trait)]
+            pub fn add(block: &Block) -> Result<(), ContentError> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 4 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 4
+                            * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let (
+                        result21_0,
+                        result21_1,
+                        result21_2,
+                        result21_3,
+                        result21_4,
+                        result21_5,
+                        result21_6,
+                        result21_7,
+                        result21_8,
+                        result21_9,
+                        result21_10,
+                    ) = match block {
+                        Block::Text(e) => {
+                            let vec0 = e;
+                            let ptr0 = vec0.as_ptr().cast::<u8>();
+                            let len0 = vec0.len();
+                            (
+                                0i32,
+                                ptr0.cast_mut(),
+                                len0,
+                                ::core::ptr::null_mut(),
+                                ::core::ptr::null_mut(),
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                ::core::ptr::null_mut(),
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                0usize,
+                            )
+                        }
+                        Block::Image(e) => {
+                            let Media { data: data1, mime_type: mime_type1 } = e;
+                            let vec2 = data1;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            let vec3 = mime_type1;
+                            let ptr3 = vec3.as_ptr().cast::<u8>();
+                            let len3 = vec3.len();
+                            (
+                                1i32,
+                                ptr2.cast_mut(),
+                                len2,
+                                ptr3.cast_mut(),
+                                len3 as *mut u8,
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                ::core::ptr::null_mut(),
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                0usize,
+                            )
+                        }
+                        Block::Audio(e) => {
+                            let Media { data: data4, mime_type: mime_type4 } = e;
+                            let vec5 = data4;
+                            let ptr5 = vec5.as_ptr().cast::<u8>();
+                            let len5 = vec5.len();
+                            let vec6 = mime_type4;
+                            let ptr6 = vec6.as_ptr().cast::<u8>();
+                            let len6 = vec6.len();
+                            (
+                                2i32,
+                                ptr5.cast_mut(),
+                                len5,
+                                ptr6.cast_mut(),
+                                len6 as *mut u8,
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                ::core::ptr::null_mut(),
+                                0usize,
+                                ::core::ptr::null_mut(),
+                                0usize,
+                            )
+                        }
+                        Block::Embedded(e) => {
+                            let EmbeddedResource {
+                                uri: uri7,
+                                mime_type: mime_type7,
+                                contents: contents7,
+                            } = e;
+                            let vec8 = uri7;
+                            let ptr8 = vec8.as_ptr().cast::<u8>();
+                            let len8 = vec8.len();
+                            let (result10_0, result10_1, result10_2) = match mime_type7 {
+                                Some(e) => {
+                                    let vec9 = e;
+                                    let ptr9 = vec9.as_ptr().cast::<u8>();
+                                    let len9 = vec9.len();
+                                    (1i32, ptr9.cast_mut(), len9)
+                                }
+                                None => (0i32, ::core::ptr::null_mut(), 0usize),
+                            };
+                            let (result13_0, result13_1, result13_2) = match contents7 {
+                                ResourceContents::Text(e) => {
+                                    let vec11 = e;
+                                    let ptr11 = vec11.as_ptr().cast::<u8>();
+                                    let len11 = vec11.len();
+                                    (0i32, ptr11.cast_mut(), len11)
+                                }
+                                ResourceContents::Blob(e) => {
+                                    let vec12 = e;
+                                    let ptr12 = vec12.as_ptr().cast::<u8>();
+                                    let len12 = vec12.len();
+                                    (1i32, ptr12.cast_mut(), len12)
+                                }
+                            };
+                            (
+                                3i32,
+                                ptr8.cast_mut(),
+                                len8,
+                                result10_0 as *mut u8,
+                                result10_1,
+                                result10_2,
+                                result13_0 as *mut u8,
+                                result13_1,
+                                result13_2,
+                                ::core::ptr::null_mut(),
+                                0usize,
+                            )
+                        }
+                        Block::Link(e) => {
+                            let ResourceLink {
+                                uri: uri14,
+                                name: name14,
+                                description: description14,
+                                mime_type: mime_type14,
+                            } = e;
+                            let vec15 = uri14;
+                            let ptr15 = vec15.as_ptr().cast::<u8>();
+                            let len15 = vec15.len();
+                            let vec16 = name14;
+                            let ptr16 = vec16.as_ptr().cast::<u8>();
+                            let len16 = vec16.len();
+                            let (result18_0, result18_1, result18_2) = match description14 {
+                                Some(e) => {
+                                    let vec17 = e;
+                                    let ptr17 = vec17.as_ptr().cast::<u8>();
+                                    let len17 = vec17.len();
+                                    (1i32, ptr17.cast_mut(), len17)
+                                }
+                                None => (0i32, ::core::ptr::null_mut(), 0usize),
+                            };
+                            let (result20_0, result20_1, result20_2) = match mime_type14 {
+                                Some(e) => {
+                                    let vec19 = e;
+                                    let ptr19 = vec19.as_ptr().cast::<u8>();
+                                    let len19 = vec19.len();
+                                    (1i32, ptr19.cast_mut(), len19)
+                                }
+                                None => (0i32, ::core::ptr::null_mut(), 0usize),
+                            };
+                            (
+                                4i32,
+                                ptr15.cast_mut(),
+                                len15,
+                                ptr16.cast_mut(),
+                                len16 as *mut u8,
+                                result18_0 as usize,
+                                result18_1,
+                                result18_2 as *mut u8,
+                                result20_0 as usize,
+                                result20_1,
+                                result20_2,
+                            )
+                        }
+                    };
+                    let ptr22 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "lathe:tool/content@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "add"]
+                        fn wit_import23(
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import23(
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import23(
+                        result21_0,
+                        result21_1,
+                        result21_2,
+                        result21_3,
+                        result21_4,
+                        result21_5,
+                        result21_6,
+                        result21_7,
+                        result21_8,
+                        result21_9,
+                        result21_10,
+                        ptr22,
+                    );
+                    let l24 = i32::from(*ptr22.add(0).cast::<u8>());
+                    let result29 = match l24 {
+                        0 => {
+                            let e = ();
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l25 = i32::from(
+                                    *ptr22.add(::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                );
+                                let l26 = *ptr22
+                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l27 = *ptr22
+                                    .add(3 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len28 = l27;
+                                let bytes28 = _rt::Vec::from_raw_parts(
+                                    l26.cast(),
+                                    len28,
+                                    len28,
+                                );
+                                ContentError {
+                                    code: ErrorCode::_lift(l25 as u8),
+                                    message: _rt::string_lift(bytes28),
+                                }
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result29
+                }
+            }
+        }
+        /// Log messages with a level.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod log {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// The levels of syslog (RFC 5424), lowest first.
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum Level {
+                Debug,
+                Info,
+                Notice,
+                Warning,
+                Error,
+                Critical,
+                Alert,
+                Emergency,
+            }
+            impl ::core::fmt::Debug for Level {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        Level::Debug => f.debug_tuple("Level::Debug").finish(),
+                        Level::Info => f.debug_tuple("Level::Info").finish(),
+                        Level::Notice => f.debug_tuple("Level::Notice").finish(),
+                        Level::Warning => f.debug_tuple("Level::Warning").finish(),
+                        Level::Error => f.debug_tuple("Level::Error").finish(),
+                        Level::Critical => f.debug_tuple("Level::Critical").finish(),
+                        Level::Alert => f.debug_tuple("Level::Alert").finish(),
+                        Level::Emergency => f.debug_tuple("Level::Emergency").finish(),
+                    }
+                }
+            }
+            impl Level {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> Level {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => Level::Debug,
+                        1 => Level::Info,
+                        2 => Level::Notice,
+                        3 => Level::Warning,
+                        4 => Level::Error,
+                        5 => Level::Critical,
+                        6 => Level::Alert,
+                        7 => Level::Emergency,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Adds a line to the printed text of the run, and sends the message to a listener.
+            /// `data` is JSON. Returns the reason when the host refuses the message. The run
+            /// continues.
+            #[allow(async_fn_in_trait)]
+            pub fn send(
+                level: Level,
+                logger: Option<&str>,
+                data: &str,
+            ) -> Result<(), _rt::String> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 3 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 3
+                            * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let (result1_0, result1_1, result1_2) = match logger {
+                        Some(e) => {
+                            let vec0 = e;
+                            let ptr0 = vec0.as_ptr().cast::<u8>();
+                            let len0 = vec0.len();
+                            (1i32, ptr0.cast_mut(), len0)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let vec2 = data;
+                    let ptr2 = vec2.as_ptr().cast::<u8>();
+                    let len2 = vec2.len();
+                    let ptr3 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "lathe:tool/log@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "send"]
+                        fn wit_import4(
+                            _: i32,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import4(
+                        _: i32,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import4(
+                        level.clone() as i32,
+                        result1_0,
+                        result1_1,
+                        result1_2,
+                        ptr2.cast_mut(),
+                        len2,
+                        ptr3,
+                    );
+                    let l5 = i32::from(*ptr3.add(0).cast::<u8>());
+                    let result9 = match l5 {
+                        0 => {
+                            let e = ();
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l6 = *ptr3
+                                    .add(::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l7 = *ptr3
+                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len8 = l7;
+                                let bytes8 = _rt::Vec::from_raw_parts(
+                                    l6.cast(),
+                                    len8,
+                                    len8,
+                                );
+                                _rt::string_lift(bytes8)
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result9
+                }
+            }
+        }
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod types {
             #[used]
@@ -946,10 +1552,10 @@ macro_rules! __export_described_tool_impl {
         "wasm32")] #[unsafe (link_section =
         "component-type:wit-bindgen:0.60.0:lathe:tool@0.1.0:described-tool:imports and exports")]
         #[doc(hidden)] #[allow(clippy::octal_escapes)] pub static
-        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 927] = *
+        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 1457] = *
         b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x9a\x06\x01A\x02\x01\
-A\x0f\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xac\x0a\x01A\x02\x01\
+A\x13\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -959,13 +1565,25 @@ unreachable\x03tls\x08protocol\x09simulated\x04\0\x0aerror-code\x03\0\x07\x01r\x
 \0\x0b\x01@\x01\x07request\x04\0\x0c\x04\0\x05start\x01\x0d\x01p\x0c\x01kw\x01@\x02\
 \x09exchanges\x0e\x0atimeout-ms\x0f\0\x0e\x04\0\x04wait\x01\x10\x01j\x01\x06\x01\
 \x0a\x01@\x01\x08exchange\x0c\0\x11\x04\0\x06finish\x01\x12\x01@\x01\x08exchange\
-\x0c\x01\0\x04\0\x06cancel\x01\x13\x03\0\x15lathe:tool/http@0.1.0\x05\x01\x01B\x05\
-\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variab\
-less\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\
-\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x02\x02\x03\
-\0\x02\x07context\x03\0\x07context\x03\0\x03\x02\x03\0\x02\x0atool-error\x03\0\x0a\
-tool-error\x03\0\x05\x01@\0\0s\x04\0\x0cinput-schema\x01\x07\x01j\x01s\x01\x06\x01\
-@\x01\x07context\x04\0\x08\x04\0\x08run-tool\x01\x09\x04\0\x1flathe:tool/describ\
+\x0c\x01\0\x04\0\x06cancel\x01\x13\x03\0\x15lathe:tool/http@0.1.0\x05\x01\x01B\x13\
+\x01p}\x01r\x02\x04data\0\x09mime-types\x04\0\x05media\x03\0\x01\x01q\x02\x04tex\
+t\x01s\0\x04blob\x01\0\0\x04\0\x11resource-contents\x03\0\x03\x01ks\x01r\x03\x03\
+uris\x09mime-type\x05\x08contents\x04\x04\0\x11embedded-resource\x03\0\x06\x01r\x04\
+\x03uris\x04names\x0bdescription\x05\x09mime-type\x05\x04\0\x0dresource-link\x03\
+\0\x08\x01q\x05\x04text\x01s\0\x05image\x01\x02\0\x05audio\x01\x02\0\x08embedded\
+\x01\x07\0\x04link\x01\x09\0\x04\0\x05block\x03\0\x0a\x01m\x03\x08too-many\x09to\
+o-large\x07invalid\x04\0\x0aerror-code\x03\0\x0c\x01r\x02\x04code\x0d\x07message\
+s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x04\
+\0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
+debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
+\0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x05\x01\
+r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variabless\
+\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\
+\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x04\x02\x03\0\
+\x04\x07context\x03\0\x07context\x03\0\x05\x02\x03\0\x04\x0atool-error\x03\0\x0a\
+tool-error\x03\0\x07\x01@\0\0s\x04\0\x0cinput-schema\x01\x09\x01j\x01s\x01\x08\x01\
+@\x01\x07context\x06\0\x0a\x04\0\x08run-tool\x01\x0b\x04\0\x1flathe:tool/describ\
 ed-tool@0.1.0\x04\0\x0b\x14\x01\0\x0edescribed-tool\x03\0\0\0G\x09producers\x01\x0c\
 processed-by\x02\x0dwit-component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
         };
@@ -980,9 +1598,9 @@ pub use __export_described_tool_impl as export;
 )]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 936] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x83\x06\x01A\x02\x01\
-A\x0a\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1466] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x95\x0a\x01A\x02\x01\
+A\x0e\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -992,12 +1610,24 @@ unreachable\x03tls\x08protocol\x09simulated\x04\0\x0aerror-code\x03\0\x07\x01r\x
 \0\x0b\x01@\x01\x07request\x04\0\x0c\x04\0\x05start\x01\x0d\x01p\x0c\x01kw\x01@\x02\
 \x09exchanges\x0e\x0atimeout-ms\x0f\0\x0e\x04\0\x04wait\x01\x10\x01j\x01\x06\x01\
 \x0a\x01@\x01\x08exchange\x0c\0\x11\x04\0\x06finish\x01\x12\x01@\x01\x08exchange\
-\x0c\x01\0\x04\0\x06cancel\x01\x13\x03\0\x15lathe:tool/http@0.1.0\x05\x01\x01B\x05\
-\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variab\
-less\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\
-\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x02\x02\x03\
-\0\x02\x07context\x03\0\x07context\x03\0\x03\x02\x03\0\x02\x0atool-error\x03\0\x0a\
-tool-error\x03\0\x05\x04\0?lathe:tool/described-tool-with-all-of-its-exports-rem\
+\x0c\x01\0\x04\0\x06cancel\x01\x13\x03\0\x15lathe:tool/http@0.1.0\x05\x01\x01B\x13\
+\x01p}\x01r\x02\x04data\0\x09mime-types\x04\0\x05media\x03\0\x01\x01q\x02\x04tex\
+t\x01s\0\x04blob\x01\0\0\x04\0\x11resource-contents\x03\0\x03\x01ks\x01r\x03\x03\
+uris\x09mime-type\x05\x08contents\x04\x04\0\x11embedded-resource\x03\0\x06\x01r\x04\
+\x03uris\x04names\x0bdescription\x05\x09mime-type\x05\x04\0\x0dresource-link\x03\
+\0\x08\x01q\x05\x04text\x01s\0\x05image\x01\x02\0\x05audio\x01\x02\0\x08embedded\
+\x01\x07\0\x04link\x01\x09\0\x04\0\x05block\x03\0\x0a\x01m\x03\x08too-many\x09to\
+o-large\x07invalid\x04\0\x0aerror-code\x03\0\x0c\x01r\x02\x04code\x0d\x07message\
+s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x04\
+\0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
+debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
+\0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x05\x01\
+r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variabless\
+\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\
+\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x04\x02\x03\0\
+\x04\x07context\x03\0\x07context\x03\0\x05\x02\x03\0\x04\x0atool-error\x03\0\x0a\
+tool-error\x03\0\x07\x04\0?lathe:tool/described-tool-with-all-of-its-exports-rem\
 oved@0.1.0\x04\0\x0b4\x01\0.described-tool-with-all-of-its-exports-removed\x03\0\
 \0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.254.2\x10wit-bi\
 ndgen-rust\x060.60.0";

@@ -5,8 +5,9 @@ use std::fmt;
 use std::ops::Index;
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::{StatusEvent, host};
+use crate::{ContentBlock, ContentError, LogLevel, LogMessage, StatusEvent, host};
 
 /// The arguments of `run_tool` besides its input.
 #[derive(Debug, Clone)]
@@ -68,6 +69,27 @@ impl Context {
     /// the record of the run counts them.
     pub fn send_status_event(&self, event: impl Into<StatusEvent>) {
         host::send_status_event(&event.into());
+    }
+
+    /// Adds a content block to the result: a text, or a [`ContentBlock`]. A tool that fails keeps the blocks that it added
+    /// before. A run adds at most 32 blocks with 1 MiB in all.
+    ///
+    /// # Errors
+    /// When the block is malformed, or exceeds the limits.
+    pub fn add_content(&self, block: impl Into<ContentBlock>) -> Result<(), ContentError> {
+        let block = block.into();
+        block.check()?;
+        host::add_content(block)
+    }
+
+    /// Sends a log message, which becomes a line of the printed text of the run. Messages beyond the limits are dropped.
+    pub fn log(&self, level: LogLevel, data: impl Into<Value>) {
+        self.send_log(LogMessage::new(level, data));
+    }
+
+    /// As [`Context::log`], with the name of a logger.
+    pub fn send_log(&self, message: LogMessage) {
+        host::send_log(message);
     }
 }
 

@@ -23,18 +23,22 @@
 #[rustfmt::skip]
 #[expect(clippy::too_many_arguments, reason = "the canonical ABI takes a record apart")]
 pub mod bindings;
+mod content;
 mod context;
 mod entry_point;
 mod error;
 mod host;
 pub mod http;
+mod log;
 mod runtime;
 mod status;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 
+pub use content::{ContentBlock, ContentError, ContentErrorCode, ResourceContents};
 pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variables};
 pub use error::Error;
+pub use log::{LogLevel, LogMessage};
 pub use status::StatusEvent;
 
 /// Declares the function of the tool. Its parameters are the input, whose type implements `serde::Deserialize` and

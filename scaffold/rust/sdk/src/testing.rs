@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::bindings::lathe::tool::http as wire;
 use crate::http::{ErrorCode, HttpError, Request, Response};
-use crate::{Config, Context, Metadata, StatusEvent, UserVariables};
+use crate::{Config, ContentBlock, ContentError, Context, LogMessage, Metadata, StatusEvent, UserVariables};
 
 pub(crate) type Exchange = u32;
 type Answer = Box<dyn Fn(&Request) -> Result<Response, HttpError>>;
@@ -15,6 +15,8 @@ type Answer = Box<dyn Fn(&Request) -> Result<Response, HttpError>>;
 struct World {
     answer: Option<Answer>,
     events: Vec<StatusEvent>,
+    content: Vec<ContentBlock>,
+    logs: Vec<LogMessage>,
     answered: BTreeMap<Exchange, Result<Response, HttpError>>,
     started: Exchange,
 }
@@ -45,6 +47,26 @@ pub fn answer_requests(answer: impl Fn(&Request) -> Result<Response, HttpError> 
 /// Returns the status events that this thread sent since the last call.
 pub fn take_status_events() -> Vec<StatusEvent> {
     WORLD.with_borrow_mut(|world| std::mem::take(&mut world.events))
+}
+
+/// Returns the content blocks that this thread added since the last call.
+pub fn take_content() -> Vec<ContentBlock> {
+    WORLD.with_borrow_mut(|world| std::mem::take(&mut world.content))
+}
+
+/// Returns the log messages that this thread sent since the last call.
+pub fn take_logs() -> Vec<LogMessage> {
+    WORLD.with_borrow_mut(|world| std::mem::take(&mut world.logs))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the host may refuse the block")]
+pub(crate) fn add_content(block: ContentBlock) -> Result<(), ContentError> {
+    WORLD.with_borrow_mut(|world| world.content.push(block));
+    Ok(())
+}
+
+pub(crate) fn send_log(message: LogMessage) {
+    WORLD.with_borrow_mut(|world| world.logs.push(message));
 }
 
 pub(crate) fn send_status_event(event: &StatusEvent) {

@@ -59,9 +59,10 @@ fn sources_and_modes() {
     for source in metadata.into_iter().map(of_conversation).chain([simulated]) {
         check::<registry::InvocationSource, super::InvocationSource>(source);
     }
-    for origin in ["conversation", "direct", "branch-test"] {
+    for origin in ["conversation", "direct", "branch-test", "mcp", "agent"] {
         check::<registry::Origin, super::Origin>(json!(origin));
     }
+    registry::InvokeStep::ALL.iter().for_each(|step| check::<registry::InvokeStep, super::InvokeStep>(json!(step)));
     for mode in ["regular", "conversation-simulation"] {
         check::<registry::InvocationMode, super::InvocationMode>(json!(mode));
     }
@@ -101,6 +102,29 @@ fn settings() {
             },
             "tape": true, "recorded_answers": true,
             "world": {"name": "lathe:tool/tool@0.1.0", "imports": ["lathe:tool/http@0.1.0"], "exports": ["run-tool"]},
+            "annotations": {
+                "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
+            },
+            "intervention": "required",
         }));
+    }
+}
+
+#[test]
+fn content_blocks() {
+    let blocks = [
+        json!({"type": "text", "text": "a"}),
+        json!({"type": "image", "data": "AA==", "mimeType": "image/png"}),
+        json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"}),
+        json!({"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "text": "a"}}),
+        json!({"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "blob": "AA=="}}),
+        json!({"type": "resource_link", "uri": "a:b", "name": "b", "description": "c", "mimeType": "text/plain"}),
+    ];
+    for block in blocks {
+        let stored: registry::ContentBlock = serde_json::from_value(block.clone()).expect("a block");
+        assert_eq!(serde_json::to_value(stored).expect("JSON"), block);
+        let schema = schema_for!(super::ContentBlock);
+        let validator = jsonschema::validator_for(schema.as_value()).expect("a schema");
+        validator.validate(&block).unwrap_or_else(|error| panic!("{error} in {block}"));
     }
 }

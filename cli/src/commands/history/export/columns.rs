@@ -26,10 +26,10 @@ pub enum Values {
 }
 
 /// The columns in their order. Names and types are part of the interface: `docs/how-to/export-the-history.md` lists them.
-pub const COLUMNS: [Column; 28] = [
+pub const COLUMNS: [Column; 35] = [
     column("id", Text(|record| Some(record.run.id.clone()))),
     column("org_id", Text(|record| Some(record.run.org_id.clone()))),
-    // A branch test has no tool and no version.
+    // A branch test and a native tool have no id and no version.
     column("tool_id", Text(|record| record.run.published_version().map(|_| record.run.tool_id.clone()))),
     column("tool_version", Text(|record| record.run.published_version().map(|version| version.to_string()))),
     column("source_type", Text(|record| record.source_text("type"))),
@@ -59,6 +59,13 @@ pub const COLUMNS: [Column; 28] = [
     column("status_events", Text(|record| Some(json(&record.run.status_events)))),
     column("logs", Text(|record| Some(record.run.logs.clone()))),
     column("invocation_source", Text(|record| Some(json(&record.source)))),
+    column("agent_id", Text(|record| record.agent_call(|call| Some(call.agent_id.clone())))),
+    column("agent_revision", Integer(|record| record.agent_call(|call| Some(i64::from(call.revision))))),
+    column("agent_protocol", Text(|record| record.agent_call(|call| Some(call.protocol.clone())))),
+    column("client", Text(|record| record.agent_call(|call| call.client.clone()))),
+    column("turn_id", Text(|record| record.agent_call(|call| call.turn_id.clone()))),
+    column("native_tool", Text(|record| record.run.native_tool.clone())),
+    column("refused_at", Text(|record| record.run.refused_at.clone())),
 ];
 
 pub fn schema() -> Result<TypePtr> {

@@ -150,6 +150,29 @@ mod tests {
     }
 
     #[test]
+    fn a_row_has_the_agent_and_the_refusal_of_a_call() {
+        let mut refused: Value = serde_json::from_str(&record("r", &Value::Null)).expect("JSON");
+        refused["agent_call"] = json!({
+            "agent_id": "a", "revision": 7, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": null,
+        });
+        refused["native_tool"] = json!("search_tools");
+        refused["refused_at"] = json!("policy");
+        // A server of an earlier release does not send the fields.
+        let (_, rows) = written([refused.to_string(), record("r", &Value::Null)]);
+        for (column, value) in [
+            ("agent_id", "\"a\""),
+            ("agent_revision", "7"),
+            ("agent_protocol", "\"mcp\""),
+            ("client", "\"claude-code 2.1\""),
+            ("turn_id", "null"),
+            ("native_tool", "\"search_tools\""),
+            ("refused_at", "\"policy\""),
+        ] {
+            assert_eq!((&rows[0][column], &rows[1][column]), (&json!(value), &json!("null")), "{column}");
+        }
+    }
+
+    #[test]
     fn a_row_group_is_written_when_it_is_full() {
         let output = "x".repeat(GROUP_BYTES_MAX / 4);
         let large = || record("r", &json!({"succeeded": true, "output": output}));

@@ -1,6 +1,6 @@
 //! A record as a row of a table.
 
-use api::wire::{RunOutcome, ToolInvocation};
+use api::wire::{AgentCall, RunOutcome, ToolInvocation};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +30,11 @@ impl Record {
     /// A text of the source.
     pub fn source_text(&self, name: &str) -> Option<String> {
         self.source[name].as_str().map(str::to_owned)
+    }
+
+    /// A part of the call through an agent.
+    pub fn agent_call<T>(&self, part: fn(&AgentCall) -> Option<T>) -> Option<T> {
+        self.run.agent_call.as_ref().and_then(part)
     }
 
     pub fn is_succeeded(&self) -> Option<bool> {

@@ -7,7 +7,7 @@ use anyhow::Context;
 use api::wire::{BuildLog, BuildStep, Input};
 use builder::{BuildEvent, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory};
 use registry::{Clock, DataDir, HostPattern, KeyRing};
-use runner::{EgressConfig, Runners, TrialRunner};
+use runner::{EgressConfig, EventDocument, Runners, TrialRunner};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -105,9 +105,13 @@ impl LocalTester {
     }
 }
 
-/// Shows status events of an input as log lines.
+/// Shows status events and log messages of an input as log lines.
 fn event_sink(number: usize, progress: Progress) -> runner::EventSink {
-    Box::new(move |event| progress.line(format!("[{number}] {}", event.message)))
+    Box::new(move |event| match event {
+        EventDocument::Status(event) => progress.line(format!("[{number}] {}", event.message)),
+        // The printed text, which is shown after the run, has it.
+        EventDocument::Log(_) => {}
+    })
 }
 
 fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<LocalBuilder> {

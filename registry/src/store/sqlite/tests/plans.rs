@@ -63,6 +63,7 @@ fn list(filter: &InvocationFilter, last: Option<&Row>) -> Query {
 #[tokio::test]
 async fn lists_are_read_from_the_expected_index() {
     let host = Effect { kind: EffectKind::Host, name: "example.org".into() };
+    let agent = Effect { kind: EffectKind::Agent, name: "a".repeat(24) };
     let (user, origin) = (vec!["ann".to_owned()], vec![Origin::Direct]);
     let (by_user, by_origin) =
         ("SEARCH s USING INDEX inv_started_by_user", "SEARCH s USING INDEX inv_started_by_origin");
@@ -90,6 +91,9 @@ async fn lists_are_read_from_the_expected_index() {
         (InvocationFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
         (InvocationFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
         (InvocationFilter { effects: vec![host], ..filter(0, 1, &[]) }, by_effect, None),
+        (InvocationFilter { origins: vec![Origin::Mcp], ..filter(0, 0, &[]) }, by_origin, None),
+        (InvocationFilter { effects: vec![agent.clone()], ..filter(0, 0, &[]) }, by_effect, None),
+        (InvocationFilter { states: RunStates::All, effects: vec![agent], ..filter(0, 0, &[]) }, by_effect, None),
         (any, by_age, None),
         (of_running(1, &[]), running, Some(all)),
         (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),

@@ -1,0 +1,29 @@
+//! The rights of a request that lasts.
+
+use std::sync::Arc;
+
+use registry::Principal;
+
+use super::auth_request::AuthRequest;
+use super::check::AccessCheck;
+use crate::error::Error;
+
+/// The check of a request, to be repeated while its body arrives or its response is written. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Rights(Arc<Checked>);
+
+struct Checked {
+    access: AccessCheck,
+    request: AuthRequest,
+}
+
+impl Rights {
+    pub(super) fn new(access: AccessCheck, request: AuthRequest) -> Self {
+        Self(Arc::new(Checked { access, request }))
+    }
+
+    /// Returns the user with the present grants. An error when the rights have ended.
+    pub(crate) async fn check(&self) -> Result<Principal, Error> {
+        self.0.access.check(&self.0.request).await
+    }
+}

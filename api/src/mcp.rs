@@ -1,0 +1,27 @@
+//! The Model Context Protocol: the tools of an agent for MCP clients, at `/v1/{organization}/mcp/{gateway}`.
+//!
+//! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
+//! say which tools a client sees ([`listing`]), call them ([`calling`]) and bind sessions to their users ([`sessions`]).
+
+mod calling;
+mod challenge;
+mod changes;
+mod endpoint;
+mod events;
+mod exposure;
+mod gateway;
+mod hosts;
+mod listing;
+mod metadata;
+mod pages;
+mod result;
+mod scope;
+mod sessions;
+mod spoilt;
+
+pub(crate) use calling::Calling;
+pub(crate) use challenge::{Challenge, with_challenge};
+pub(crate) use endpoint::{McpEndpoint, McpRequest};
+pub use hosts::{PublicUrl, PublicUrlInvalid};
+pub(crate) use listing::rendered;
+pub(crate) use metadata::protected_resource;

@@ -1,0 +1,119 @@
+//! Serves the requests of MCP clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http_body_util::Full;
+use registry::{AgentReference, Principal, Store};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::calling::Calling;
+use super::gateway::Gateway;
+use super::hosts::{PublicUrl, accepting};
+use super::scope::Scope;
+use super::sessions::Sessions;
+use super::spoilt;
+use crate::auth::Rights;
+use crate::error::Error;
+use crate::extract::read;
+
+/// Bytes of a request: the largest input of a tool, with the frame of the protocol.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Time that calls have to end when the server ends.
+const CALLS_END_WITHIN: Duration = Duration::from_secs(5);
+/// The header with the method of a request.
+const METHOD: &str = "mcp-method";
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
+
+/// The MCP clients of a server. Clones share the sessions.
+#[derive(Clone)]
+pub(crate) struct McpEndpoint {
+    store: Store,
+    calling: Calling,
+    sessions: Sessions,
+    config: StreamableHttpServerConfig,
+    /// Ends subscriptions.
+    stopping: CancellationToken,
+}
+
+/// An authenticated request of a client.
+pub(crate) struct McpRequest {
+    pub principal: Principal,
+    pub agent: AgentReference,
+    pub request: Request,
+}
+
+impl McpEndpoint {
+    pub fn new(store: Store, calling: Calling, public: Option<&PublicUrl>) -> Self {
+        let config = accepting(public).with_max_request_body_bytes(BODY_BYTES_MAX);
+        let config = config.with_cancellation_token(CancellationToken::new());
+        Self { store, calling, sessions: Sessions::default(), config, stopping: CancellationToken::new() }
+    }
+
+    /// Ends the subscriptions after a delay, and all sessions some seconds later, so that calls can end before.
+    pub fn stop(&self, delay: Duration) {
+        let (subscriptions, sessions) = (self.stopping.clone(), self.config.cancellation_token.clone());
+        tokio::spawn(async move {
+            sleep(delay).await;
+            subscriptions.cancel();
+            sleep(CALLS_END_WITHIN).await;
+            sessions.cancel();
+        });
+    }
+
+    /// Answers one request. An agent that the user does not see, or that was never deployed, does not exist.
+    pub async fn serve(&self, request: McpRequest) -> Result<Response, Error> {
+        let McpRequest { principal, agent, mut request } = request;
+        let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
+        let rights = request.extensions().get::<Rights>().cloned();
+        let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
+        let scope = Scope { principal, running, rights };
+        if !self.sessions.admits(request.headers(), &scope) {
+            return Err(Error::NotFound);
+        }
+        let begins_session = request.method() == Method::POST && !request.headers().contains_key(SESSION);
+        if begins_session && !self.sessions.has_room(&scope).await {
+            return Err(Error::TooManyConnections);
+        }
+        let (headers, ends) = (request.headers().clone(), request.method() == Method::DELETE);
+        let gateway = self.gateway(&scope, &headers).await?;
+        request.extensions_mut().insert(scope.clone());
+        let (parts, body) = request.into_parts();
+        let body = Bytes::from(read(body).await?);
+        let is_json =
+            parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let request = Request::from_parts(parts, Full::new(body.clone()));
+        let factory = move || Ok(gateway.clone());
+        let service = StreamableHttpService::new(factory, self.sessions.manager.clone(), self.config.clone());
+        let response = service.handle(request).await;
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return Ok(spoilt::refused(&body));
+        }
+        self.sessions.bind(response.headers(), &scope);
+        if ends && response.status().is_success() {
+            self.sessions.forget(&headers);
+        }
+        Ok(response.map(Body::new).into_response())
+    }
+
+    /// Returns the handler of a request. Only a call, whose headers are compared with the tool's schema, needs the catalogue at
+    /// once.
+    async fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Result<Gateway, Error> {
+        let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
+        let catalogue = match is_call {
+            true => Some(Arc::new(self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await?)),
+            false => None,
+        };
+        let (store, calling) = (self.store.clone(), self.calling.clone());
+        let (running, stopping) = (scope.running.clone(), self.stopping.clone());
+        Ok(Gateway { store, calling, running, catalogue, level: Arc::default(), stopping })
+    }
+}

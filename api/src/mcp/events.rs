@@ -1,0 +1,95 @@
+//! Events of a run as notifications: status events as progress, log messages from the level that the request names.
+
+#![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
+
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
+use rmcp::service::RequestContext;
+use rmcp::{Peer, RoleServer};
+use runner::{LogEvent, RunEvent, StatusEvent};
+use serde_json::json;
+
+/// Sends the events of one call, as far as its request asks for them.
+pub(super) struct EventRelay {
+    peer: Peer<RoleServer>,
+    progress: Option<Progress>,
+    level: Option<LoggingLevel>,
+}
+
+/// The progress notifications of a call. Their progress increases with each notification.
+struct Progress {
+    token: ProgressToken,
+    last: f64,
+}
+
+impl EventRelay {
+    /// `session` is the level of the session, which requests of earlier protocol versions do not name.
+    pub fn of(context: &RequestContext<RoleServer>, session: Option<LoggingLevel>) -> Self {
+        let progress = context.meta.get_progress_token().map(|token| Progress { token, last: -1.0 });
+        Self { peer: context.peer.clone(), progress, level: context.meta.log_level().or(session) }
+    }
+
+    /// Sends one event. A client that has gone away cancels its call, which ends the events.
+    pub async fn send(&mut self, event: RunEvent) {
+        match event {
+            RunEvent::Status(event) => {
+                if let Some(progress) = &mut self.progress {
+                    let _ = self.peer.notify_progress(progress.next(event)).await;
+                }
+            }
+            RunEvent::Log(event) => {
+                let message = self.level.and_then(|least| message(event).filter(|one| is_at_least(one.level, least)));
+                if let Some(message) = message {
+                    let _ = self.peer.notify_logging_message(message).await;
+                }
+            }
+        }
+    }
+}
+
+impl Progress {
+    /// An event that does not increase the progress has the least progress above the last one.
+    fn next(&mut self, event: StatusEvent) -> ProgressNotificationParam {
+        self.last = increased(self.last, event.progress);
+        let mut param = ProgressNotificationParam::new(self.token.clone(), self.last);
+        param.total = event.total;
+        param.message = Some(event.message).filter(|message| !message.is_empty());
+        param
+    }
+}
+
+fn message(event: LogEvent) -> Option<LoggingMessageNotificationParam> {
+    let level = serde_json::from_value(json!(event.level)).ok()?;
+    let mut message = LoggingMessageNotificationParam::new(level, event.data);
+    message.logger = event.logger;
+    Some(message)
+}
+
+/// Whether a level is as severe as another. The levels are in order, from `debug` to `emergency`.
+fn is_at_least(level: LoggingLevel, least: LoggingLevel) -> bool {
+    level as u8 >= least as u8
+}
+
+fn increased(last: f64, reported: Option<f64>) -> f64 {
+    match reported {
+        Some(progress) if progress.is_finite() && progress > last => progress,
+        None if last.fract() == 0.0 && last.abs() < f64::from(u32::MAX) => last + 1.0,
+        _ => last.next_up(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::increased;
+
+    #[test]
+    fn progress_always_increases() {
+        let mut last = -1.0;
+        for reported in [Some(0.0), Some(50.0), Some(50.0), Some(20.0), None, Some(f64::NAN), Some(100.0), None] {
+            let next = increased(last, reported);
+            assert!(next > last, "{reported:?} after {last}");
+            last = next;
+        }
+        assert_eq!(increased(-1.0, Some(0.0)), 0.0);
+        assert_eq!(increased(2.0, None), 3.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! The tools that an agent lists: all of them, or two that find and run them.
+
+use std::sync::Arc;
+
+use registry::ToolExposure;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use runner::{Catalogue, ListedSource, ListedTool, search_tools};
+use serde_json::{Value, json};
+
+use super::listing::{native, rendered};
+
+const SEARCH: &str = "search_tools";
+const RUN: &str = "run_tool";
+
+/// The tool that a request calls.
+pub(super) enum Called {
+    Tool(ListedTool, CallToolRequestParams),
+    /// The result of `run_tool` for arguments without a tool.
+    Failed(CallToolResult),
+}
+
+/// The tools that an agent lists, by its exposure.
+pub(super) struct Exposed<'a>(pub &'a Arc<Catalogue>);
+
+impl Exposed<'_> {
+    /// Returns the definitions from `start`, at most `count`, and the number of all.
+    pub fn definitions(&self, start: usize, count: usize) -> Result<(Vec<Tool>, usize), ErrorData> {
+        let tools = match self.exposure() {
+            ToolExposure::Full => {
+                let tools = &self.0.tools;
+                return Ok((tools.iter().skip(start).take(count).map(rendered).collect(), tools.len()));
+            }
+            ToolExposure::Search => vec![run_tool(), native(SEARCH, &self.search()?)],
+        };
+        Ok((tools.into_iter().skip(start).take(count).collect(), 2))
+    }
+
+    /// Returns the definition of a tool that is listed.
+    pub fn definition(&self, name: &str) -> Option<Tool> {
+        match (self.exposure(), name) {
+            (ToolExposure::Full, name) => self.0.find(name).map(rendered),
+            (ToolExposure::Search, RUN) => Some(run_tool()),
+            (ToolExposure::Search, SEARCH) => self.search().ok().map(|tool| native(SEARCH, &tool)),
+            (ToolExposure::Search, _) => None,
+        }
+    }
+
+    /// Returns the tool that a request calls. A tool that is not listed is unknown.
+    pub fn called(&self, request: CallToolRequestParams) -> Result<Called, ErrorData> {
+        let unknown = |name: &str| ErrorData::invalid_params(format!("Unknown tool: {name}"), None);
+        match (self.exposure(), &*request.name) {
+            (ToolExposure::Full, name) => {
+                let listed = self.0.find(name).cloned().ok_or_else(|| unknown(name))?;
+                Ok(Called::Tool(listed, request))
+            }
+            (ToolExposure::Search, SEARCH) => {
+                let source = ListedSource::Native(Arc::new(self.search()?));
+                Ok(Called::Tool(ListedTool { name: SEARCH.to_owned(), source }, request))
+            }
+            (ToolExposure::Search, RUN) => Ok(self.run(request)),
+            (ToolExposure::Search, name) => Err(unknown(name)),
+        }
+    }
+
+    fn exposure(&self) -> ToolExposure {
+        self.0.running.revision.content.tool_exposure
+    }
+
+    fn search(&self) -> Result<runner::NativeTool, ErrorData> {
+        search_tools(self.0.clone()).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Replaces a call of `run_tool` by the call of the tool that its arguments name.
+    fn run(&self, mut request: CallToolRequestParams) -> Called {
+        let mut given = request.arguments.take().unwrap_or_default();
+        let Some(Value::String(name)) = given.remove("name") else {
+            return failed("input_schema: /name: should be the name of a tool that search_tools returned");
+        };
+        let Some(listed) = self.0.find(&name).cloned() else {
+            return failed(&format!("tool_unknown: there is no tool {name}; find one with search_tools"));
+        };
+        request.arguments = match given.remove("arguments") {
+            None => Some(JsonObject::new()),
+            Some(Value::Object(arguments)) => Some(arguments),
+            Some(_) => return failed("input_schema: /arguments: should be an object"),
+        };
+        match given.keys().next() {
+            Some(key) => failed(&format!("input_schema: /{key}: is not a field of run_tool")),
+            None => Called::Tool(listed, request),
+        }
+    }
+}
+
+fn failed(text: &str) -> Called {
+    Called::Failed(CallToolResult::error(vec![ContentBlock::text(text)]))
+}
+
+fn run_tool() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The name of the tool, as search_tools returned it."},
+            "arguments": {"type": "object", "description": "The arguments, which match the input schema of the tool."},
+        },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    let schema = schema.as_object().cloned().unwrap_or_default();
+    let mut tool = Tool::new(RUN, "Runs a tool that search_tools found, and returns its result.", Arc::new(schema));
+    tool.title = Some("Run a tool".to_owned());
+    tool.annotations = Some(ToolAnnotations::with_title("Run a tool"));
+    tool
+}

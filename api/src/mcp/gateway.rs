@@ -1,0 +1,135 @@
+//! The methods of the protocol, for the tools of one agent.
+
+#![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use registry::{RunningAgent, Store};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, LoggingLevel, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use runner::Catalogue;
+use tokio_util::sync::CancellationToken;
+
+use super::calling::{Asked, Calling};
+use super::changes::Watched;
+use super::exposure::Exposed;
+use super::pages::page;
+use super::scope::Scope;
+
+/// Answers the requests of the clients of one agent.
+#[derive(Clone)]
+pub(super) struct Gateway {
+    pub store: Store,
+    pub calling: Calling,
+    /// The agent of the request, or of the first request of the session.
+    pub running: Arc<RunningAgent>,
+    /// The catalogue of the request. `None` after the first request of a session.
+    pub catalogue: Option<Arc<Catalogue>>,
+    /// The level of log messages that the session set.
+    pub level: Arc<Mutex<Option<LoggingLevel>>>,
+    /// Ends subscriptions when the server ends.
+    pub stopping: CancellationToken,
+}
+
+impl Gateway {
+    async fn catalogue(&self, scope: &Scope) -> Result<Arc<Catalogue>, ErrorData> {
+        let found = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await;
+        found.map(Arc::new).map_err(|error| {
+            tracing::error!(%error, "the tools of an agent cannot be listed");
+            ErrorData::internal_error("The server failed.", None)
+        })
+    }
+
+    fn watched(&self, scope: &Scope) -> Watched {
+        Watched { store: self.store.clone(), invoker: self.calling.invoker.clone(), scope: scope.clone() }
+    }
+}
+
+impl ServerHandler for Gateway {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging().build();
+        let agent = &self.running.agent;
+        let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(agent.name.as_str());
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(agent.description.as_str())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
+        page(&catalogue, request)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let catalogue = self.catalogue(Scope::of(&context.extensions)?).await?;
+        let level = *self.level.lock();
+        Ok(self.calling.call(&catalogue, request, Asked { context, level }).await?.into())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // The present version has the level in each request.
+        if context.meta.protocol_version().is_some() {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.level.lock() = Some(request.level);
+        Ok(())
+    }
+
+    /// The definition with which headers of a call are compared.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        Exposed(self.catalogue.as_ref()?).definition(name)
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::default();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut watched = self.watched(Scope::of(&context.request_context().extensions)?);
+        let mut last = watched.digest().await;
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.stopping.cancelled() => return Ok(()),
+                next = watched.changed(last) => last = next,
+            }
+            // Without rights, the subscription ends; its client cannot begin another.
+            if last.is_none() || context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Ok(scope) = Scope::of(&context.extensions) else { return };
+        let mut watched = self.watched(scope);
+        let peer = context.peer;
+        tokio::spawn(async move {
+            let mut last = watched.digest().await;
+            while last.is_some() && !peer.is_transport_closed() {
+                last = watched.changed(last).await;
+                if last.is_some() && peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,79 @@
+//! Tools in the form of the protocol.
+
+use std::sync::Arc;
+
+use registry::{Annotations, Callable};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use runner::{ListedSource, ListedTool, NativeTool, ToolEffect};
+use serde_json::{Value, json};
+
+/// Keys of `_meta` that tell the version of a tool.
+pub(super) const TOOL_ID: &str = "dev.lathe/tool";
+pub(super) const VERSION: &str = "dev.lathe/version";
+pub(super) const COMPONENT: &str = "dev.lathe/component";
+
+/// Renders a tool of a catalogue.
+pub(crate) fn rendered(listed: &ListedTool) -> Tool {
+    match &listed.source {
+        ListedSource::Native(tool) => native(&listed.name, tool),
+        ListedSource::Published { callable, .. } => published(listed, callable),
+    }
+}
+
+/// Renders a tool of the server.
+pub(super) fn native(name: &str, tool: &NativeTool) -> Tool {
+    let mut shown = Tool::new(name.to_owned(), tool.description, object(&tool.input_schema));
+    shown.title = Some(tool.title.to_owned());
+    shown.output_schema = Some(object(&tool.output_schema));
+    let annotations = ToolAnnotations::with_title(tool.title);
+    shown.annotations = Some(match tool.effect {
+        ToolEffect::ReadOnly => annotations.read_only(true),
+        ToolEffect::Idempotent => annotations.read_only(false).destructive(false).idempotent(true),
+        ToolEffect::Adds => annotations.read_only(false).destructive(false),
+        ToolEffect::Destroys => annotations.read_only(false).destructive(true),
+    });
+    shown
+}
+
+fn published(listed: &ListedTool, callable: &Callable) -> Tool {
+    let Callable { tool, version, .. } = callable;
+    let mut shown = Tool::new(listed.name.clone(), listed.description(), object(listed.input_schema()));
+    let annotations = version.settings.annotations.with_defaults_of(tool.name.as_str());
+    shown.title = annotations.title.as_ref().map(ToString::to_string);
+    shown.annotations = Some(hints(&annotations));
+    shown.output_schema = listed.output_schema().filter(|schema| is_of_object(schema)).map(object);
+    shown.meta = Some(meta(&[
+        (TOOL_ID, json!(tool.id)),
+        (VERSION, json!(version.version.to_string())),
+        (COMPONENT, json!(version.component_digest.to_string())),
+    ]));
+    shown
+}
+
+fn hints(annotations: &Annotations) -> ToolAnnotations {
+    let mut hints = ToolAnnotations::default();
+    hints.title = annotations.title.as_ref().map(ToString::to_string);
+    hints.read_only_hint = annotations.read_only;
+    hints.destructive_hint = annotations.destructive;
+    hints.idempotent_hint = annotations.idempotent;
+    hints.open_world_hint = annotations.open_world;
+    hints
+}
+
+/// Clients of earlier protocol versions accept no other structured output than objects.
+pub(super) fn is_of_object(schema: &Value) -> bool {
+    schema["type"] == "object"
+}
+
+fn object(schema: &Value) -> Arc<JsonObject> {
+    Arc::new(schema.as_object().cloned().unwrap_or_default())
+}
+
+/// A `_meta` object.
+pub(super) fn meta(fields: &[(&str, Value)]) -> MetaObject {
+    let mut meta = MetaObject::new();
+    for (key, value) in fields {
+        meta.insert((*key).to_owned(), value.clone());
+    }
+    meta
+}

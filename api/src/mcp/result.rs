@@ -1,0 +1,84 @@
+//! Results of runs in the form of the protocol.
+
+use registry::{Outcome, Trust};
+use rmcp::model::{CallToolResult, ContentBlock};
+use runner::{Refusal, RunResult};
+use serde_json::{Value, json};
+
+use super::listing::meta;
+
+/// Keys of `_meta` in a result.
+const INVOCATION: &str = "dev.lathe/invocationId";
+const TRUSTED: &str = "dev.lathe/trusted";
+const ERROR: &str = "dev.lathe/error";
+/// Stands for an output without any text, which some clients and models refuse.
+const EMPTY: &str = "(empty)";
+
+/// Whether the structured output of a tool is described by a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutputForm {
+    Described,
+    Free,
+}
+
+/// Renders the result of a run: the output as text, and as structured content when it is a JSON object.
+pub(super) fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
+    let RunResult { invocation_id, outcome, trust, content, .. } = result;
+    let mut fields = vec![(INVOCATION, json!(invocation_id)), (TRUSTED, json!(trust == Trust::Trusted))];
+    let mut rendered = match outcome {
+        Outcome::Succeeded { output } => succeeded(output, form),
+        Outcome::Failed { exception_type, exception_message, .. } => {
+            let text = format!("{exception_type}: {exception_message}");
+            fields.push((ERROR, json!({"type": exception_type, "message": exception_message})));
+            CallToolResult::error(vec![ContentBlock::text(text)])
+        }
+    };
+    add_content(&mut rendered, content);
+    rendered.meta = Some(meta(&fields));
+    rendered
+}
+
+/// Adds the blocks of the tool. Beside them, an output without any text is left out.
+fn add_content(rendered: &mut CallToolResult, content: Vec<registry::ContentBlock>) {
+    let is_empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.text == EMPTY);
+    if !content.is_empty() {
+        rendered.content.retain(|block| !is_empty(block));
+    }
+    // Both sides have the form of the protocol.
+    let blocks = content.into_iter().filter_map(|block| serde_json::from_value(json!(block)).ok());
+    rendered.content.extend::<Vec<ContentBlock>>(blocks.collect());
+}
+
+/// Renders a refused call as a failure of the tool, which models can read and mend.
+pub(super) fn of_refusal(refusal: &Refusal) -> CallToolResult {
+    let (code, message) = (refusal.error.code(), refusal_text(&refusal.error));
+    let mut rendered = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
+    let error = json!({"type": code, "message": message, "refused_at": refusal.step});
+    let mut fields = vec![(ERROR, error)];
+    fields.extend(refusal.records.first().map(|record| (INVOCATION, json!(record))));
+    rendered.meta = Some(meta(&fields));
+    rendered
+}
+
+/// The text of an error. The only input of a call has no number.
+fn refusal_text(error: &runner::Error) -> String {
+    match error {
+        runner::Error::InvalidInput { violations } => {
+            let texts = violations.iter().map(|violation| match violation.pointer.as_str() {
+                "" => format!("arguments: {}", violation.message),
+                pointer => format!("{pointer}: {}", violation.message),
+            });
+            texts.collect::<Vec<_>>().join("; ")
+        }
+        error => error.to_string(),
+    }
+}
+
+fn succeeded(output: String, form: OutputForm) -> CallToolResult {
+    let parsed: Option<Value> = serde_json::from_str(&output).ok();
+    let structured = parsed.filter(|value| form == OutputForm::Described || value.is_object());
+    let text = if output.trim().is_empty() { EMPTY.to_owned() } else { output };
+    let mut rendered = CallToolResult::success(vec![ContentBlock::text(text)]);
+    rendered.structured_content = structured;
+    rendered
+}

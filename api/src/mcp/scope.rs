@@ -1,0 +1,26 @@
+//! The user and the agent of one MCP request.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use registry::{Principal, RunningAgent};
+use rmcp::ErrorData;
+use rmcp::model::Extensions;
+
+use crate::auth::Rights;
+
+/// The user and the agent of a request, checked at its beginning. Each request of a session has a scope of its own.
+#[derive(Clone)]
+pub(super) struct Scope {
+    pub principal: Principal,
+    pub running: Arc<RunningAgent>,
+    pub rights: Rights,
+}
+
+impl Scope {
+    /// Finds the scope that the endpoint added to the request.
+    pub fn of(extensions: &Extensions) -> Result<&Self, ErrorData> {
+        let scope = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Self>());
+        scope.ok_or_else(|| ErrorData::internal_error("the request has no scope", None))
+    }
+}

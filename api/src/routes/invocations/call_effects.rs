@@ -1,0 +1,59 @@
+//! The filters of the history by the agent, the native tool and the refusal of a call.
+
+use std::fmt::Display;
+
+use registry::{AgentId, ClientName, Effect, EffectKind, InvokeStep, NativeToolName, TurnId};
+use serde_json::json;
+
+use crate::extract::{OneOf, PathParameter as _, QueryParameters, Text};
+use crate::openapi::schemas;
+
+const TURN: Text<TurnId> = Text::of_type(schemas::object_id);
+
+/// The characters that are no control characters.
+const CLIENT: Text<ClientName> = Text::of_type(|| {
+    let bytes_max = ClientName::BYTES_MAX;
+    json!({
+        "type": "string", "minLength": 1, "maxLength": bytes_max, "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$",
+        "x-bytes-max": bytes_max,
+    })
+});
+
+const NATIVE_TOOL: Text<NativeToolName> =
+    Text::of_type(|| json!({"type": "string", "maxLength": NativeToolName::BYTES_MAX, "pattern": "^[a-zA-Z0-9_-]+$"}));
+
+const STEP: OneOf<InvokeStep> = OneOf(&STEPS);
+
+const STEPS: [(&str, InvokeStep); InvokeStep::ALL.len()] = {
+    let mut steps = [(InvokeStep::Resolve.as_str(), InvokeStep::Resolve); InvokeStep::ALL.len()];
+    let mut index = 0;
+    while index < steps.len() {
+        steps[index] = (InvokeStep::ALL[index].as_str(), InvokeStep::ALL[index]);
+        index += 1;
+    }
+    steps
+};
+
+const REFUSED_AT_DESCRIPTION: &str =
+    "Only calls that were refused at one of these steps. They failed without a run of the tool.";
+
+pub(super) fn read(query: &mut QueryParameters) -> Vec<Effect> {
+    let agents = query.distinct("agent_id", "Only calls through these agents.", &AgentId::decoder());
+    let clients = query.distinct("client", "Only calls of these MCP clients, such as `claude-code 2.1`.", &CLIENT);
+    let turns = query.distinct("turn_id", "Only calls in these turns of conversations with agents.", &TURN);
+    let steps = query.distinct("refused_at", REFUSED_AT_DESCRIPTION, &STEP);
+    let tools = query.distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
+    let steps: Vec<_> = steps.into_iter().map(InvokeStep::as_str).collect();
+    [
+        of_kind(EffectKind::Agent, &agents),
+        of_kind(EffectKind::Client, &clients),
+        of_kind(EffectKind::Turn, &turns),
+        of_kind(EffectKind::RefusedAt, &steps),
+        of_kind(EffectKind::NativeTool, &tools),
+    ]
+    .concat()
+}
+
+fn of_kind(kind: EffectKind, names: &[impl Display]) -> Vec<Effect> {
+    names.iter().map(|name| Effect { kind, name: name.to_string() }).collect()
+}

@@ -1,0 +1,47 @@
+//! `POST`, `GET` and `DELETE /v1/{organization}/mcp/{gateway}`: the tools of an agent for MCP clients.
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use registry::AgentReference;
+
+use crate::auth::Caller;
+use crate::error::Error;
+use crate::extract::InPath;
+use crate::mcp::{McpEndpoint, McpRequest};
+use crate::openapi::{OperationDoc, Tag};
+
+pub(crate) fn post_operation() -> OperationDoc {
+    OperationDoc::new("post-mcp", Tag::Agents, "Send a message of the Model Context Protocol")
+        .description(
+            "One JSON-RPC request or notification of an MCP client. The tools are those of the agent's running revision \
+            that the user may invoke. Protocol version 2026-07-28 needs no session; earlier versions begin one with \
+            `initialize`. An API key is accepted as bearer, too.",
+        )
+        .binary_body(&["application/json"])
+        .returns_bytes(200, "A JSON-RPC response, or a stream that ends with it.", &[
+            "application/json",
+            "text/event-stream",
+        ])
+        .returns_nothing(202, "The notification was accepted.")
+}
+
+pub(crate) fn get_operation() -> OperationDoc {
+    OperationDoc::new("get-mcp", Tag::Agents, "Listen to a session of the Model Context Protocol")
+        .description("The stream of a session of an earlier protocol version. 405 without a session.")
+        .returns_bytes(200, "The messages of the server.", &["text/event-stream"])
+}
+
+pub(crate) fn delete_operation() -> OperationDoc {
+    OperationDoc::new("delete-mcp", Tag::Agents, "End a session of the Model Context Protocol")
+        .description("Ends a session of an earlier protocol version. 405 without a session.")
+        .returns_nothing(204, "The session has ended.")
+}
+
+pub(crate) async fn handle(
+    State(endpoint): State<McpEndpoint>,
+    Caller(principal): Caller,
+    InPath(agent): InPath<AgentReference>,
+    request: Request,
+) -> Result<Response, Error> {
+    endpoint.serve(McpRequest { principal, agent, request }).await
+}

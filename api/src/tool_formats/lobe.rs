@@ -1,0 +1,29 @@
+//! Manifests of LobeChat plugins.
+
+use std::collections::BTreeMap;
+
+use runner::{Catalogue, ListedTool};
+use serde_json::{Value, json};
+
+/// Returns one manifest for each family.
+pub(super) fn manifests(catalogue: &Catalogue) -> Vec<Value> {
+    let mut families = BTreeMap::<&str, Vec<&ListedTool>>::new();
+    for tool in &catalogue.tools {
+        families.entry(tool.family()).or_default().push(tool);
+    }
+    let agent = &catalogue.running.agent;
+    let manifest = |(family, tools): (&str, Vec<&ListedTool>)| {
+        json!({
+            "identifier": format!("lathe-{}-{family}", agent.slug),
+            "type": "default",
+            "version": "1",
+            "meta": {"title": agent.name.as_str(), "description": agent.description.as_str(), "avatar": "🔧"},
+            "api": tools.into_iter().map(api).collect::<Vec<_>>(),
+        })
+    };
+    families.into_iter().map(manifest).collect()
+}
+
+fn api(tool: &ListedTool) -> Value {
+    json!({"name": tool.name, "description": tool.description(), "parameters": tool.input_schema()})
+}

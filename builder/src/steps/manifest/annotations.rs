@@ -1,0 +1,83 @@
+//! The table `annotations` and the key `intervention`: what a version declares for models and clients.
+
+use registry::{Annotations, Intervention, ToolTitle};
+
+use super::fields::{Fields, Located};
+use crate::error::Error;
+
+/// Reads the annotations. A tool cannot be both read-only and destructive.
+pub fn read(mut annotations: Fields) -> Result<Annotations, Error> {
+    let value = |found: Option<Located<bool>>| found.map(|found| found.value);
+    let title = title(&mut annotations)?;
+    let read_only = value(annotations.flag("read_only")?);
+    let destructive = annotations.flag("destructive")?;
+    let line = destructive.as_ref().map(|found| found.line);
+    let found = Annotations {
+        title,
+        read_only,
+        destructive: value(destructive),
+        idempotent: value(annotations.flag("idempotent")?),
+        open_world: value(annotations.flag("open_world")?),
+    };
+    match line.filter(|_| found.is_contradictory()) {
+        Some(line) => Err(annotations.refuse("destructive", line, "must not be true with `read_only = true`")),
+        None => annotations.finish().map(|()| found),
+    }
+}
+
+/// Reads whether a person confirms each call.
+pub fn intervention(lathe: &mut Fields) -> Result<Intervention, Error> {
+    let key = "intervention";
+    let Some(Located { line, value }) = lathe.text(key)? else { return Ok(Intervention::default()) };
+    value.parse().map_err(|_| lathe.refuse(key, line, "must be \"never\", \"required\" or \"always\""))
+}
+
+fn title(annotations: &mut Fields) -> Result<Option<ToolTitle>, Error> {
+    let Some(Located { line, value }) = annotations.text("title")? else { return Ok(None) };
+    let refused = |error: registry::InvalidValue| annotations.refuse("title", line, error.reason);
+    ToolTitle::parse(&value).map(Some).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{parsed, refused};
+    use super::*;
+
+    fn lathe(lines: &str) -> String {
+        format!("[project]\nname = 'w'\n[tool.lathe]\n{lines}\n")
+    }
+
+    #[test]
+    fn annotations_are_what_the_author_declares() {
+        let nothing = parsed(&lathe("")).unwrap();
+        assert_eq!((nothing.annotations, nothing.intervention), (Annotations::default(), Intervention::Never));
+        let all = "intervention = 'required'\n[tool.lathe.annotations]\ntitle = ' Cancel an order '\nread_only = false\n\
+            destructive = true\nidempotent = true\nopen_world = false";
+        let manifest = parsed(&lathe(all)).unwrap();
+        let expected = Annotations {
+            title: ToolTitle::parse("Cancel an order").ok(),
+            read_only: Some(false),
+            destructive: Some(true),
+            idempotent: Some(true),
+            open_world: Some(false),
+        };
+        assert_eq!((manifest.annotations, manifest.intervention), (expected, Intervention::Required));
+        assert_eq!(parsed(&lathe("intervention = 'always'")).unwrap().intervention, Intervention::Always);
+    }
+
+    #[test]
+    fn refusals_name_file_line_and_key() {
+        let table = |lines: &str| lathe(&format!("[tool.lathe.annotations]\n{lines}"));
+        let both = "pyproject.toml:6: tool.lathe.annotations.destructive must not be true with `read_only = true`";
+        refused(&table("read_only = true\ndestructive = true"), both);
+        assert!(parsed(&table("read_only = true\ndestructive = false")).is_ok());
+        for wrong in ["title = ''", "title = 3", "title = '  '", &format!("title = '{}'", "a".repeat(129))] {
+            refused(&table(wrong), "pyproject.toml:5: ");
+        }
+        refused(&table("readonly = true"), "is an unknown key; the known keys are: title, read_only, destructive");
+        refused(&table("idempotent = 'yes'"), "must be a boolean");
+        refused(&lathe("annotations = true"), "pyproject.toml:4: tool.lathe.annotations must be a table");
+        refused(&lathe("intervention = 'sometimes'"), "pyproject.toml:4: tool.lathe.intervention must be \"never\"");
+        refused(&lathe("intervention = true"), "pyproject.toml:4: tool.lathe.intervention must be a string");
+    }
+}

@@ -1,0 +1,19 @@
+-- The agent through which a tool was called, by its running revision, its protocol and the client that called it, in a turn of a
+-- conversation. A native tool is one that the server itself provides. Runs of earlier releases have none of these.
+ALTER TABLE inv_started ADD COLUMN agent TEXT COLLATE "C";
+ALTER TABLE inv_started ADD COLUMN agent_revision BIGINT;
+ALTER TABLE inv_started ADD COLUMN protocol TEXT COLLATE "C";
+ALTER TABLE inv_started ADD COLUMN client TEXT COLLATE "C";
+ALTER TABLE inv_started ADD COLUMN turn TEXT COLLATE "C";
+ALTER TABLE inv_started ADD COLUMN native_tool TEXT COLLATE "C";
+
+-- The step that refused a call, and the content blocks of a result. Both are null for other runs.
+ALTER TABLE inv_finished ADD COLUMN refused_at TEXT COLLATE "C";
+ALTER TABLE inv_finished ADD COLUMN content TEXT COLLATE "C";
+
+-- The origin of a call through an agent is that of its protocol, whatever its source.
+DROP INDEX inv_started_by_origin;
+CREATE INDEX inv_started_by_origin ON inv_started (
+    organization, (CASE WHEN protocol = 'mcp' THEN 'mcp' WHEN protocol = 'rest' THEN 'agent'
+        WHEN source_kind IN ('direct', 'branch-test') THEN source_kind ELSE 'conversation' END), started_at, invocation
+);

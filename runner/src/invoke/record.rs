@@ -1,0 +1,107 @@
+//! Step 12 of a call: the record of its runs. The start is written before a run begins, the end before the caller gets the
+//! result. A call that was refused on behalf of an agent has a record, too.
+
+use registry::{
+    ContentBlock, FinishedRun, InvocationId, InvokeStep, Ledger, NewAnswers, NewTape, RecordEvent, RefusedRun, RunEnd,
+    RunStart,
+};
+use serde_json::Value;
+
+use super::cancellation::Cancellation;
+use super::run::{Caller, Run};
+use super::services::Services;
+use super::target::Target;
+use crate::call::{Input, RunResult};
+use crate::error::Error;
+use crate::input_documents::recorded;
+use crate::outcome::Outcome;
+
+/// The parts of a record besides its outcome.
+pub(super) struct RecordParts {
+    pub status_events: Vec<Value>,
+    pub logs: String,
+    pub content: Vec<ContentBlock>,
+    pub ledger: Ledger,
+    pub tape: Option<NewTape>,
+    pub answers: Option<NewAnswers>,
+}
+
+/// A call that a step refused, before any of its runs began.
+pub(super) struct RefusedCall {
+    pub caller: Caller,
+    pub inputs: Vec<Input>,
+}
+
+impl Run<'_> {
+    pub async fn record_start(&self, inputs: Vec<Input>) -> Result<Vec<(InvocationId, Cancellation)>, Error> {
+        let start = |input| start(self.services, self.caller, (Some(self.target), input));
+        let runs: Vec<_> = inputs.into_iter().map(start).collect();
+        // Registered first, so that a run that is seen as running can be cancelled.
+        let register =
+            |run: &RunStart| (run.id.clone(), self.services.cancellable.register(&run.id, &run.organization));
+        let registered = runs.iter().map(register).collect();
+        let started = RecordEvent::Started { operation: self.caller.operation.clone(), runs };
+        if let Err(error) = self.services.store.record(&started).await {
+            self.services.retries.close_unstarted(&error, started);
+            return Err(error.into());
+        }
+        Ok(registered)
+    }
+
+    pub async fn record_end(&self, result: &RunResult, outcome: Outcome, parts: RecordParts) -> Result<(), Error> {
+        let RecordParts { status_events, logs, content, ledger, tape, answers } = parts;
+        let end = RunEnd {
+            at: self.services.clock.now(),
+            duration_ms: result.duration_ms,
+            outcome,
+            persisted: result.persisted,
+            status_events,
+            logs,
+            content,
+            ledger: Some(ledger),
+            refused_at: None,
+        };
+        let (id, organization) = (result.invocation_id.clone(), self.caller.principal.organization.clone());
+        self.services.retries.record_end(FinishedRun { id, organization, end, tape, answers }).await
+    }
+}
+
+impl RefusedCall {
+    /// Records the refusal of each input. Returns the ids of the records.
+    pub async fn record(
+        self,
+        services: &Services,
+        target: Option<&Target>,
+        refusal: (InvokeStep, &Error),
+    ) -> Result<Vec<InvocationId>, Error> {
+        let Self { caller, inputs } = self;
+        let (at, error) = refusal;
+        let refused = inputs.into_iter().map(|input| RefusedRun {
+            start: start(services, &caller, (target, input)),
+            at,
+            code: error.code().to_owned(),
+            message: error.to_string(),
+        });
+        let refused: Vec<_> = refused.collect();
+        let ids = refused.iter().map(|run| run.start.id.clone()).collect();
+        services.store.record(&RecordEvent::Refused(refused)).await?;
+        Ok(ids)
+    }
+}
+
+fn start(services: &Services, caller: &Caller, (target, input): (Option<&Target>, Input)) -> RunStart {
+    RunStart {
+        id: InvocationId::new(&services.clock),
+        organization: caller.principal.organization.clone(),
+        tool: target.and_then(Target::tool_id).cloned(),
+        tool_version: target.and_then(Target::version),
+        native_tool: target.and_then(Target::native_tool),
+        source: caller.source.clone(),
+        agent_call: caller.agent_call.clone(),
+        api_key_id: caller.principal.key.as_ref().map(|key| key.id.clone()),
+        caller_address: caller.principal.address,
+        mode: input.invocation_mode,
+        input: recorded(input),
+        started_at: services.clock.now(),
+    }
+}

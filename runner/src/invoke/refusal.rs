@@ -1,0 +1,32 @@
+//! A call that a step refused.
+
+use registry::{InvocationId, InvokeStep};
+
+use crate::error::Error;
+
+/// A refused call: no run of it began.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Refusal {
+    pub step: InvokeStep,
+    pub error: Error,
+    /// The records of the refused inputs. Only calls of agents have them.
+    pub records: Vec<InvocationId>,
+}
+
+/// A refusal that is not recorded yet.
+pub(super) struct Refused {
+    pub step: InvokeStep,
+    pub error: Error,
+}
+
+impl Refusal {
+    pub(super) const fn unrecorded(step: InvokeStep, error: Error) -> Self {
+        Self { step, error, records: Vec::new() }
+    }
+}
+
+/// Adds the step to an error.
+pub(super) const fn at(step: InvokeStep) -> impl FnOnce(Error) -> Refused {
+    move |error| Refused { step, error }
+}

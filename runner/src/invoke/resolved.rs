@@ -1,0 +1,38 @@
+//! A version or a branch with everything that its runs need.
+
+use std::sync::Arc;
+
+use registry::{Callable, Digest, Language, OrganizationId, ToolId, Variables, Version};
+
+use crate::egress::EgressPolicy;
+use crate::limits::Limits;
+use crate::output::OutputCheck;
+use crate::schema::SchemaMatcher;
+use crate::versions::LoadedVersion;
+
+/// The subject of a call with everything that its runs need.
+pub(super) struct Resolved {
+    /// The version with its tool; `None` for a branch and for a replay.
+    pub callable: Option<Arc<Callable>>,
+    pub tool_id: Option<ToolId>,
+    pub tool_name: String,
+    pub version: Version,
+    pub loaded: Arc<LoadedVersion>,
+    pub language: Language,
+    pub limits: Limits,
+    /// Variables that the tool receives.
+    pub variables: Variables,
+    pub egress_policy: EgressPolicy,
+    /// Digest of a version's whole component; `None` for a branch.
+    pub component: Option<Digest>,
+    pub is_recorded: bool,
+    /// The tool whose recorded responses simulations use and regular runs extend, when the tool allows it.
+    pub responses_of: Option<ToolId>,
+}
+
+impl Resolved {
+    /// Checks outputs against the version's output schema.
+    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
+        OutputCheck { schemas, organization, schema: self.loaded.output.as_ref() }
+    }
+}

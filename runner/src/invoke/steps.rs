@@ -1,0 +1,141 @@
+//! The steps of a call, the same for every tool and every client:
+//!
+//! | step | function |
+//! |---|---|
+//! | 1 resolve | [`Resolver::resolve`], [`require_pinned`] |
+//! | 2 permit | [`permit`] |
+//! | 3 validate | [`validate`] |
+//! | 4 once | the operation of the call, whose idempotency key is stored before the call begins |
+//! | 5 mode | [`Run::egress_session`] |
+//! | 6 policy | [`policy`] |
+//! | 7 intervene | [`intervene`] |
+//! | 8 reserve | [`Admission::admit`] |
+//! | 9 execute | [`Run::execute`] |
+//! | 10 shape | [`Run::shape`] |
+//! | 11 verdict | [`verdict`](super::verdict::verdict) |
+//! | 12 record | [`Run::record_start`], [`Run::record_end`], [`RefusedCall::record`] |
+
+use futures_util::future::join_all;
+use registry::InvokeStep::{Intervene, Permit, Policy, Record, Reserve, Resolve, Validate};
+use registry::{Principal, UserVariables};
+use tracing::Instrument;
+
+use super::intervene::intervene;
+use super::permit::permit;
+use super::policy::policy;
+use super::record::RefusedCall;
+use super::refusal::{Refusal, Refused, at};
+use super::resolve::{Resolver, require_pinned};
+use super::run::{Caller, PendingRun, Run};
+use super::services::Services;
+use super::target::Target;
+use super::validate::validate;
+use crate::admission::{Admission, Admitted};
+use crate::call::{Call, EventSender, Input, RunResult};
+use crate::error::Error;
+use crate::input_documents::InputDocuments;
+use crate::redact::Redaction;
+
+/// The parts of a server that a call needs.
+pub(super) struct Steps<'a> {
+    pub services: &'a Services,
+    pub resolver: &'a Resolver,
+    pub admission: &'a Admission,
+}
+
+impl Steps<'_> {
+    /// Takes a call through all steps.
+    pub async fn run(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
+        let target = match self.resolve(&call).await {
+            Ok(target) => target,
+            Err(refused) => return Err(self.refuse(call, None, refused).await),
+        };
+        match self.admit(&call, &target).await {
+            Ok(admitted) => {
+                let running = RunningCall { services: self.services, target: &target, admitted: &admitted };
+                running.run(call, &events).await.map_err(|error| Refusal::unrecorded(Record, error))
+            }
+            Err(refused) => Err(self.refuse(call, Some(&target), refused).await),
+        }
+    }
+
+    async fn resolve(&self, call: &Call) -> Result<Target, Refused> {
+        let target = self.resolver.resolve(&call.principal, &call.subject).await.map_err(at(Resolve))?;
+        require_pinned(&target, &call.pinned).map_err(at(Resolve))?;
+        Ok(target)
+    }
+
+    /// Steps 2 to 8.
+    async fn admit(&self, call: &Call, target: &Target) -> Result<Admitted, Refused> {
+        permit(&call.principal, target).map_err(at(Permit))?;
+        let organization = &call.principal.organization;
+        validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
+        policy(target.trust_class(), call.depth).map_err(at(Policy))?;
+        intervene(target, call).map_err(at(Intervene))?;
+        self.admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
+    }
+
+    /// Records the refused call of an agent.
+    async fn refuse(&self, call: Call, target: Option<&Target>, refused: Refused) -> Refusal {
+        let Refused { step, error } = refused;
+        if call.agent_call.is_none() {
+            return Refusal::unrecorded(step, error);
+        }
+        let (caller, inputs) = caller(call);
+        match (RefusedCall { caller, inputs }).record(self.services, target, (step, &error)).await {
+            Ok(records) => Refusal { step, error, records },
+            Err(failed) => Refusal::unrecorded(Record, failed),
+        }
+    }
+}
+
+/// An admitted call.
+struct RunningCall<'a> {
+    services: &'a Services,
+    target: &'a Target,
+    admitted: &'a Admitted,
+}
+
+impl RunningCall<'_> {
+    /// Steps 9 to 12, for all inputs in parallel.
+    async fn run(&self, mut call: Call, events: &EventSender) -> Result<Vec<RunResult>, Error> {
+        let Self { services, target, admitted } = *self;
+        let principal = &call.principal;
+        let stored = services.store.user_variables(&principal.organization, &principal.user).await?;
+        let redaction = self.redaction(principal, &stored).await?;
+        let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
+        let (caller, inputs) = caller(call);
+        let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
+        let documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
+        let run = Run {
+            services,
+            redaction,
+            target,
+            caller: &caller,
+            conversation: conversation.as_ref(),
+            depth,
+            persistence,
+            admitted,
+            events,
+        };
+        let started = run.record_start(inputs).await?;
+        let runs = started.into_iter().zip(documents).enumerate().map(|(index, ((id, cancellation), documents))| {
+            let span = tracing::debug_span!("run", invocation = %id, tool = target.name());
+            Box::pin(run.execute_and_record(PendingRun { index, id, documents, cancellation }).instrument(span))
+        });
+        join_all(runs).await.into_iter().collect()
+    }
+
+    /// The caller does not have the stored variables of the user, so they are like the secrets of the tool.
+    async fn redaction(&self, principal: &Principal, stored: &UserVariables) -> Result<Redaction, Error> {
+        let secrets: Vec<_> = self.target.secrets().chain(stored.sensitive.values()).cloned().collect();
+        let redacts_answers =
+            !secrets.is_empty() && self.services.store.redacts_answers(&principal.organization).await?;
+        Ok(Redaction::of(secrets, redacts_answers))
+    }
+}
+
+fn caller(call: Call) -> (Caller, Vec<Input>) {
+    let Call { principal, source, agent_call, operation, cancelled, inputs, .. } = call;
+    (Caller { principal, source, agent_call, operation, cancelled }, inputs)
+}

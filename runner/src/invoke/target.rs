@@ -1,0 +1,147 @@
+//! The code that a call runs: a version of a published tool, a branch, or a native tool.
+
+use std::sync::Arc;
+
+use registry::{Digest, Granted, Intervention, Language, NativeToolName, OrganizationId, SecretValue, ToolId, Version};
+
+use super::resolved::Resolved;
+use crate::limits::Limits;
+use crate::native::NativeTool;
+use crate::output::OutputCheck;
+use crate::schema::{InputSchema, SchemaMatcher};
+
+/// The resolved subject of a call.
+pub(super) enum Target {
+    /// A version or a branch, which runs in the sandbox.
+    Component(Box<Resolved>),
+    /// A function of the server.
+    Native(Arc<NativeTool>),
+}
+
+/// Whose code a tool runs, which decides about policies and about trust in its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TrustClass {
+    /// The server's own code.
+    Platform,
+    /// An author's code.
+    Governed,
+}
+
+impl Target {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Component(resolved) => &resolved.tool_name,
+            Self::Native(tool) => &tool.name,
+        }
+    }
+
+    /// The id of the published tool.
+    pub fn tool_id(&self) -> Option<&ToolId> {
+        match self {
+            Self::Component(resolved) => resolved.tool_id.as_ref(),
+            Self::Native(_) => None,
+        }
+    }
+
+    /// The published version.
+    pub fn version(&self) -> Option<Version> {
+        match self {
+            Self::Component(resolved) => resolved.tool_id.as_ref().map(|_| resolved.version),
+            Self::Native(_) => None,
+        }
+    }
+
+    pub fn native_tool(&self) -> Option<NativeToolName> {
+        match self {
+            Self::Component(_) => None,
+            Self::Native(tool) => NativeToolName::parse(&tool.name).ok(),
+        }
+    }
+
+    /// The digest of a version's component.
+    pub fn component_digest(&self) -> Option<Digest> {
+        match self {
+            Self::Component(resolved) => resolved.component,
+            Self::Native(_) => None,
+        }
+    }
+
+    /// Whether a person confirms each call.
+    pub fn intervention(&self) -> Intervention {
+        let callable = match self {
+            Self::Component(resolved) => resolved.callable.as_ref(),
+            Self::Native(_) => None,
+        };
+        callable.map_or(Intervention::Never, |callable| callable.version.settings.intervention)
+    }
+
+    pub const fn trust_class(&self) -> TrustClass {
+        match self {
+            Self::Component(_) => TrustClass::Governed,
+            Self::Native(_) => TrustClass::Platform,
+        }
+    }
+
+    pub fn input_schema(&self) -> &InputSchema {
+        match self {
+            Self::Component(resolved) => &resolved.loaded.schema,
+            Self::Native(tool) => &tool.input,
+        }
+    }
+
+    /// The language, for metrics.
+    pub fn language(&self) -> &'static str {
+        match self {
+            Self::Component(resolved) => Language::as_str(resolved.language),
+            Self::Native(_) => "native",
+        }
+    }
+
+    /// The tool whose recorded responses simulations use and regular runs extend.
+    pub fn responses_of(&self) -> Option<&ToolId> {
+        match self {
+            Self::Component(resolved) => resolved.responses_of.as_ref(),
+            Self::Native(_) => None,
+        }
+    }
+
+    pub fn output_check<'a>(&'a self, schemas: &'a SchemaMatcher, organization: &'a OrganizationId) -> OutputCheck<'a> {
+        match self {
+            Self::Component(resolved) => resolved.output_check(schemas, organization),
+            Self::Native(tool) => OutputCheck { schemas, organization, schema: Some(&tool.output) },
+        }
+    }
+
+    /// The secrets that the tool or its requests get.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretValue> {
+        let resolved = match self {
+            Self::Component(resolved) => Some(&**resolved),
+            Self::Native(_) => None,
+        };
+        resolved
+            .into_iter()
+            .flat_map(|resolved| resolved.variables.secrets.values().chain(resolved.egress_policy.secret_values()))
+    }
+
+    /// Characters of the longest output.
+    pub fn output_characters(&self) -> usize {
+        match self {
+            Self::Component(resolved) => resolved.limits.output_characters,
+            Self::Native(_) => Limits::DEFAULT.output_characters,
+        }
+    }
+
+    /// The variables and limits that a run gets.
+    pub fn granted(&self) -> Granted {
+        let Self::Component(resolved) = self else { return Granted::default() };
+        let Resolved { limits, variables, egress_policy, .. } = &**resolved;
+        Granted {
+            envvars: variables.envvars.keys().map(ToString::to_string).collect(),
+            secrets: variables.secrets.keys().map(ToString::to_string).collect(),
+            host_secrets: egress_policy.secret_names(),
+            wall_ms: limits.wall_ms,
+            cpu_ms: limits.cpu_ms,
+            memory_bytes: limits.memory_bytes,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The declaration of a native tool.
+
+use registry::Permission;
+use serde_json::Value;
+
+use super::effect::ToolEffect;
+use super::tool::Handler;
+
+/// A native tool as its file declares it. Fields that are `None` are missing.
+pub struct NativeToolSpec {
+    pub name: &'static str,
+    /// The family, which is the prefix of the name for models. Without a family, the name stands alone.
+    pub family: &'static str,
+    pub title: Option<&'static str>,
+    /// The description for models.
+    pub description: Option<&'static str>,
+    /// The permission that callers need. Every signed-in user has [`Permission::OwnAccount`].
+    pub permission: Option<Permission>,
+    pub effect: Option<ToolEffect>,
+    pub input_schema: Option<fn() -> Value>,
+    pub output_schema: Option<fn() -> Value>,
+    pub handler: Option<Handler>,
+}
+
+impl NativeToolSpec {
+    /// A declaration to which everything else is added.
+    pub const fn new(family: &'static str, name: &'static str) -> Self {
+        Self {
+            name,
+            family,
+            title: None,
+            description: None,
+            permission: None,
+            effect: None,
+            input_schema: None,
+            output_schema: None,
+            handler: None,
+        }
+    }
+}
+
+/// The JSON Schema of a type, without the header of a document.
+pub fn schema_of<T: schemars::JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("$schema");
+        schema.remove("title");
+    }
+    schema
+}

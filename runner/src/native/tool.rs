@@ -1,0 +1,68 @@
+//! A native tool that was checked, and a call of it.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use registry::{AgentCall, Permission, Principal};
+use serde_json::{Map, Value};
+
+use super::effect::ToolEffect;
+use crate::outcome::Outcome;
+use crate::schema::InputSchema;
+
+/// The function that a native tool runs.
+pub type Handler = fn(NativeCall) -> BoxFuture<'static, Outcome>;
+
+/// A handler with what it was bound to.
+pub(super) type BoundHandler = Box<dyn Fn(NativeCall) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// A call of a native tool. The arguments match its input schema.
+#[derive(Debug)]
+pub struct NativeCall {
+    pub principal: Principal,
+    pub agent_call: Option<AgentCall>,
+    pub arguments: Map<String, Value>,
+}
+
+/// A native tool that is complete.
+pub struct NativeTool {
+    /// The name for models, with the family as its prefix: `lathe__whoami`.
+    pub name: String,
+    pub family: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub effect: ToolEffect,
+    pub input_schema: Value,
+    pub output_schema: Value,
+    pub(crate) permission: Permission,
+    pub(super) handler: BoundHandler,
+    pub(crate) input: InputSchema,
+    pub(crate) output: InputSchema,
+}
+
+impl fmt::Debug for NativeTool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NativeTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl NativeTool {
+    /// Returns the tool with another handler, which knows more than the arguments of a call.
+    pub(crate) fn bound(self, handler: impl Fn(NativeCall) -> Outcome + Send + Sync + 'static) -> Self {
+        let handler: BoundHandler = Box::new(move |call| {
+            let outcome = handler(call);
+            Box::pin(async move { outcome })
+        });
+        Self { handler, ..self }
+    }
+
+    /// Whether the user may call the tool.
+    #[must_use]
+    pub fn may_be_called_by(&self, principal: &Principal) -> bool {
+        principal.may(self.permission)
+    }
+
+    pub(crate) fn call(&self, call: NativeCall) -> BoxFuture<'static, Outcome> {
+        (self.handler)(call)
+    }
+}

@@ -1,0 +1,158 @@
+//! Content blocks and log messages of tools in every language, from the tool to the response, the record and the replay.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Bump, Options, Run, Team};
+use crate::rust::{machine, project::Project};
+use crate::{javascript, replay};
+
+/// A secret of the Python tool.
+const SECRET: &str = "correct-horse-battery";
+
+const PYTHON: &str = "
+    from amigo_tool_scaffold import content, log
+
+    log.warning('the rate is missing', logger='billing')
+    content.add_image(bytes([0, 1, 2, 255]), 'image/png')
+    content.add_text('the key is ' + config.secrets['KEY'])
+    content.add_resource('report:1', 'a,b', 'text/csv')
+    content.add_link('https://example.com/report', 'report', description='all of it')
+    try:
+        content.add_image(b'', 'nothing')
+    except content.ContentRefused as error:
+        log.debug({'code': error.code})
+    try:
+        content.add_audio(bytes(content.BYTES_MAX), 'audio/wav')
+    except content.ContentRefused as error:
+        log.debug(error.code)
+    if tool_input.get('fails'):
+        raise ValueError('after the blocks')
+    return 'done'
+";
+
+const TYPESCRIPT: &str = "
+    log('notice', { rows: 2 }, { logger: 'chart' });
+    content.addImage(new Uint8Array([0, 1, 2, 255]), 'image/png');
+    content.addResource('report:1', new Uint8Array([0]).buffer);
+    content.addLink('https://example.com/report', 'report', { mimeType: 'text/html' });
+    try {
+      for (;;) content.addText('again');
+    } catch (error: any) {
+      log('error', error.code);
+    }
+    if ((toolInput as any).fails) throw new RangeError('after the blocks');
+    return 'done';
+";
+
+const RUST: &str = "#[derive(Deserialize, JsonSchema)]
+struct Input {
+    #[serde(default)]
+    fails: bool,
+}
+
+fn run_tool(input: Input, context: &Context) -> Result<String, Error> {
+    use lathe::{ContentBlock, LogLevel, LogMessage};
+
+    context.send_log(LogMessage::new(LogLevel::Alert, \"two\\nlines\").logger(\"rust\"));
+    context.add_content(ContentBlock::image([0, 1, 2, 255], \"image/png\"))?;
+    context.add_content(ContentBlock::resource(\"report:1\", \"a,b\").mime_type(\"text/csv\"))?;
+    let refused = context.add_content(ContentBlock::link(\"no URI\", \"report\")).unwrap_err();
+    context.log(LogLevel::Info, refused.to_string());
+    if input.fails {
+        return Err(Error::new(\"Failed\", \"after the blocks\"));
+    }
+    Ok(\"done\".to_owned())
+}
+";
+
+fn image() -> Value {
+    json!({"type": "image", "data": "AAEC/w==", "mimeType": "image/png"})
+}
+
+fn record(team: &Team, run: &Run) -> Value {
+    team.get(&format!("/tool/invocation/{}", run.id()))
+}
+
+/// Asserts that a run and its record have this content and these logs, and that a replay is identical.
+#[track_caller]
+fn has(team: &Team, run: &Run, content: &Value, logs: &str) {
+    assert_eq!(run.0["content"], *content, "{run}");
+    let record = record(team, run);
+    assert_eq!(record["logs"], logs, "{record}");
+    assert_eq!(record["content"].as_array().map(Vec::len), content.as_array().map(Vec::len), "{record}");
+    let replayed = replay::identical(team, run.id());
+    assert_eq!(replayed["invocation_result"]["content"][0], content[0], "{replayed}");
+}
+
+#[test]
+fn a_python_tool_adds_content_and_logs() {
+    let team = Team::new();
+    let tool = team.tool("charts").manifest("required_secret_envvars = [\"KEY\"]").body(PYTHON);
+    tool.set_variables(&[("KEY", SECRET, true)]);
+    let tool = tool.published();
+    let run = tool.invoke(json!({}));
+    assert_eq!(run.output(), "done");
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let resource = json!({"type": "resource", "resource": {"uri": "report:1", "mimeType": "text/csv", "text": "a,b"}});
+    let link = json!({"type": "resource_link", "uri": "https://example.com/report", "name": "report",
+        "description": "all of it"});
+    let logs = "[warning] billing: the rate is missing\n[debug] {\"code\":\"invalid\"}\n[debug] too_large\n";
+    let content = json!([image(), text("the key is [redacted]"), resource, link]);
+    has(&team, &run, &content, logs);
+    assert_eq!(record(&team, &run)["content"], content);
+
+    let failed = tool.invoke(json!({"fails": true}));
+    assert_eq!(failed.failure().message, "after the blocks");
+    assert_eq!(failed.0["content"][0], image(), "{failed}");
+    assert_eq!(record(&team, &failed)["content"][0], image());
+}
+
+#[test]
+fn other_code_that_adds_other_content_differs_in_a_replay() {
+    let team = Team::new();
+    let tool = team.tool("drifts").body("from amigo_tool_scaffold import content\ncontent.add_text('old')\nreturn 'a'");
+    let tool = tool.published();
+    let run = tool.invoke(json!({}));
+    let tool = tool.body("from amigo_tool_scaffold import content\ncontent.add_text('new')\nreturn 'a'").pushed();
+    tool.publish(Bump::Patch).expect(201);
+    let replayed = replay::replay(&team, run.id(), &json!({"version": "1.0.1"})).expect(200);
+    let difference = &replayed["differences"][0];
+    assert_eq!(difference["what"], "effect", "{replayed}");
+    assert!(difference["recorded"].to_string().contains("added the content block"), "{replayed}");
+    assert!(difference["replayed"].to_string().contains("new"), "{replayed}");
+}
+
+#[test]
+fn a_typescript_tool_adds_content_and_logs() {
+    let Some(server) = javascript::server(Options::default()) else { return };
+    let team = Team::on(&server);
+    let tool = javascript::typescript(&team, "charts", &json!({}), "", TYPESCRIPT).published();
+    let run = tool.invoke(json!({}));
+    assert_eq!(run.output(), "done");
+    let mut content = vec![
+        image(),
+        json!({"type": "resource", "resource": {"uri": "report:1", "blob": "AA=="}}),
+        json!({"type": "resource_link", "uri": "https://example.com/report", "name": "report", "mimeType": "text/html"}),
+    ];
+    content.resize(32, json!({"type": "text", "text": "again"}));
+    has(&team, &run, &json!(content), "[notice] chart: {\"rows\":2}\n[error] too_many\n");
+    let failed = tool.invoke(json!({"fails": true}));
+    assert_eq!(failed.failure().kind, "RangeError");
+    assert_eq!(failed.0["content"][0], image(), "{failed}");
+}
+
+#[test]
+fn a_rust_tool_adds_content_and_logs() {
+    let Some(server) = machine::server() else { return };
+    let team = Team::on(&server);
+    let tool = Project::new(&team).source(RUST).published();
+    let world = &tool.version("1.0.0")["settings"]["world"]["imports"].to_string();
+    assert!(world.contains("lathe:tool/content@0.1.0") && !world.contains("lathe:tool/http@"), "{world}");
+    let run = tool.invoke(&json!({}));
+    assert_eq!(run.output(), "done");
+    let resource = json!({"type": "resource", "resource": {"uri": "report:1", "mimeType": "text/csv", "text": "a,b"}});
+    let refusal = "the URI of the resource must have a scheme, no spaces, and at most 2,048 bytes";
+    let logs = format!("[alert] rust: \"two\\nlines\"\n[info] {refusal}\n");
+    has(&team, &run, &json!([image(), resource]), &logs);
+    assert_eq!(tool.invoke(&json!({"fails": true})).0["content"], json!([image(), resource]));
+}

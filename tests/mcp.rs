@@ -1,0 +1,9 @@
+//! The tools of agents for MCP clients.
+
+mod access;
+mod calls;
+mod client;
+mod command;
+mod lists;
+mod sessions;
+mod transport;

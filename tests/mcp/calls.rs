@@ -1,0 +1,119 @@
+//! `tools/call`: a run through the same steps as every other call, in the same history.
+
+use serde_json::{Value, json};
+
+use super::client::{Gateway, messages, of_text};
+use crate::harness::Team;
+
+fn history(team: &Team, query: &str) -> Vec<Value> {
+    let listed = team.get(&format!("/tool/invocation?{query}"));
+    listed["tool_invocations"].as_array().unwrap_or_else(|| panic!("{listed}")).clone()
+}
+
+#[test]
+fn a_call_is_a_run_in_the_history() {
+    let team = Team::new();
+    let tool = of_text(team.tool("shout")).body("return {'loud': tool_input['text'].upper()}").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    let result = gateway.call("shout", json!({"text": "hi"}));
+    assert_eq!(result["structuredContent"], json!({"loud": "HI"}), "{result}");
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"], "the same as text");
+    assert!(result["isError"].is_null() || result["isError"] == false, "{result}");
+    let run = result["_meta"]["dev.lathe/invocationId"].as_str().unwrap();
+    let record = team.get(&format!("/tool/invocation/{run}"));
+    assert_eq!(record["tool_id"], *tool.id(), "{record}");
+    assert_eq!(record["origin"], "mcp", "{record}");
+    let called = &record["agent_call"];
+    assert_eq!((&called["agent_id"], &called["revision"]), (&json!(gateway.id), &json!(1)), "{record}");
+    assert_eq!(called["client"], "test-client 1.0");
+    assert_eq!(history(&team, &format!("agent_id={}&origin=mcp", gateway.id)).len(), 1);
+}
+
+#[test]
+fn bad_arguments_are_a_failure_with_the_path_and_a_record() {
+    let team = Team::new();
+    of_text(team.tool("shout")).body("return tool_input['text'].upper()").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    let result = gateway.call("shout", json!({"text": 5}));
+    assert_eq!(result["isError"], true, "{result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("input_schema: /text: "), "{text}");
+    assert_eq!(result["_meta"]["dev.lathe/error"]["refused_at"], "validate", "{result}");
+    let refused = history(&team, &format!("agent_id={}&refused_at=validate", gateway.id));
+    assert_eq!(refused.len(), 1, "{refused:?}");
+}
+
+#[test]
+fn a_failure_of_the_tool_is_an_error_result() {
+    let team = Team::new();
+    team.tool("fail").body("raise ValueError('no rate today')").published();
+    let gateway = Gateway::new(&team, "tools", &["fail"]);
+    let result = gateway.call("fail", json!({}));
+    assert_eq!(
+        (&result["isError"], &result["content"][0]["text"]),
+        (&json!(true), &json!("ValueError: no rate today"))
+    );
+}
+
+#[test]
+fn an_empty_output_has_a_text() {
+    let team = Team::new();
+    team.tool("nothing").body("return ''").published();
+    let gateway = Gateway::new(&team, "tools", &["nothing"]);
+    assert_eq!(gateway.call("nothing", json!({}))["content"][0]["text"], "(empty)");
+}
+
+#[test]
+fn a_native_tool_takes_the_same_path() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let result = gateway.call("lathe__whoami", json!({}));
+    let identity = &result["structuredContent"];
+    assert_eq!((&identity["user_id"], &identity["agent_id"]), (&json!(team.user), &json!(gateway.id)), "{result}");
+    assert_eq!(history(&team, "native_tool=lathe__whoami").len(), 1);
+    let refused = gateway.call("lathe__whoami", json!({"more": 1}));
+    assert_eq!(refused["_meta"]["dev.lathe/error"]["refused_at"], "validate", "{refused}");
+}
+
+#[test]
+fn a_client_can_pin_the_component() {
+    let team = Team::new();
+    team.tool("shout").body("return 'HI'").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    let tools = gateway.send("tools/list", json!({}));
+    let present = tools["result"]["tools"][1]["_meta"]["dev.lathe/component"].as_str().unwrap().to_owned();
+    let call = |pinned: &str| {
+        let params = json!({"name": "shout", "arguments": {}, "_meta": {"dev.lathe/component": pinned}});
+        gateway.send("tools/call", params)["result"].take()
+    };
+    assert_eq!(call(&present)["content"][0]["text"], "HI");
+    let other = format!("sha256:{}", "0".repeat(64));
+    let refused = call(&other);
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(refused["isError"] == true && text.contains(&present) && text.contains(&other), "{refused}");
+}
+
+#[test]
+fn status_events_are_progress_that_increases() {
+    let team = Team::new();
+    let body =
+        "for step in [10, 10, 30]:\n    await send_status_event(f'at {step}', progress=step, total=30)\nreturn 'done'";
+    team.tool("work").body(body).published();
+    let gateway = Gateway::new(&team, "tools", &["work"]);
+    let params = json!({"name": "work", "arguments": {}, "_meta": {"progressToken": "p1"}});
+    let answer = gateway.modern(gateway.request("POST"), "tools/call", params).send_message();
+    let sent = messages(&answer);
+    let (last, progress) = sent.split_last().unwrap();
+    assert_eq!(last["result"]["content"][0]["text"], "done", "{last}");
+    assert_eq!(progress.len(), 3, "{sent:?}");
+    let mut before = f64::NEG_INFINITY;
+    for notification in progress {
+        assert_eq!(notification["method"], "notifications/progress", "{notification}");
+        let params = &notification["params"];
+        assert_eq!((&params["progressToken"], &params["total"]), (&json!("p1"), &json!(30.0)), "{params}");
+        let now = params["progress"].as_f64().unwrap();
+        assert!(now > before, "{now} after {before}");
+        before = now;
+    }
+}

@@ -1,0 +1,53 @@
+//! `lathe mcp`: configurations of clients, and the standard streams as a transport.
+
+use serde_json::{Value, json};
+
+use super::client::{Gateway, LEGACY, MODERN, of_text};
+use crate::harness::Team;
+
+#[test]
+fn a_configuration_has_the_url_of_the_agent() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let lathe = team.lathe();
+    let pasted: Value = serde_json::from_str(&lathe.ok(&["mcp", "config", "tools", "--client", "claude"])).unwrap();
+    assert_eq!(pasted["mcpServers"]["tools"]["url"], format!("{}{}", team.server.url, gateway.path()), "{pasted}");
+    lathe.run(&["mcp", "config", "nothing", "--client", "claude"]).refused(1, &["there is no agent `nothing`"]);
+}
+
+/// Sends messages to `lathe mcp serve` and returns its lines.
+fn served(team: &Team, messages: &[Value]) -> Vec<Value> {
+    let input: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let output = team.lathe().run_with(&["mcp", "serve", "--stdio", "tools"], &input).ok().stdout;
+    output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+#[test]
+fn a_client_of_the_present_version_calls_over_the_standard_streams() {
+    let team = Team::new();
+    of_text(team.tool("shout")).body("return tool_input['text'].upper()").published();
+    let _gateway = Gateway::new(&team, "tools", &["shout"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+        "name": "shout", "arguments": {"text": "hi"}, "_meta": meta,
+    }});
+    let answers = served(&team, &[call]);
+    assert_eq!(
+        (&answers[0]["id"], &answers[0]["result"]["content"][0]["text"]),
+        (&json!(3), &json!("HI")),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn a_client_of_an_earlier_version_has_its_session() {
+    let team = Team::new();
+    let _gateway = Gateway::new(&team, "tools", &[]);
+    let params = json!({
+        "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "old-client", "version": "0.9"},
+    });
+    let answers = served(&team, &[json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})]);
+    assert_eq!(answers[0]["result"]["protocolVersion"], LEGACY, "{answers:?}");
+}

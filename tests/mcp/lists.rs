@@ -1,0 +1,60 @@
+//! `tools/list`: which tools a client sees, in which form and order.
+
+use serde_json::json;
+
+use super::client::{Gateway, of_text};
+use crate::harness::Team;
+
+#[test]
+fn a_client_sees_the_tools_of_the_running_revision() {
+    let team = Team::new();
+    let shout = of_text(team.tool("shout")).body("return tool_input['text'].upper()").published();
+    let _other = team.tool("get_rate").body("return 1").published();
+    let _unassigned = team.tool("hidden").body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["shout", "get_rate"]);
+    let listed = gateway.send("tools/list", json!({}));
+    let result = &listed["result"];
+    assert_eq!((&result["resultType"], &result["cacheScope"]), (&json!("complete"), &json!("private")), "{listed}");
+    assert!(result["ttlMs"].as_u64().is_some_and(|time| time > 0) && result["nextCursor"].is_null(), "{listed}");
+    let tools = result["tools"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lathe__whoami", "get_rate", "shout"], "families and names in order");
+    let version = team.get(&format!("/tool/{}/version/1.0.0", shout.id()));
+    let shown = &tools[2];
+    assert_eq!(shown["inputSchema"]["properties"]["text"]["type"], "string", "{shown}");
+    assert_eq!(shown["_meta"]["dev.lathe/tool"], *shout.id(), "{shown}");
+    assert_eq!(shown["_meta"]["dev.lathe/version"], "1.0.0");
+    assert_eq!(shown["_meta"]["dev.lathe/component"], version["component_digest"], "{version}");
+    assert_eq!(tools[1]["annotations"]["readOnlyHint"], true, "{}", tools[1]);
+    assert_eq!(tools[0]["annotations"]["readOnlyHint"], true, "{}", tools[0]);
+}
+
+#[test]
+fn a_list_shows_only_what_the_user_may_invoke() {
+    let team = Team::new();
+    for name in ["get_rate", "pay"] {
+        team.tool(name).body("return 1").published();
+    }
+    let gateway = Gateway::new(&team, "tools", &["get_rate", "pay"]);
+    let grants = json!([{
+        "permission": "Tool:InvokeTool",
+        "conditions": [{"key": "tool_name", "operator": "startsWith", "value": "get_"}],
+    }]);
+    team.post("/role", &json!({"name": "reader", "grants": grants})).expect(201);
+    let reader = team.joined_by("bob", "reader");
+    let own = Gateway { team: &reader, slug: gateway.slug.clone(), id: gateway.id.clone() };
+    assert_eq!(own.names(), ["lathe__whoami", "get_rate"]);
+    let refused = own.send("tools/call", json!({"name": "pay", "arguments": {}}));
+    assert_eq!(refused["error"]["code"], -32602, "a tool that is not listed is unknown: {refused}");
+}
+
+#[test]
+fn a_cursor_of_another_gateway_is_refused() {
+    let team = Team::new();
+    team.tool("shout").body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    for cursor in ["1", "0.00", "100.0123456789abcdef0123456789abcdef"] {
+        let refused = gateway.send("tools/list", json!({"cursor": cursor}));
+        assert_eq!(refused["error"]["code"], -32602, "{cursor}: {refused}");
+    }
+}

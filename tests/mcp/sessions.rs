@@ -1,0 +1,81 @@
+//! Sessions of clients of earlier protocol versions.
+
+use serde_json::{Value, json};
+
+use super::client::{Gateway, LEGACY, message, of_text};
+use crate::harness::{Answer, Request, Team};
+
+struct Session<'a> {
+    gateway: &'a Gateway<'a>,
+    id: String,
+}
+
+impl<'a> Session<'a> {
+    fn begin(gateway: &'a Gateway<'a>) -> Self {
+        let params = json!({
+            "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "old-client", "version": "0.9"},
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+        let answer = gateway.request("POST").json(&body).send_message();
+        assert_eq!(message(&answer)["result"]["protocolVersion"], LEGACY, "{answer}");
+        let id = answer.headers["mcp-session-id"].to_str().unwrap().to_owned();
+        let session = Self { gateway, id };
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(session.request("POST").json(&initialized).send_message().status, 202);
+        session
+    }
+
+    fn request(&self, method: &str) -> Request<'_> {
+        self.of(self.gateway.request(method))
+    }
+
+    /// Adds the session to a request.
+    fn of<'r>(&self, request: Request<'r>) -> Request<'r> {
+        request.header("mcp-session-id", &self.id).header("mcp-protocol-version", LEGACY)
+    }
+
+    fn send(&self, method: &str, params: Value) -> Answer {
+        let body = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
+        self.request("POST").json(&body).send_message()
+    }
+}
+
+#[test]
+fn a_session_lists_and_calls() {
+    let team = Team::new();
+    of_text(team.tool("shout")).body("return tool_input['text'].upper()").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    let session = Session::begin(&gateway);
+    let listed = message(&session.send("tools/list", json!({})));
+    assert_eq!(listed["result"]["tools"][1]["name"], "shout", "{listed}");
+    assert!(listed["result"]["resultType"].is_null(), "{listed}");
+    let called = message(&session.send("tools/call", json!({"name": "shout", "arguments": {"text": "hi"}})));
+    assert_eq!(called["result"]["content"][0]["text"], "HI", "{called}");
+    let run = called["result"]["_meta"]["dev.lathe/invocationId"].as_str().unwrap();
+    assert_eq!(team.get(&format!("/tool/invocation/{run}"))["agent_call"]["client"], "old-client 0.9");
+    assert!(message(&session.send("ping", json!({})))["result"].is_object());
+}
+
+#[test]
+fn a_session_belongs_to_its_user_and_its_gateway() {
+    let team = Team::new();
+    let (gateway, other) = (Gateway::new(&team, "tools", &[]), Gateway::new(&team, "others", &[]));
+    let colleague = team.joined_by("bob", "admin");
+    let session = Session::begin(&gateway);
+    let list = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {}});
+    let by_other_user = session.of(gateway.as_user(&colleague, "POST")).json(&list).send_message();
+    assert_eq!(by_other_user.status, 404, "{by_other_user}");
+    let at_other_gateway = session.of(other.request("POST")).json(&list).send_message();
+    assert_eq!(at_other_gateway.status, 404, "{at_other_gateway}");
+    assert_eq!(session.send("tools/list", json!({})).status, 200);
+}
+
+#[test]
+fn an_ended_session_is_unknown() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let session = Session::begin(&gateway);
+    let ended = session.request("DELETE").send_message();
+    assert!((200..300).contains(&ended.status), "{ended}");
+    assert_eq!(session.send("tools/list", json!({})).status, 404);
+}

@@ -1,0 +1,101 @@
+//! The transport: statuses and errors of messages that a server refuses.
+
+use serde_json::{Value, json};
+
+use super::client::{Gateway, MODERN, message};
+use crate::harness::{Answer, Team};
+
+fn refused(answer: &Answer, status: u16, code: i64) -> Value {
+    assert_eq!(answer.status, status, "{answer}");
+    let error = message(answer)["error"].take();
+    assert_eq!(error["code"], code, "{answer}");
+    error
+}
+
+#[test]
+fn spoilt_messages_are_refused_with_their_codes() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let sent = |body: &str| gateway.request("POST").header("mcp-protocol-version", MODERN).body(body.to_owned());
+    assert_eq!(sent("{\"jsonrpc\":").send_message().status, 400);
+    assert_eq!(sent("[]").send_message().status, 400);
+    assert_eq!(sent("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}]").send_message().status, 400);
+    let deep = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{}1{}}}",
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
+    assert_eq!(sent(&deep).send_message().status, 400);
+    let long =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{\"a\":\"{}\"}}}}", "a".repeat(10 << 20));
+    assert_eq!(sent(&long).send_message().status, 413);
+}
+
+#[test]
+fn headers_and_body_must_agree() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let body = |method: &str, version: &str| {
+        json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }}})
+    };
+    let request = || gateway.request("POST").header("mcp-protocol-version", MODERN);
+    let mismatch = request().header("mcp-method", "tools/call").json(&body("tools/list", MODERN)).send_message();
+    refused(&mismatch, 400, -32020);
+    let missing = request().json(&body("tools/list", MODERN)).send_message();
+    refused(&missing, 400, -32020);
+    let unknown =
+        gateway.request("POST").header("mcp-protocol-version", "2031-01-01").header("mcp-method", "tools/list");
+    let error = refused(&unknown.json(&body("tools/list", "2031-01-01")).send_message(), 400, -32022);
+    assert!(error["data"]["supported"].as_array().unwrap().contains(&json!(MODERN)), "{error}");
+    let removed = request().header("mcp-method", "ping").json(&body("ping", MODERN)).send_message();
+    refused(&removed, 404, -32601);
+}
+
+#[test]
+fn only_post_is_allowed_without_a_session() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    for method in ["GET", "DELETE"] {
+        let answer = gateway.request(method).header("mcp-protocol-version", MODERN).send_message();
+        assert_eq!(answer.status, 405, "{method}: {answer}");
+    }
+}
+
+#[test]
+fn foreign_hosts_and_origins_are_refused() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    for (header, value, status) in [
+        ("host", "evil.example", 403),
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("origin", "http://localhost:3000", 200),
+    ] {
+        let request = gateway.request("POST").header(header, value);
+        let answer = gateway.modern(request, "tools/list", json!({})).send_message();
+        assert_eq!(answer.status, status, "{header}: {value}: {answer}");
+    }
+}
+
+#[test]
+fn a_server_describes_itself() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let described = gateway.send("server/discover", json!({}));
+    let result = &described["result"];
+    assert!(result["supportedVersions"].as_array().unwrap().contains(&json!(MODERN)), "{described}");
+    assert_eq!(result["capabilities"]["tools"]["listChanged"], true, "{described}");
+    assert_eq!(result["instructions"], "Tools of the team.");
+}
+
+#[test]
+fn unknown_tools_and_methods_are_protocol_errors() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let call = gateway.send("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
+    assert_eq!(call["error"]["code"], -32602, "{call}");
+    assert_eq!(call["id"], 1);
+}
