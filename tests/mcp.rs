@@ -2,8 +2,10 @@
 
 mod access;
 mod calls;
+mod changes;
 mod client;
 mod command;
 mod lists;
 mod sessions;
+mod stream;
 mod transport;

@@ -117,3 +117,17 @@ fn status_events_are_progress_that_increases() {
         before = now;
     }
 }
+
+#[test]
+fn a_tool_that_a_person_confirms_is_not_run_for_an_agent() {
+    let team = Team::new();
+    let tool = team.tool("pay").manifest("intervention = 'required'").body("return 'paid'").published();
+    let gateway = Gateway::new(&team, "tools", &["pay"]);
+    let refused = gateway.call("pay", json!({}));
+    assert_eq!(refused["_meta"]["dev.lathe/error"]["refused_at"], "intervene", "{refused}");
+    assert_eq!(tool.invoke(json!({})).output(), "paid");
+    let always = team.tool("fire").manifest("intervention = 'always'").body("return 'fired'").published();
+    let body = json!({"inputs": [crate::harness::input(&json!({}))]});
+    let direct = always.invoke_request(&body).send();
+    assert_eq!((direct.status, direct.code().as_str()), (403, "confirmation_missing"), "{direct}");
+}

@@ -58,3 +58,41 @@ fn a_cursor_of_another_gateway_is_refused() {
         assert_eq!(refused["error"]["code"], -32602, "{cursor}: {refused}");
     }
 }
+
+#[test]
+fn with_search_a_client_sees_two_tools_that_find_and_run_the_others() {
+    let team = Team::new();
+    of_text(team.tool("shout")).body("return tool_input['text'].upper()").published();
+    team.tool("get_rate").body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["shout", "get_rate"]);
+    team.lathe().ok(&["agent", "edit", "tools", "--tool-exposure", "search"]);
+    team.lathe().ok(&["agent", "deploy", "tools"]);
+    assert_eq!(gateway.names(), ["run_tool", "search_tools"]);
+    let found = gateway.call("search_tools", json!({"query": "shout"}));
+    let tools = &found["structuredContent"]["tools"];
+    assert_eq!((&tools[0]["name"], tools.as_array().unwrap().len()), (&json!("shout"), 1), "{found}");
+    let ran = gateway.call("run_tool", json!({"name": "shout", "arguments": {"text": "hi"}}));
+    assert_eq!(ran["content"][0]["text"], "HI", "{ran}");
+    let run = ran["_meta"]["dev.lathe/invocationId"].as_str().unwrap();
+    let record = team.get(&format!("/tool/invocation/{run}"));
+    assert_eq!(record["inputs"], json!({"text": "hi"}), "the record is that of the tool: {record}");
+    let unknown = gateway.call("run_tool", json!({"name": "nothing"}));
+    assert_eq!(unknown["isError"], true, "{unknown}");
+    let direct = gateway.send("tools/call", json!({"name": "shout", "arguments": {"text": "hi"}}));
+    assert_eq!(direct["error"]["code"], -32602, "{direct}");
+}
+
+#[test]
+fn every_format_has_the_names_and_the_schemas() {
+    let team = Team::new();
+    of_text(team.tool("shout")).body("return 1").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
+    let tools = |format: &str| team.get(&format!("/agent/{}/tools?format={format}", gateway.id))["tools"].take();
+    assert_eq!(tools("mcp")[1]["inputSchema"]["required"], json!(["text"]));
+    let function = &tools("openai")[1]["function"];
+    assert_eq!((&function["name"], &function["strict"]), (&json!("shout"), &json!(true)), "{function}");
+    assert_eq!(tools("openai-responses")[1]["parameters"]["required"], json!(["text"]));
+    assert_eq!(tools("anthropic")[1]["input_schema"]["required"], json!(["text"]));
+    assert_eq!(tools("gemini")[1]["parametersJsonSchema"]["required"], json!(["text"]));
+    assert_eq!(tools("lobe")[1]["api"][0]["name"], "shout");
+}

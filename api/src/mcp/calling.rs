@@ -137,9 +137,18 @@ fn agent_call(scope: &Scope, context: &RequestContext<RoleServer>) -> AgentCall 
         agent: running.agent.id.clone(),
         revision: running.revision.deployment.number,
         protocol: AgentProtocol::Mcp,
-        client: context.client_info().and_then(|client| ClientName::of(&client.name, &client.version)),
+        client: client(context),
         turn: None,
     }
+}
+
+/// The client's name. A request of the present version has it or not; a session has it from its beginning.
+fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
+    let named = match context.meta.protocol_version() {
+        Some(_) => context.meta.client_info(),
+        None => context.client_info(),
+    };
+    named.and_then(|client| ClientName::of(&client.name, &client.version))
 }
 
 /// The component that the client pins in `_meta`.
