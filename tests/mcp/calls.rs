@@ -65,12 +65,17 @@ fn an_empty_output_has_a_text() {
 }
 
 #[test]
-fn a_native_tool_takes_the_same_path() {
+fn a_native_and_a_published_tool_take_the_same_path() {
     let team = Team::new();
-    let gateway = Gateway::new(&team, "tools", &[]);
+    let tool = team.tool("shout").body("return 'HI'").published();
+    let gateway = Gateway::new(&team, "tools", &["shout"]);
     let result = gateway.call("lathe__whoami", json!({}));
     let identity = &result["structuredContent"];
     assert_eq!((&identity["user_id"], &identity["agent_id"]), (&json!(team.user), &json!(gateway.id)), "{result}");
+    assert_eq!(gateway.call("shout", json!({}))["content"][0]["text"], "HI");
+    let runs = history(&team, &format!("agent_id={}", gateway.id));
+    let tools: Vec<_> = runs.iter().map(|run| (&run["tool_id"], &run["native_tool"])).collect();
+    assert_eq!(tools, [(&json!(tool.id()), &Value::Null), (&Value::Null, &json!("lathe__whoami"))], "newest first");
     assert_eq!(history(&team, "native_tool=lathe__whoami").len(), 1);
     let refused = gateway.call("lathe__whoami", json!({"more": 1}));
     assert_eq!(refused["_meta"]["dev.lathe/error"]["refused_at"], "validate", "{refused}");

@@ -77,16 +77,14 @@ impl Catalogue {
     #[must_use]
     pub fn digest(&self) -> Digest {
         let RunningAgent { agent, revision } = &*self.running;
-        let mut text = format!("{} {}", agent.id, revision.deployment.number);
-        for tool in &self.tools {
-            let shown = match &tool.source {
-                ListedSource::Native(_) => String::new(),
-                ListedSource::Published { callable, .. } => {
-                    format!("{} {}", callable.version.id, callable.tool.updated_at.as_milliseconds())
-                }
-            };
-            text = format!("{text}\n{} {shown}", tool.name);
-        }
+        let head = format!("{} {}", agent.id, revision.deployment.number);
+        let lines = self.tools.iter().map(|tool| match &tool.source {
+            ListedSource::Native(_) => tool.name.clone(),
+            ListedSource::Published { callable, .. } => {
+                format!("{} {} {}", tool.name, callable.version.id, callable.tool.updated_at.as_milliseconds())
+            }
+        });
+        let text = std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n");
         Digest::of(text.as_bytes())
     }
 }

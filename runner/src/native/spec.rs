@@ -46,5 +46,20 @@ pub fn schema_of<T: schemars::JsonSchema>() -> Value {
         schema.remove("$schema");
         schema.remove("title");
     }
+    without_formats(&mut schema);
     schema
+}
+
+/// Removes the formats of Rust's integers, of which validators of other languages warn.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|key, value| {
+                key != "format" || !value.as_str().is_some_and(|format| format.starts_with("uint"))
+            });
+            fields.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
+    }
 }
