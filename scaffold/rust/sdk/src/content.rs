@@ -12,12 +12,27 @@ const BYTES_MAX: usize = 1 << 20;
 #[non_exhaustive]
 pub enum ContentBlock {
     Text(String),
-    Image { data: Vec<u8>, mime_type: String },
-    Audio { data: Vec<u8>, mime_type: String },
+    Image {
+        data: Vec<u8>,
+        mime_type: String,
+    },
+    Audio {
+        data: Vec<u8>,
+        mime_type: String,
+    },
     /// A resource with its contents.
-    Resource { uri: String, mime_type: Option<String>, contents: ResourceContents },
+    Resource {
+        uri: String,
+        mime_type: Option<String>,
+        contents: ResourceContents,
+    },
     /// A resource that the reader may fetch.
-    Link { uri: String, name: String, description: Option<String>, mime_type: Option<String> },
+    Link {
+        uri: String,
+        name: String,
+        description: Option<String>,
+        mime_type: Option<String>,
+    },
 }
 
 /// The contents of a resource.
