@@ -75,7 +75,11 @@ fn a_native_and_a_published_tool_take_the_same_path() {
     assert_eq!(gateway.call("shout", json!({}))["content"][0]["text"], "HI");
     let runs = history(&team, &format!("agent_id={}", gateway.id));
     let tools: Vec<_> = runs.iter().map(|run| (&run["tool_id"], &run["native_tool"])).collect();
-    assert_eq!(tools, [(&json!(tool.id()), &Value::Null), (&json!("0".repeat(24)), &json!("lathe__whoami"))], "newest first");
+    assert_eq!(
+        tools,
+        [(&json!(tool.id()), &Value::Null), (&json!("0".repeat(24)), &json!("lathe__whoami"))],
+        "newest first"
+    );
     assert_eq!(history(&team, "native_tool=lathe__whoami").len(), 1);
     let refused = gateway.call("lathe__whoami", json!({"more": 1}));
     assert_eq!(refused["_meta"]["dev.lathe/error"]["refused_at"], "validate", "{refused}");
