@@ -1,4 +1,4 @@
-//! What a version declares about itself to models and to clients: hints about its effects, and whether a person confirms
+//! Declarations of a version for models and clients: hints about its effects, and whether a person confirms
 //! each call.
 
 use std::str::FromStr;

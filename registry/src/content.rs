@@ -13,7 +13,7 @@ const URI_BYTES_MAX: usize = 2_048;
 /// Bytes of the name of a resource link.
 const NAME_BYTES_MAX: usize = 256;
 
-/// One piece of content. As JSON it is a content block of MCP.
+/// A content block of a result, whose JSON is that of MCP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentBlock {

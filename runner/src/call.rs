@@ -40,7 +40,6 @@ pub struct Call {
     pub agent_call: Option<AgentCall>,
     /// The components that the version must have: that of the client, that of the assignment.
     pub pinned: Vec<Digest>,
-    pub confirmation: Confirmation,
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
     pub depth: Depth,
@@ -48,14 +47,6 @@ pub struct Call {
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
-}
-
-/// Whether a person confirmed a call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Confirmation {
-    #[default]
-    Missing,
-    Given,
 }
 
 /// The code that a call runs.
@@ -166,7 +157,7 @@ pub struct LogEvent {
     pub data: Value,
 }
 
-/// What a listener receives while a call runs.
+/// An event of a running call.
 #[derive(Debug, Clone)]
 pub enum RunEvent {
     Status(StatusEvent),

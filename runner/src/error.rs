@@ -85,9 +85,7 @@ pub enum Error {
     VersionDeprecated(Box<DeprecatedVersion>),
     #[error("the operation needs the permission {permission}")]
     Forbidden { permission: Permission },
-    #[error(
-        "a person has to confirm each call of {tool_name}, and nobody was asked; use a client that can ask its user"
-    )]
+    #[error("a person has to confirm each call of {tool_name}, and this call has no confirmation")]
     ConfirmationMissing { tool_name: String },
     #[error("the call pins the component {pinned}, and the version has the component {}", shown(.present.as_ref()))]
     DigestDiffers { pinned: Digest, present: Option<Digest> },

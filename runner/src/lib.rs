@@ -51,8 +51,8 @@ mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Confirmation, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
-    ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
+    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence,
+    RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};

@@ -11,7 +11,7 @@ use crate::text::cut;
 
 /// Receives a run's status events and log messages. It must not block.
 pub type EventSink = Box<dyn Fn(EventDocument) + Send + Sync>;
-/// As [`EventSink`], for several senders.
+/// An [`EventSink`] that several senders share.
 pub(crate) type SharedEventSink = Arc<dyn Fn(EventDocument) + Send + Sync>;
 
 /// Log messages that a listener receives of one run: as many as status events at most.
@@ -41,7 +41,7 @@ impl Ports {
     }
 }
 
-/// What a tool sends to its listener while it runs.
+/// An event of a running tool.
 #[derive(Debug, Clone)]
 pub enum EventDocument {
     Status(StatusDocument),
@@ -105,7 +105,7 @@ impl LogDocument {
     }
 }
 
-/// One line: `[warning] logger: text`. A text with control characters is shown as JSON.
+/// Renders the message as one line: `[warning] logger: text`. A text with control characters is shown as JSON.
 impl fmt::Display for LogDocument {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, logger, data } = self;

@@ -11,8 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, Catalogue, Confirmation, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, ResultPersistence,
-    Subject,
+    Call, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, ResultPersistence, Subject,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -105,7 +104,6 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
         source: InvocationSource::Direct { user_id: scope.principal.user.to_string() },
         agent_call: Some(agent_call(scope, context)),
         pinned,
-        confirmation: Confirmation::Missing,
         result_persistence,
         conversation: None,
         depth: Depth::default(),

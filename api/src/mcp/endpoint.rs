@@ -9,8 +9,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body_util::Full;
-use registry::{AgentReference, Principal, Store};
+use registry::{AgentReference, Principal, RunningAgent, Store};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use runner::Catalogue;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,7 @@ use super::calling::Calling;
 use super::gateway::Gateway;
 use super::hosts::{PublicUrl, accepting};
 use super::scope::Scope;
-use super::sessions::Sessions;
+use super::sessions::{SESSION, Sessions};
 use super::spoilt;
 use crate::auth::Rights;
 use crate::error::Error;
@@ -30,8 +31,6 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const CALLS_END_WITHIN: Duration = Duration::from_secs(5);
 /// The header with the method of a request.
 const METHOD: &str = "mcp-method";
-/// The header with the id of a session.
-const SESSION: &str = "mcp-session-id";
 
 /// The MCP clients of a server. Clones share the sessions.
 #[derive(Clone)]
@@ -75,16 +74,17 @@ impl McpEndpoint {
         let running = self.store.running_agent(&principal, &agent).await?.ok_or(Error::NotFound)?;
         let rights = request.extensions().get::<Rights>().cloned();
         let rights = rights.ok_or_else(|| Error::Internal { detail: "an MCP route without a guard".into() })?;
-        let scope = Scope { principal, running, rights };
-        if !self.sessions.admits(request.headers(), &scope) {
+        let headers = request.headers().clone();
+        let catalogue = self.catalogue(&principal, &running, &headers).await?;
+        let scope = Scope { principal, running, rights, catalogue };
+        if !self.sessions.admits(&headers, &scope) {
             return Err(Error::NotFound);
         }
-        let begins_session = request.method() == Method::POST && !request.headers().contains_key(SESSION);
-        if begins_session && !self.sessions.has_room(&scope).await {
+        if request.method() == Method::POST && may_begin_session(&headers) && !self.sessions.has_room(&scope).await {
             return Err(Error::TooManyConnections);
         }
-        let (headers, ends) = (request.headers().clone(), request.method() == Method::DELETE);
-        let gateway = self.gateway(&scope, &headers).await?;
+        let ends = request.method() == Method::DELETE;
+        let gateway = self.gateway(&scope);
         request.extensions_mut().insert(scope.clone());
         let (parts, body) = request.into_parts();
         let body = Bytes::from(read(body).await?);
@@ -104,16 +104,32 @@ impl McpEndpoint {
         Ok(response.map(Body::new).into_response())
     }
 
-    /// Returns the handler of a request. Only a call, whose headers are compared with the tool's schema, needs the catalogue at
-    /// once.
-    async fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Result<Gateway, Error> {
-        let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
-        let catalogue = match is_call {
-            true => Some(Arc::new(self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await?)),
-            false => None,
-        };
-        let (store, calling) = (self.store.clone(), self.calling.clone());
-        let (running, stopping) = (scope.running.clone(), self.stopping.clone());
-        Ok(Gateway { store, calling, running, catalogue, level: Arc::default(), stopping })
+    /// Returns the tools that the user sees, for a call by its header: its other headers are compared with the tool's schema.
+    async fn catalogue(
+        &self,
+        principal: &Principal,
+        running: &Arc<RunningAgent>,
+        headers: &HeaderMap,
+    ) -> Result<Option<Arc<Catalogue>>, Error> {
+        if headers.get(METHOD).is_none_or(|method| method != "tools/call") {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(self.calling.invoker.catalogue(principal, running.clone()).await?)))
     }
+
+    fn gateway(&self, scope: &Scope) -> Gateway {
+        Gateway {
+            store: self.store.clone(),
+            calling: self.calling.clone(),
+            running: scope.running.clone(),
+            catalogue: scope.catalogue.clone(),
+            level: Arc::default(),
+            stopping: self.stopping.clone(),
+        }
+    }
+}
+
+/// Whether a message may be the first one of a session: it names no session, and no method but `initialize`.
+fn may_begin_session(headers: &HeaderMap) -> bool {
+    !headers.contains_key(SESSION) && headers.get(METHOD).is_none_or(|method| method == "initialize")
 }

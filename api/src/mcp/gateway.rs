@@ -3,6 +3,7 @@
 #![expect(deprecated, reason = "log messages, which clients of earlier protocol versions ask for")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{RunningAgent, Store};
@@ -11,8 +12,9 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use runner::Catalogue;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::calling::{Asked, Calling};
@@ -20,6 +22,9 @@ use super::changes::Watched;
 use super::exposure::Exposed;
 use super::pages::page;
 use super::scope::Scope;
+
+/// Time after which the end of a session is noticed.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Answers the requests of the clients of one agent.
 #[derive(Clone)]
@@ -38,6 +43,9 @@ pub(super) struct Gateway {
 
 impl Gateway {
     async fn catalogue(&self, scope: &Scope) -> Result<Arc<Catalogue>, ErrorData> {
+        if let Some(known) = &scope.catalogue {
+            return Ok(known.clone());
+        }
         let found = self.calling.invoker.catalogue(&scope.principal, scope.running.clone()).await;
         found.map(Arc::new).map_err(|error| {
             tracing::error!(%error, "the tools of an agent cannot be listed");
@@ -124,12 +132,22 @@ impl ServerHandler for Gateway {
         let peer = context.peer;
         tokio::spawn(async move {
             let mut last = watched.digest().await;
-            while last.is_some() && !peer.is_transport_closed() {
-                last = watched.changed(last).await;
+            while last.is_some() {
+                tokio::select! {
+                    next = watched.changed(last) => last = next,
+                    () = closed(&peer) => return,
+                }
                 if last.is_some() && peer.notify_tool_list_changed().await.is_err() {
                     return;
                 }
             }
         });
+    }
+}
+
+/// Waits until a session has ended. The SDK does not announce it.
+async fn closed(peer: &Peer<RoleServer>) {
+    while !peer.is_transport_closed() {
+        sleep(CLOSED_WITHIN).await;
     }
 }

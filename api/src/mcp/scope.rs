@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use registry::{Principal, RunningAgent};
 use rmcp::ErrorData;
 use rmcp::model::Extensions;
+use runner::Catalogue;
 
 use crate::auth::Rights;
 
@@ -15,6 +16,8 @@ pub(super) struct Scope {
     pub principal: Principal,
     pub running: Arc<RunningAgent>,
     pub rights: Rights,
+    /// The tools that the user sees, if the headers of the request were compared with them.
+    pub catalogue: Option<Arc<Catalogue>>,
 }
 
 impl Scope {

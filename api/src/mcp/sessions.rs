@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use super::scope::Scope;
 
 /// The header with the id of a session.
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 /// Sessions of one server, each with a task and some buffers.
 const SESSIONS_MAX: usize = 10_000;
 /// Sessions of one user: more than the machines and windows of a person.

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, Confirmation, Depth, Invoker, ResultPersistence, Subject};
+use runner::{Call, Depth, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use super::inputs::{inputs, inputs_example};
@@ -80,7 +80,6 @@ impl Test {
             source,
             agent_call: None,
             pinned: Vec::new(),
-            confirmation: Confirmation::Missing,
             result_persistence: ResultPersistence::default(),
             conversation: None,
             depth: Depth::default(),

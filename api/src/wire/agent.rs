@@ -39,7 +39,7 @@ pub struct AgentDetail {
     pub draft: AgentDraft,
 }
 
-/// What a deployment makes the running revision.
+/// The content of a deployment.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AgentDraft {
     pub system_prompt: String,

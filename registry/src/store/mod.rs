@@ -132,7 +132,7 @@ async fn open(options: StoreOptions<'_>, expected: Expected) -> Result<Inner> {
     })
 }
 
-/// What learns of another server's changes.
+/// The listeners for changes by other servers.
 struct Announced<'a> {
     changes: &'a Arc<Notify>,
     generation: &'a Arc<watch::Sender<u64>>,

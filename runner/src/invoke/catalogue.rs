@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use registry::{Assignment, Callable, Digest, Permission, Principal, RunningAgent};
-
 use serde_json::Value;
 
 use super::invoker::Invoker;

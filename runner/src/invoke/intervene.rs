@@ -3,19 +3,16 @@
 use registry::Intervention;
 
 use super::target::Target;
-use crate::call::{Call, Confirmation};
+use crate::call::Call;
 use crate::error::Error;
 
-/// Refuses a call that a person should confirm and has not. `required` counts for calls of agents; a caller without an agent is a
-/// person, or a program whose author has decided. `always` counts for every call.
+/// Refuses a call that a person should confirm, since no client can ask its user yet. `required` counts for calls of agents; a
+/// caller without an agent is a person, or a program whose author has decided. `always` counts for every call.
 pub(super) fn intervene(target: &Target, call: &Call) -> Result<(), Error> {
     let is_needed = match target.intervention() {
         Intervention::Never => false,
         Intervention::Required => call.agent_call.is_some(),
         Intervention::Always => true,
     };
-    match call.confirmation {
-        Confirmation::Missing if is_needed => Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }),
-        Confirmation::Missing | Confirmation::Given => Ok(()),
-    }
+    if is_needed { Err(Error::ConfirmationMissing { tool_name: target.name().to_owned() }) } else { Ok(()) }
 }

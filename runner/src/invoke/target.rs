@@ -18,7 +18,7 @@ pub(super) enum Target {
     Native(Arc<NativeTool>),
 }
 
-/// Whose code a tool runs, which decides about policies and about trust in its results.
+/// The author of a tool's code, on whom policies and the trust in results depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TrustClass {
     /// The server's own code.

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use axum::response;
 use registry::{Constraint, Digest, InvocationSource, OperationKind, Principal, ToolId, ToolName};
-use runner::{Call, Confirmation, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
+use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,6 @@ impl Invocation {
             source,
             agent_call: None,
             pinned: pinned.into_iter().collect(),
-            confirmation: Confirmation::Missing,
             result_persistence,
             conversation,
             depth,

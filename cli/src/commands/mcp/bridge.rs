@@ -32,7 +32,7 @@ pub struct Bridge<'a> {
     session: RefCell<Session>,
 }
 
-/// What the client and the server agreed on.
+/// The session of a client, its protocol version, and its requests in progress.
 #[derive(Default)]
 struct Session {
     id: Option<HeaderValue>,

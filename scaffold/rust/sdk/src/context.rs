@@ -87,7 +87,7 @@ impl Context {
         self.send_log(LogMessage::new(level, data));
     }
 
-    /// As [`Context::log`], with the name of a logger.
+    /// Sends a log message like [`Context::log`], with the name of a logger.
     pub fn send_log(&self, message: LogMessage) {
         host::send_log(message);
     }
