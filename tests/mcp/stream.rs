@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::client::{Gateway, MODERN};
 
@@ -37,10 +38,11 @@ impl Stream {
         Self(BufReader::new(connection))
     }
 
-    /// Reads until the response contains a text.
+    /// Reads until the response contains a text. Comments keep the connection alive, so that its timeout is not enough.
     pub fn until(&mut self, text: &str) {
-        let mut read = String::new();
+        let (mut read, began) = (String::new(), Instant::now());
         while !read.contains(text) {
+            assert!(began.elapsed() < WAIT, "no {text} in time: {read}");
             let bytes = self.0.read_line(&mut read).unwrap_or_else(|error| panic!("{error} before {text}: {read}"));
             assert!(bytes > 0, "the response ended before {text}: {read}");
         }
