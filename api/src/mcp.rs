@@ -3,6 +3,7 @@
 //! `rmcp` speaks the protocol in both of its eras: 2026-07-28 without sessions, and earlier versions with sessions. These modules
 //! say which tools a client sees ([`listing`]), call them ([`calling`]) and bind sessions to their users ([`sessions`]).
 
+mod accept;
 mod calling;
 mod challenge;
 mod changes;
@@ -17,7 +18,7 @@ mod pages;
 mod result;
 mod scope;
 mod sessions;
-mod spoilt;
+mod transport_refusal;
 
 pub(crate) use calling::Calling;
 pub(crate) use challenge::{Challenge, with_challenge};

@@ -65,8 +65,12 @@ impl<'a> Gateway<'a> {
 
     /// A request of another user.
     pub fn as_user<'t>(&self, team: &'t Team, method: &str) -> Request<'t> {
-        let request = team.server.request(method, &self.path()).bearer(&team.token);
-        request.header("accept", "application/json, text/event-stream")
+        self.accepting("application/json, text/event-stream", team, method)
+    }
+
+    /// A request of a client that accepts these forms of responses.
+    pub fn accepting<'t>(&self, accept: &str, team: &'t Team, method: &str) -> Request<'t> {
+        team.server.request(method, &self.path()).bearer(&team.token).header("accept", accept)
     }
 
     /// Sends a request of the present version and returns its response.

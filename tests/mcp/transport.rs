@@ -65,6 +65,35 @@ fn only_post_is_allowed_without_a_session() {
 }
 
 #[test]
+fn every_refusal_is_an_error_of_json_rpc() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let post = || gateway.request("POST").header("mcp-protocol-version", MODERN);
+    let json = |method: &str| gateway.accepting("application/json", &team, method);
+    for (case, request, status, text) in [
+        ("only JSON", json("POST").json(&json!({})), 406, "Client must accept both"),
+        ("a form", post().header("content-type", "text/plain").body("{}".to_owned()), 415, "must be application/json"),
+        ("no session", gateway.request("DELETE"), 400, "Session ID is required"),
+        ("no stream", json("GET"), 406, "must accept text/event-stream"),
+        ("no method", gateway.request("GET").header("mcp-protocol-version", MODERN), 405, "Method Not Allowed"),
+        ("a foreign host", post().header("host", "evil.example").json(&json!({})), 403, "Host"),
+    ] {
+        let answer = request.send_message();
+        let error = refused(&answer, status, -32600);
+        assert!(error["message"].as_str().unwrap().contains(text), "{case}: {error}");
+    }
+}
+
+#[test]
+fn a_client_that_accepts_anything_is_answered() {
+    let team = Team::new();
+    let gateway = Gateway::new(&team, "tools", &[]);
+    let request = gateway.accepting("*/*", &team, "POST");
+    let answer = gateway.modern(request, "tools/list", json!({})).send_message();
+    assert_eq!(answer.status, 200, "{answer}");
+}
+
+#[test]
 fn foreign_hosts_and_origins_are_refused() {
     let team = Team::new();
     let gateway = Gateway::new(&team, "tools", &[]);

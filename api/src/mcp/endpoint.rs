@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http_body_util::Full;
 use registry::{AgentReference, Principal, RunningAgent, Store};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -20,7 +20,7 @@ use super::gateway::Gateway;
 use super::hosts::{PublicUrl, accepting};
 use super::scope::Scope;
 use super::sessions::{SESSION, Sessions};
-use super::spoilt;
+use super::{accept, transport_refusal};
 use crate::auth::Rights;
 use crate::error::Error;
 use crate::extract::read;
@@ -86,7 +86,8 @@ impl McpEndpoint {
         let ends = request.method() == Method::DELETE;
         let gateway = self.gateway(&scope);
         request.extensions_mut().insert(scope.clone());
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        accept::complete(&mut parts.headers);
         let body = Bytes::from(read(body).await?);
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
@@ -95,13 +96,13 @@ impl McpEndpoint {
         let service = StreamableHttpService::new(factory, self.sessions.manager.clone(), self.config.clone());
         let response = service.handle(request).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return Ok(spoilt::refused(&body));
+            return Ok(transport_refusal::unreadable(&body));
         }
         self.sessions.bind(response.headers(), &scope);
         if ends && response.status().is_success() {
             self.sessions.forget(&headers);
         }
-        Ok(response.map(Body::new).into_response())
+        Ok(transport_refusal::in_json_rpc(response).await)
     }
 
     /// Returns the tools that the user sees, for a call by its header: its other headers are compared with the tool's schema.

@@ -148,6 +148,7 @@ fn components(mut generator: SchemaGenerator, bodies: Map<String, Value>) -> Val
     generator.subschema_for::<Refusal>();
     let mut schemas = generator.take_definitions(true);
     schemas.insert("InvalidRequest".to_owned(), errors::invalid_request(&problem));
+    schemas.insert("JsonRpcError".to_owned(), errors::json_rpc_error());
     schemas.extend(bodies);
     let parameters: Map<_, _> =
         shared_parameters().into_iter().map(|(key, parameter)| (key.to_owned(), parameter.rendered())).collect();

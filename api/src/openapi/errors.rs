@@ -11,7 +11,8 @@ use super::{OperationDoc, RouteDoc};
 /// The errors of an operation: its own, and those that all operations of its kind share.
 pub(super) fn of(route: &RouteDoc, operation: &OperationDoc) -> BTreeMap<u16, BTreeSet<&'static str>> {
     let mut errors: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
-    for (status, codes) in operation.errors.iter().copied().chain(shared(route)) {
+    let json_rpc = operation.json_rpc_errors.iter().map(|status| (*status, [].as_slice()));
+    for (status, codes) in operation.errors.iter().copied().chain(shared(route)).chain(json_rpc) {
         errors.entry(status).or_default().extend(codes);
     }
     errors
@@ -84,6 +85,32 @@ pub(super) fn rendered(status: u16, codes: &BTreeSet<&'static str>) -> Value {
     }
 }
 
+/// The response of an operation whose body is an error of this API or of JSON-RPC.
+pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>) -> Value {
+    let mut response = response(status, codes);
+    let schema = &mut response["content"]["application/json"]["schema"];
+    *schema = json!({"anyOf": [schema.take(), {"$ref": "#/components/schemas/JsonRpcError"}]});
+    response
+}
+
+/// The schema of an error of JSON-RPC.
+pub(super) fn json_rpc_error() -> Value {
+    json!({
+        "type": "object",
+        "description": "An error of JSON-RPC 2.0.",
+        "required": ["jsonrpc", "error"],
+        "properties": {
+            "jsonrpc": {"type": "string", "const": "2.0"},
+            "id": {"type": ["string", "integer", "null"]},
+            "error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {"code": {"type": "integer"}, "message": {"type": "string"}, "data": {}},
+            },
+        },
+    })
+}
+
 /// An error response; `x-error-codes` lists the codes for programs.
 fn response(status: u16, codes: &BTreeSet<&str>) -> Value {
     let schema = if status == 422 { "InvalidRequest" } else { "Refusal" };
@@ -106,6 +133,9 @@ const fn extra_headers(status: u16) -> &'static [&'static str] {
 
 fn description(status: u16, codes: &BTreeSet<&str>) -> String {
     let meaning = meaning(status);
+    if codes.is_empty() {
+        return meaning.to_owned();
+    }
     let links: Vec<String> = codes.iter().map(|code| format!("[`{code}`](/docs/errors#{code})")).collect();
     format!("{meaning} Codes: {}.", links.join(", "))
 }
@@ -116,6 +146,8 @@ const fn meaning(status: u16) -> &'static str {
         401 => "Credentials are missing, expired or wrong.",
         403 => "The caller lacks the permission.",
         404 => "The resource does not exist, or this caller cannot see it.",
+        405 => "The resource has no such method.",
+        406 => "The client does not accept the form of the response.",
         408 => "The client sent too slowly.",
         409 => "The request conflicts with an existing resource or with a running operation.",
         413 => "The body is too large.",

@@ -32,6 +32,8 @@ pub(crate) struct OperationDoc {
     pub(super) binary_bodies: &'static [&'static str],
     pub(super) successes: Vec<Success>,
     pub(super) errors: Vec<StatusAndCodes>,
+    /// Statuses whose body can be an error of JSON-RPC, too.
+    pub(super) json_rpc_errors: &'static [u16],
     pub(super) links: Vec<Link>,
 }
 
@@ -74,6 +76,7 @@ impl OperationDoc {
             binary_bodies: &[],
             successes: Vec::new(),
             errors: Vec::new(),
+            json_rpc_errors: &[],
             links: Vec::new(),
         }
     }
@@ -111,6 +114,12 @@ impl OperationDoc {
     /// An error status with its codes. The document adds the errors that all operations of its kind share.
     pub(crate) fn errors(mut self, status: u16, codes: &'static [&'static str]) -> Self {
         self.errors.push((status, codes));
+        self
+    }
+
+    /// Statuses whose body can be an error of JSON-RPC instead of an error of this API.
+    pub(crate) const fn json_rpc_errors(mut self, statuses: &'static [u16]) -> Self {
+        self.json_rpc_errors = statuses;
         self
     }
 

@@ -17,7 +17,9 @@ pub(super) fn responses(route: &RouteDoc, operation: &OperationDoc, generator: &
         add_stream(&mut responses);
     }
     for (status, codes) in errors::of(route, operation) {
-        responses.insert(status.to_string(), errors::rendered(status, &codes));
+        let is_of_either_form = operation.json_rpc_errors.contains(&status);
+        let render = if is_of_either_form { errors::of_either_form } else { errors::rendered };
+        responses.insert(status.to_string(), render(status, &codes));
     }
     Value::Object(responses)
 }

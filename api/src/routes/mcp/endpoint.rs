@@ -23,18 +23,21 @@ pub(crate) fn post_operation() -> OperationDoc {
             "text/event-stream",
         ])
         .returns_nothing(202, "The notification was accepted.")
+        .json_rpc_errors(&[400, 403, 404, 406, 413, 415])
 }
 
 pub(crate) fn get_operation() -> OperationDoc {
     OperationDoc::new("get-mcp", Tag::Agents, "Listen to a session of the Model Context Protocol")
         .description("The stream of a session of an earlier protocol version. 405 without a session.")
         .returns_bytes(200, "The messages of the server.", &["text/event-stream"])
+        .json_rpc_errors(&[400, 403, 404, 405, 406])
 }
 
 pub(crate) fn delete_operation() -> OperationDoc {
     OperationDoc::new("delete-mcp", Tag::Agents, "End a session of the Model Context Protocol")
         .description("Ends a session of an earlier protocol version. 405 without a session.")
         .returns_nothing(204, "The session has ended.")
+        .json_rpc_errors(&[400, 403, 404, 405])
 }
 
 pub(crate) async fn handle(
