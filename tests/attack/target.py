@@ -1,4 +1,4 @@
-"""The server that is attacked, with an organisation, a user, and a tool with a version and a run."""
+"""The server that is attacked, with an organisation, a user, a tool with a version and a run, and an agent."""
 
 import json
 import re
@@ -10,6 +10,7 @@ from typing import Any
 
 ORGANIZATION = "acme"
 USER = "ada"
+GATEWAY = "shouter"
 
 MANIFEST = '[project]\nname = "shout"\n\n[tool.lathe]\n'
 SOURCE = (
@@ -95,7 +96,18 @@ def seed(server: Server) -> dict[str, str]:
     one = {"nonsensitive_user_variables": {}, "sensitive_user_variables": {}}
     inputs = [{"input_parameters": {"text": "hello"}, "invocation_mode": "regular"} | one]
     server.request("POST", f"{tools}/{tool}/version/1.0.0/invoke", {"inputs": inputs}, authorized)
-    return {"ORGANIZATION": ORGANIZATION, "USER": USER, "TOKEN": token, "KEY": key["api_key_id"], "TOOL": tool}
+    ids = {"ORGANIZATION": ORGANIZATION, "USER": USER, "KEY": key["api_key_id"], "TOOL": tool, "GATEWAY": GATEWAY}
+    deploy(server, tool, authorized)
+    return ids | {"TOKEN": token}
+
+
+def deploy(server: Server, tool: str, authorized: dict[str, str]) -> None:
+    """Deploys an agent with the tool, for MCP clients."""
+    agents = f"/v1/{ORGANIZATION}/agent"
+    new = {"agent_type": "mcp_gateway", "name": "Shouter", "slug": GATEWAY, "description": "Says things back."}
+    agent = server.request("POST", agents, new, authorized)["id"]
+    server.request("POST", f"{agents}/{agent}/assignment", {"tool_id": tool, "version_constraint": ">=1"}, authorized)
+    server.request("POST", f"{agents}/{agent}/deploy", {}, authorized)
 
 
 def push(server: Server, token: str) -> None:
