@@ -24,6 +24,7 @@
 //! | `operations` | metrics, logs, traces and overload |
 //! | `content` | content blocks and log messages of tools in every language |
 //! | `contract` | the HTTP contract: every operation, parameter and status |
+//! | `calls` | calls of tools by tools |
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
 //! | `tidy` | rules for the source code |
@@ -32,6 +33,7 @@ mod agents;
 mod attack;
 mod bad_input;
 mod behaviour;
+mod calls;
 mod cli;
 mod content;
 mod contract;

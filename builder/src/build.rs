@@ -178,6 +178,7 @@ impl Declarations {
             world: None,
             annotations: manifest.annotations.clone(),
             intervention: manifest.intervention,
+            calls: manifest.calls.clone(),
         })
     }
 }

@@ -80,6 +80,7 @@ pub fn changes(old: CallerInterface<'_>, new: CallerInterface<'_>) -> Vec<Change
         let before = old.settings.secret_hosts.get(secret).map_or(&[][..], Vec::as_slice);
         changes.extend(hosts(&format!("host for the secret {secret}"), before, hosts_of));
     }
+    changes.extend(calls(old.settings, new.settings));
     changes.extend(worlds::changes(old.settings.world.as_ref(), new.settings.world.as_ref()));
     changes.extend(promises::changes(old.settings, new.settings));
     changes
@@ -130,6 +131,14 @@ fn variables(what: &str, old: &[EnvvarName], new: &[EnvvarName]) -> Vec<Change> 
     let dropped = dropped
         .map(|name| Change { bump: BumpKind::Minor, reason: format!("the {what} {name} is not needed any more") });
     added.chain(dropped).collect()
+}
+
+/// Compares the tools that a tool calls. A further one is a minor change, as a further host is.
+fn calls(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
+    let added = new.calls.keys().filter(|tool| !old.calls.contains_key(*tool));
+    added
+        .map(|tool| Change { bump: BumpKind::Minor, reason: format!("the tool may now call the tool {tool}") })
+        .collect()
 }
 
 /// Compares allowed hosts. A new host is a minor change, so that a new destination of data does not go unnoticed.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::InvocationId;
+
 /// The ledger of one run. Figures that an earlier release did not measure are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -16,6 +18,18 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Returns the resources of the run and of all runs that it called.
+    pub fn total(&self) -> TreeUse {
+        let http = &self.used.http;
+        let own = TreeUse {
+            runs: 1,
+            cpu_ms: self.cost.cpu_ms,
+            http_requests: http.len() as u64,
+            http_bytes: http.iter().map(|request| request.sent_bytes.saturating_add(request.received_bytes)).sum(),
+        };
+        self.used.calls.iter().fold(own, |sum, call| sum.plus(call.total))
+    }
+
     /// Records that the tool was called, and so received all variables and secrets that it was granted.
     pub fn hand_over(&mut self) {
         let Self { granted, used, .. } = self;
@@ -63,6 +77,36 @@ pub struct Used {
     pub output_bytes: u64,
     /// Outbound requests in the order in which they began.
     pub http: Vec<HttpUse>,
+    /// Calls of other tools in the order in which they began.
+    pub calls: Vec<CallUse>,
+}
+
+/// One call of another tool, run or refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallUse {
+    pub tool: String,
+    pub version: Option<String>,
+    /// The run of the tool. Null for a call that was refused or that has no result yet.
+    pub invocation_id: Option<InvocationId>,
+    /// Reason for the missing output: the type of the exception, or the code of the refusal; `cancelled` when the calling run
+    /// dropped the call or ended.
+    pub error: Option<String>,
+    /// Whether the server refused the call.
+    pub is_refused: bool,
+    pub duration_ms: u64,
+    /// Resources of the run and of all runs that it called in turn.
+    pub total: TreeUse,
+}
+
+/// Resources of a run and of all runs that it called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TreeUse {
+    pub runs: u64,
+    pub cpu_ms: u64,
+    pub http_requests: u64,
+    pub http_bytes: u64,
 }
 
 /// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.
@@ -86,6 +130,17 @@ pub struct HttpUse {
     pub duration_ms: u64,
     /// Secrets that the server inserted into the request headers.
     pub secrets: Vec<String>,
+}
+
+impl TreeUse {
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            runs: self.runs.saturating_add(other.runs),
+            cpu_ms: self.cpu_ms.saturating_add(other.cpu_ms),
+            http_requests: self.http_requests.saturating_add(other.http_requests),
+            http_bytes: self.http_bytes.saturating_add(other.http_bytes),
+        }
+    }
 }
 
 impl HttpUse {
@@ -123,6 +178,16 @@ pub struct Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_total_has_all_runs_of_the_tree() {
+        let inner = TreeUse { runs: 2, cpu_ms: 5, http_requests: 3, http_bytes: 100 };
+        let mut ledger = Ledger::default();
+        ledger.cost.cpu_ms = 7;
+        ledger.used.http = vec![HttpUse { sent_bytes: 10, received_bytes: 20, ..HttpUse::default() }];
+        ledger.used.calls = vec![CallUse { total: inner, ..CallUse::default() }, CallUse::default()];
+        assert_eq!(ledger.total(), TreeUse { runs: 3, cpu_ms: 12, http_requests: 4, http_bytes: 130 });
+    }
 
     #[test]
     fn a_called_tool_received_what_it_was_granted() {

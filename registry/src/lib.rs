@@ -119,7 +119,7 @@ pub use invocation_source::{InvocationMetadata, InvocationSource, InvocationSour
 pub use invoke_step::InvokeStep;
 pub use language::Language;
 pub use lease::{Busy, Lease};
-pub use ledger::{Cost, Denied, Granted, HttpUse, Ledger, Used};
+pub use ledger::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, TreeUse, Used};
 pub use metrics::describe_metrics;
 pub use missing_variable::MissingVariable;
 pub use names::{Description, EnvvarName, NativeToolName, ToolName};

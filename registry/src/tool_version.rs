@@ -12,7 +12,7 @@ use crate::constraint::Constraint;
 use crate::digest::Digest;
 use crate::ids::{ToolId, VersionId};
 use crate::language::Language;
-use crate::names::EnvvarName;
+use crate::names::{EnvvarName, ToolName};
 use crate::page::Direction;
 use crate::source_names::{BranchName, ProjectPath};
 use crate::tool_world::ToolWorld;
@@ -53,6 +53,9 @@ pub struct VersionSettings {
     /// Whether a person confirms each call.
     #[serde(default, skip_serializing_if = "Intervention::is_never")]
     pub intervention: Intervention,
+    /// The tools that its runs may call, with the versions that it accepts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<ToolName, Constraint>,
 }
 
 /// The default for versions of earlier releases.

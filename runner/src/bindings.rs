@@ -13,6 +13,8 @@ pub mod tool {
             "lathe:tool/http.wait": async | trappable,
             "lathe:tool/http.finish": async | trappable,
             "lathe:tool/http.cancel": async | trappable,
+            "lathe:tool/tools.start": async | trappable,
+            "lathe:tool/tools.finish": async | trappable,
             default: async,
         },
         exports: { default: async },
@@ -31,6 +33,7 @@ pub mod image {
             "lathe:tool/http": super::tool::lathe::tool::http,
             "lathe:tool/content": super::tool::lathe::tool::content,
             "lathe:tool/log": super::tool::lathe::tool::log,
+            "lathe:tool/tools": super::tool::lathe::tool::tools,
         },
     });
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
     AgentCall, Constraint, ContentBlock, Digest, EnvvarName, InvocationId, InvocationSource, OperationId, Principal,
-    ToolId, Trust, UserVariables, Variables, Version, VersionSettings,
+    ToolId, TreeUse, Trust, UserVariables, Variables, Version, VersionSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,10 +43,52 @@ pub struct Call {
     pub result_persistence: ResultPersistence,
     pub conversation: Option<Conversation>,
     pub depth: Depth,
+    pub origin: CallOrigin,
     /// The operation to which the runs are recorded.
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
     pub cancelled: CancellationToken,
+}
+
+/// Where a call comes from.
+#[derive(Debug, Clone, Default)]
+pub enum CallOrigin {
+    /// A client of the server.
+    #[default]
+    Client,
+    /// A run of another tool.
+    Run(ParentRun),
+}
+
+/// The run that calls another tool.
+#[derive(Debug, Clone)]
+pub struct ParentRun {
+    /// The calls of all runs that one call of a client has caused.
+    pub(crate) tree: CallTree,
+}
+
+/// A bound of the calls that runs make, counted over all runs that one call of a client has caused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallTree(Arc<AtomicU32>);
+
+impl CallTree {
+    /// Calls within one call of a client.
+    pub(crate) const CALLS_MAX: u32 = 100;
+
+    /// Counts a call. Returns `false` when there were as many as there may be.
+    pub(crate) fn admits_another(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) < Self::CALLS_MAX
+    }
+}
+
+impl CallOrigin {
+    /// The tree of the call's runs.
+    pub(crate) fn tree(&self) -> CallTree {
+        match self {
+            Self::Client => CallTree::default(),
+            Self::Run(parent) => parent.tree.clone(),
+        }
+    }
 }
 
 /// The code that a call runs.
@@ -132,6 +174,10 @@ pub struct RunResult {
     pub trust: Trust,
     /// Content blocks that the tool added, also before it failed.
     pub content: Vec<ContentBlock>,
+    /// The published version that ran.
+    pub version: Option<Version>,
+    /// Resources that the run used, with the runs that it called.
+    pub total: TreeUse,
 }
 
 /// A tool's report of its progress.

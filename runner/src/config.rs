@@ -13,12 +13,18 @@
 
 use std::path::PathBuf;
 
+use crate::depth::DEPTH_MAX;
 use crate::{Bounds, EgressConfig, Limits};
 
 /// Concurrent runs. One thread interleaves them; each has up to 256 MiB.
 const PARALLEL_RUNS_MAX: usize = 32;
 /// Waiting runs: about a second of work for one thread. Clients gain nothing from longer waits.
 const QUEUED_RUNS_MAX: usize = 256;
+
+/// Concurrent runs of each level of calls that runs make.
+pub(crate) const NESTED_PARALLEL_MAX: usize = 8;
+/// Concurrent runs of all levels of such calls.
+const NESTED_RUNS_MAX: usize = NESTED_PARALLEL_MAX * DEPTH_MAX as usize;
 
 /// Settings of the runner processes.
 #[derive(Debug, Clone)]
@@ -58,6 +64,12 @@ pub fn schema_worker(program: &str) -> Vec<String> {
 }
 
 impl Config {
+    /// Instances that exist at the same time: a run of each slot, at every level of calls.
+    #[must_use]
+    pub(crate) fn instances_max(&self) -> u32 {
+        u32::try_from(self.runs.parallel_max.saturating_add(NESTED_RUNS_MAX)).unwrap_or(u32::MAX)
+    }
+
     /// The defaults, with this program as its own compiler.
     #[must_use]
     pub fn new(cache_dir: PathBuf, cache_key: [u8; 32], program: &str) -> Self {

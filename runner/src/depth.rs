@@ -3,7 +3,7 @@
 /// Header that every request of a tool carries and the invoke route reads.
 pub const DEPTH_HEADER: &str = "lathe-depth";
 /// Maximum nesting of tool calls. A deeper call is refused as a cycle.
-const DEPTH_MAX: u8 = 3;
+pub(crate) const DEPTH_MAX: u8 = 8;
 
 /// The number of runs within which a call is made; zero for a call from outside.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +23,16 @@ impl Depth {
         self.0.saturating_add(1)
     }
 
+    /// The depth of a call that a run at this depth makes.
+    pub(crate) const fn of_calls(self) -> Self {
+        Self(self.of_requests())
+    }
+
+    /// The number of runs within which the call is made, as an index.
+    pub(crate) const fn level(self) -> usize {
+        self.0 as usize
+    }
+
     pub(crate) const fn is_too_deep(self) -> bool {
         self.0 > DEPTH_MAX
     }
@@ -35,8 +45,9 @@ mod tests {
     #[test]
     fn a_cycle_ends() {
         assert_eq!(Depth::of("2"), Depth(2));
-        assert!(!Depth::of("3").is_too_deep() && Depth::of("4").is_too_deep());
+        assert!(!Depth::of("8").is_too_deep() && Depth::of("9").is_too_deep());
         assert!(Depth::of("99999999999").is_too_deep() && Depth::of("255").of_requests() == 255);
+        assert_eq!((Depth::of("2").of_calls(), Depth::of("2").level()), (Depth(3), 2));
         for text in ["", "-1", "+9", "nine", "4 "] {
             assert_eq!(Depth::of(text), Depth::default(), "{text:?}");
         }

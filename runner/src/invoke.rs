@@ -3,6 +3,8 @@
 //! Every call takes the twelve steps that [`steps`] lists, whatever its tool and whoever its client. Only these modules of the crate
 //! use the store. `invoker` is the entry.
 
+mod admissions;
+mod call_taker;
 mod cancellation;
 mod catalogue;
 mod execute;
@@ -10,6 +12,7 @@ mod finish;
 mod intervene;
 mod invoker;
 mod mode;
+mod nested;
 mod permit;
 mod policy;
 mod record;

@@ -45,14 +45,15 @@ mod tape;
 mod tape_documents;
 mod text;
 mod ticker;
+mod tool_call;
 mod trial;
 mod versions;
 mod wiping;
 
 pub use admission::{Admission, Admitted, Bounds, QueueFull, WorkPermit};
 pub use call::{
-    Call, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent, ResultPersistence,
-    RunEvent, RunResult, StatusEvent, Subject,
+    Call, CallOrigin, Candidate, Conversation, EventSender, INPUTS_MAX, Input, InvocationMode, LogEvent,
+    ResultPersistence, RunEvent, RunResult, StatusEvent, Subject,
 };
 pub use code_cache::CodeCache;
 pub use code_store::{CodeStore, NativeCode};

@@ -41,8 +41,7 @@ impl Sandbox {
     /// # Errors
     /// When the engine's settings do not fit the machine.
     pub fn start(config: &Config, codes: CodeStore) -> Result<Self, Error> {
-        let parallel_runs_max = u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX);
-        let guests = GuestRuntime::new(parallel_runs_max, Some(codes), Pagemap::open())?;
+        let guests = GuestRuntime::new(config.instances_max(), Some(codes), Pagemap::open())?;
         let (jobs, inbox) = mpsc::unbounded_channel();
         spawn(guests, inbox).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { jobs })

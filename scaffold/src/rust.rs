@@ -35,6 +35,7 @@ const PACKAGE: &[(&str, &[u8])] = embedded![
     "src/runtime.rs",
     "src/status.rs",
     "src/testing.rs",
+    "src/tools.rs",
 ];
 
 /// The files of a working project, with paths relative to the project's own directory.

@@ -11,7 +11,8 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, LoggingLevel, RequestMetaObject};
 use rmcp::service::RequestContext;
 use runner::{
-    Call, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, ResultPersistence, Subject,
+    Call, CallOrigin, Catalogue, Depth, EventSender, Input, Invoker, ListedSource, ListedTool, ResultPersistence,
+    Subject,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -107,6 +108,7 @@ fn call(listed: &ListedTool, request: CallToolRequestParams, caller: Caller<'_>)
         result_persistence,
         conversation: None,
         depth: Depth::default(),
+        origin: CallOrigin::Client,
         operation: None,
         cancelled,
     })

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response;
 use builder::{Builder, SuppliedVariables, TestRequest};
 use registry::{EnvvarName, InvocationSource, Permission, Principal, SecretValue};
-use runner::{Call, Depth, Invoker, ResultPersistence, Subject};
+use runner::{Call, CallOrigin, Depth, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use super::inputs::{inputs, inputs_example};
@@ -83,6 +83,7 @@ impl Test {
             result_persistence: ResultPersistence::default(),
             conversation: None,
             depth: Depth::default(),
+            origin: CallOrigin::Client,
             operation: None,
             cancelled: CancellationToken::new(),
         };

@@ -226,6 +226,7 @@ fn new_version(required_secrets: &[&str]) -> NewVersion {
             world: None,
             annotations: Default::default(),
             intervention: Default::default(),
+            calls: Default::default(),
         },
         image_digest: Digest::of(b"image"),
         bundle_digest: Some(Digest::of(b"bundle")),

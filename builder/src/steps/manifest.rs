@@ -1,6 +1,7 @@
 //! The manifest: the author's declarations in the project file of the tool's language.
 
 mod annotations;
+mod calls;
 mod fields;
 mod limits;
 mod node;
@@ -8,7 +9,7 @@ mod project_file;
 
 use std::collections::BTreeMap;
 
-use registry::{Annotations, EnvvarName, HostPattern, Intervention, Language, RunBounds};
+use registry::{Annotations, Constraint, EnvvarName, HostPattern, Intervention, Language, RunBounds, ToolName};
 
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
@@ -47,6 +48,8 @@ pub struct Manifest {
     pub recorded_answers: bool,
     pub annotations: Annotations,
     pub intervention: Intervention,
+    /// The tools that its runs may call, with the versions that it accepts.
+    pub calls: BTreeMap<ToolName, Constraint>,
     /// The names of the packages that the project declares, which require a lock file.
     pub dependencies: Vec<String>,
 }
@@ -93,6 +96,7 @@ fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Res
         recorded_answers: recorded_answers(&mut lathe, tape)?,
         annotations: annotations::read(lathe.table("annotations")?)?,
         intervention: annotations::intervention(&mut lathe)?,
+        calls: calls::read(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)
 }

@@ -16,6 +16,11 @@ use super::shared::{EgressRules, EgressShared};
 use super::target::Target;
 use super::usage::SessionState;
 use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest, HttpSender};
+use crate::tool_call::ToolCall;
+
+/// The refusal of a call of a tool by a run that calls none: that of a version without such calls, and that of a test.
+const NO_CALLS: &str =
+    "this run may call no tools: `calls` of the version lists none, or the run is a test of a branch";
 
 /// Sends and counts the requests of one run. Clones share one state.
 #[derive(Clone)]
@@ -53,6 +58,9 @@ impl EgressSession {
     }
 
     async fn send(&self, request: HttpRequest) -> HttpAnswer {
+        if ToolCall::is(&request) {
+            return Err(HttpError::new(HttpErrorCode::Denied, NO_CALLS));
+        }
         let target = Target::parse(&request.url);
         let mut call = OutboundCall::begin(&self.0, &request.method, target.as_ref().ok())?;
         let answer = match target {

@@ -7,3 +7,4 @@ mod log;
 mod poll;
 mod random;
 mod status;
+mod tools;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::cancellation::Cancellation;
+use super::nested::{CallingRun, NestedCalls};
 use super::recorded_responses::{ResponseStore, without_secrets};
 use super::resolved::Resolved;
 use super::run::{PendingRun, Run};
@@ -104,7 +105,10 @@ impl Run<'_> {
         let listener = self.events.clone();
         let relay = EventRelay { index, id: id.clone(), redactors: redactors.clone(), kept, listener };
         let session = self.egress_session(resolved, documents.mode);
-        let ports = Ports { events: relay.sink(), http: session.sender() };
+        let nested = self.nested_calls(resolved, &documents);
+        let sender = session.sender();
+        let http = nested.as_ref().map_or_else(|| sender.clone(), |nested| nested.with(sender.clone()));
+        let ports = Ports { events: relay.sink(), http };
         let execution = self.execution(resolved, &id, documents)?;
         let frame = resolved.is_recorded.then(|| self.tape_frame(resolved, &execution));
         let began = Instant::now();
@@ -119,8 +123,26 @@ impl Run<'_> {
             requests.iter_mut().for_each(|one| one.host = hosts.text(std::mem::take(&mut one.host)));
         }
         executed.ledger.used.http = requests;
+        executed.ledger.used.calls = nested.map(|nested| nested.ledger()).unwrap_or_default();
         executed.ledger.refused.http_requests = refused;
         Ok(ExecutedRun { executed, redactors, frame, responses: session.take_recorded_responses() })
+    }
+
+    /// The calls of other tools that the run may make, when the version declares any.
+    fn nested_calls(&self, resolved: &Resolved, documents: &InputDocuments) -> Option<NestedCalls> {
+        let take = self.calls?.clone();
+        Some(NestedCalls::new(CallingRun {
+            take,
+            store: self.services.store.clone(),
+            declared: resolved.calls.clone(),
+            caller: self.caller.clone(),
+            conversation: self.conversation.cloned(),
+            mode: documents.mode,
+            user_variables: documents.user_variables.clone(),
+            depth: self.depth,
+            tree: self.tree.clone(),
+            used: Mutex::default(),
+        }))
     }
 
     /// Encrypts the responses of the run for later simulations.

@@ -49,7 +49,8 @@ impl Run<'_> {
         let redacted = redactors.redact_end(outcome, logs, content).await?;
         let RedactedEnd { stored, answered, logs, stored_content, answered_content } = redacted;
         let (outcome, content) = (answered, answered_content);
-        let result = RunResult { invocation_id: id, outcome, duration_ms, persisted, trust, content };
+        let (version, total) = (self.target.version(), ledger.total());
+        let result = RunResult { invocation_id: id, outcome, duration_ms, persisted, trust, content, version, total };
         let parts = RecordParts { status_events, logs, content: stored_content, ledger, tape, answers };
         self.record_end(&result, stored, parts).await?;
         Ok(result)

@@ -7,13 +7,13 @@ use registry::{
 };
 use tokio::sync::watch;
 
+use super::admissions::Admissions;
 use super::cancellation::CancellableRuns;
 use super::record_retries::RecordRetries;
 use super::refusal::Refusal;
 use super::resolve::Resolver;
 use super::services::Services;
 use super::steps::Steps;
-use crate::admission::Admission;
 use crate::call::{Call, EventSender, RunResult};
 use crate::code_cache::CodeCache;
 use crate::code_store::CodeStore;
@@ -37,7 +37,7 @@ pub struct Storage {
 pub struct Invoker {
     pub(super) services: Services,
     pub(super) resolver: Resolver,
-    pub(super) admission: Admission,
+    pub(super) admissions: Admissions,
     natives: NativeTools,
 }
 
@@ -58,7 +58,7 @@ impl Invoker {
                 limits_max: config.limits_max,
                 versions: Arc::default(),
             },
-            admission: Admission::new("runs", config.runs),
+            admissions: Admissions::new(config.runs),
             natives: NativeTools::start()?,
             services: Services {
                 retries: RecordRetries::new(store.clone()),
@@ -81,7 +81,7 @@ impl Invoker {
         let Services { clock, executor, schemas, .. } = self.services.clone();
         TrialRunner::new(TrialServices {
             executor,
-            admission: self.admission.clone(),
+            admission: self.admissions.clients.clone(),
             schemas,
             compiler: self.resolver.compiler.clone(),
             limits_max: self.resolver.limits_max,
@@ -120,8 +120,8 @@ impl Invoker {
     /// # Errors
     /// When no input ran, or when a record could not be written.
     pub async fn try_invoke(&self, call: Call, events: EventSender) -> Result<Vec<RunResult>, Refusal> {
-        let Self { services, resolver, admission, .. } = self;
-        Steps { services, resolver, admission }.run(call, events).await
+        let Self { services, resolver, admissions, .. } = self;
+        Steps { services, resolver, admissions }.run(call, events).await
     }
 
     /// The native tools of the server.

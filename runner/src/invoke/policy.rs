@@ -18,7 +18,7 @@ mod tests {
 
     #[test]
     fn only_tools_of_authors_can_be_a_loop() {
-        let deep = Depth::of("4");
+        let deep = Depth::of("9");
         assert!(matches!(policy(TrustClass::Governed, deep), Err(Error::LoopDetected)));
         assert!(policy(TrustClass::Platform, deep).is_ok() && policy(TrustClass::Governed, Depth::of("3")).is_ok());
     }

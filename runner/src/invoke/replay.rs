@@ -84,7 +84,7 @@ impl Invoker {
         let organization = &principal.organization;
         let recording = self.recording(&principal, &invocation).await?;
         let prepared = self.prepare(&principal, &recording, target).await?;
-        let admitted = self.admission.admit(organization, 1)?;
+        let admitted = self.admissions.clients.admit(organization, 1)?;
         let _permit = admitted.permit().await.ok_or_else(|| Error::internal("the runner is shutting down"))?;
         let execution = Execution { group: group_of(organization), ..prepared.execution(&recording)? };
         let mut executed = self.services.executor.run(Box::new(execution), Ports::closed()).await?;
@@ -234,6 +234,8 @@ fn compared(executed: Executed, prepared: &Prepared, recording: Recording) -> Re
             persisted,
             trust: Trust::Untrusted,
             content,
+            version: start.tool_version,
+            total: ledger.total(),
         },
         recorded_cost: end.ledger.map(|ledger| ledger.cost),
         replayed_cost: ledger.cost,

@@ -1,8 +1,9 @@
 //! A version or a branch with everything that its runs need.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::{Callable, Digest, Language, OrganizationId, ToolId, Variables, Version};
+use registry::{Callable, Constraint, Digest, Language, OrganizationId, ToolId, ToolName, Variables, Version};
 
 use crate::egress::EgressPolicy;
 use crate::limits::Limits;
@@ -23,6 +24,8 @@ pub(super) struct Resolved {
     /// Variables that the tool receives.
     pub variables: Variables,
     pub egress_policy: EgressPolicy,
+    /// Tools that its runs may call, with the versions that it accepts.
+    pub calls: BTreeMap<ToolName, Constraint>,
     /// Digest of a version's whole component; `None` for a branch.
     pub component: Option<Digest>,
     pub is_recorded: bool,

@@ -4,11 +4,12 @@ use registry::{AgentCall, InvocationId, InvocationSource, OperationId, Principal
 
 use tokio_util::sync::CancellationToken;
 
+use super::call_taker::CallTaker;
 use super::cancellation::Cancellation;
 use super::services::Services;
 use super::target::Target;
 use crate::admission::Admitted;
-use crate::call::{Conversation, EventSender, ResultPersistence};
+use crate::call::{CallTree, Conversation, EventSender, ResultPersistence};
 use crate::depth::Depth;
 use crate::input_documents::InputDocuments;
 use crate::redact::Redaction;
@@ -22,6 +23,10 @@ pub(super) struct Run<'a> {
     pub conversation: Option<&'a Conversation>,
     pub depth: Depth,
     pub persistence: ResultPersistence,
+    /// Takes calls of the runs, when the version declares any.
+    pub calls: Option<&'a CallTaker>,
+    /// The calls of all runs that the client's call has caused.
+    pub tree: CallTree,
     pub admitted: &'a Admitted,
     pub events: &'a EventSender,
 }

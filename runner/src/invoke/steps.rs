@@ -15,11 +15,15 @@
 //! | 11 verdict | [`verdict`](super::verdict::verdict) |
 //! | 12 record | [`Run::record_start`], [`Run::record_end`], [`RefusedCall::record`] |
 
+use std::sync::Arc;
+
 use futures_util::future::join_all;
 use registry::InvokeStep::{Intervene, Permit, Policy, Record, Reserve, Resolve, Validate};
 use registry::{Principal, UserVariables};
 use tracing::Instrument;
 
+use super::admissions::Admissions;
+use super::call_taker::CallTaker;
 use super::intervene::intervene;
 use super::permit::permit;
 use super::policy::policy;
@@ -30,7 +34,7 @@ use super::run::{Caller, PendingRun, Run};
 use super::services::Services;
 use super::target::Target;
 use super::validate::validate;
-use crate::admission::{Admission, Admitted};
+use crate::admission::Admitted;
 use crate::call::{Call, EventSender, Input, RunResult};
 use crate::error::Error;
 use crate::input_documents::InputDocuments;
@@ -40,7 +44,7 @@ use crate::redact::Redaction;
 pub(super) struct Steps<'a> {
     pub services: &'a Services,
     pub resolver: &'a Resolver,
-    pub admission: &'a Admission,
+    pub admissions: &'a Admissions,
 }
 
 impl Steps<'_> {
@@ -52,7 +56,8 @@ impl Steps<'_> {
         };
         match self.admit(&call, &target).await {
             Ok(admitted) => {
-                let running = RunningCall { services: self.services, target: &target, admitted: &admitted };
+                let calls = target.calls_tools().then(|| self.taker());
+                let running = RunningCall { services: self.services, target: &target, admitted: &admitted, calls };
                 running.run(call, &events).await.map_err(|error| Refusal::unrecorded(Record, error))
             }
             Err(refused) => Err(self.refuse(call, Some(&target), refused).await),
@@ -72,7 +77,20 @@ impl Steps<'_> {
         validate(&self.services.schemas, target, call).await.map_err(at(Validate))?;
         policy(target.trust_class(), call.depth).map_err(at(Policy))?;
         intervene(target, call).map_err(at(Intervene))?;
-        self.admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
+        let admission = self.admissions.of(&call.origin, call.depth);
+        admission.admit(organization, call.inputs.len()).map_err(Error::from).map_err(at(Reserve))
+    }
+
+    /// Takes the calls of the call's runs through all steps.
+    fn taker(&self) -> CallTaker {
+        let (services, resolver, admissions) = (self.services.clone(), self.resolver.clone(), self.admissions.clone());
+        Arc::new(move |call| {
+            let (services, resolver, admissions) = (services.clone(), resolver.clone(), admissions.clone());
+            Box::pin(async move {
+                let steps = Steps { services: &services, resolver: &resolver, admissions: &admissions };
+                steps.run(call, EventSender::none()).await
+            })
+        })
     }
 
     /// Records the refused call of an agent.
@@ -94,16 +112,19 @@ struct RunningCall<'a> {
     services: &'a Services,
     target: &'a Target,
     admitted: &'a Admitted,
+    /// Takes calls of the runs, when the version declares any.
+    calls: Option<CallTaker>,
 }
 
 impl RunningCall<'_> {
     /// Steps 9 to 12, for all inputs in parallel.
     async fn run(&self, mut call: Call, events: &EventSender) -> Result<Vec<RunResult>, Error> {
-        let Self { services, target, admitted } = *self;
+        let Self { services, target, admitted, .. } = *self;
         let principal = &call.principal;
         let stored = services.store.user_variables(&principal.organization, &principal.user).await?;
         let redaction = self.redaction(principal, &stored).await?;
         let (conversation, depth, persistence) = (call.conversation.take(), call.depth, call.result_persistence);
+        let tree = call.origin.tree();
         let (caller, inputs) = caller(call);
         let inputs: Vec<_> = inputs.into_iter().map(|input| input.or_stored(&stored)).collect();
         let documents = inputs.iter().map(InputDocuments::of).collect::<Result<Vec<_>, _>>()?;
@@ -115,6 +136,8 @@ impl RunningCall<'_> {
             conversation: conversation.as_ref(),
             depth,
             persistence,
+            calls: self.calls.as_ref(),
+            tree,
             admitted,
             events,
         };

@@ -66,6 +66,14 @@ impl Target {
         }
     }
 
+    /// Whether the version declares tools that its runs call.
+    pub fn calls_tools(&self) -> bool {
+        match self {
+            Self::Component(resolved) => !resolved.calls.is_empty(),
+            Self::Native(_) => false,
+        }
+    }
+
     /// Whether a person confirms each call.
     pub fn intervention(&self) -> Intervention {
         let callable = match self {

@@ -42,7 +42,7 @@ impl RunnerPool {
             spawner,
             command: runners.command.clone(),
             // A single living runner gets all runs.
-            parallel_runs_max: u32::try_from(config.runs.parallel_max).unwrap_or(u32::MAX),
+            parallel_runs_max: config.instances_max(),
             codes,
             alive,
             has_warned: AtomicBool::new(false),

@@ -15,6 +15,11 @@ export interface RunToolArguments<Input = Record<string, unknown>> {
   content: Content;
   /** Sends a log message, which becomes a line of the run's printed text. `data` is any JSON value of at most 8 KiB. */
   log: (level: LogLevel, data: unknown, options?: { logger?: string }) => void;
+  /**
+   * Runs another tool, which `calls` in `package.json` lists, and returns its output: a text, or any other value as JSON. An
+   * aborted `signal` cancels the run. Throws `ToolCallError` if there is no output.
+   */
+  callTool: (name: string, input?: Record<string, unknown>, options?: { signal?: AbortSignal }) => Promise<string>;
 }
 
 /** A returned string becomes the output unchanged, any other value except `null` and `undefined` compact JSON. */
@@ -74,6 +79,13 @@ export interface Content {
 export interface ContentRefused extends Error {
   name: 'ContentRefused';
   code: 'too_many' | 'too_large' | 'invalid';
+}
+
+/** The error that `callTool` throws. `kind` is the type of the exception that a failed tool threw. */
+export interface ToolCallError extends Error {
+  name: 'ToolCallError';
+  code: 'denied' | 'invalid_arguments' | 'budget' | 'failed';
+  kind?: string;
 }
 
 /** Variables of the user, name to value. Sensitive values are redacted in stored records. */

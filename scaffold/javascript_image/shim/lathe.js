@@ -5,6 +5,7 @@ import { add } from 'lathe:tool/content@0.1.0';
 import { send as sendLog } from 'lathe:tool/log@0.1.0';
 import { send } from 'lathe:tool/status@0.1.0';
 import * as http from 'lathe:tool/http@0.1.0';
+import * as tools from 'lathe:tool/tools@0.1.0';
 
 import { checkBundle, compileProject } from './compiler.js';
 import { describe } from './errors.js';
@@ -30,7 +31,7 @@ async function answered(work, failure) {
 }
 
 export function runTool(context) {
-  return answered(() => run(load(), context, { add, send, sendLog }), describe);
+  return answered(() => run(load(), context, { add, send, sendLog, tools }), describe);
 }
 
 export function compile(project) {

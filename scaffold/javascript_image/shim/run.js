@@ -5,6 +5,7 @@ import { contentOf } from './content.js';
 import { logOf } from './log.js';
 import { settled } from './loop.js';
 import { parsed } from './schema.js';
+import { callToolOf } from './tools.js';
 
 // Maximum characters of an output and of a status event; above the limits of the host, which are in bytes.
 const OUTPUT_MAX = 1 << 20;
@@ -38,6 +39,7 @@ async function called(runTool, inputSchema, context, host) {
     userVariables: JSON.parse(context.userVariables),
     content: contentOf(host.add),
     log: logOf(host.sendLog),
+    callTool: callToolOf(host.tools),
   });
 }
 

@@ -26,5 +26,5 @@ export async function warm() {
   const bundle = compileProject({ files });
   checkBundle(bundle, true);
   describe(new TypeError('none'));
-  await run(bundle, CONTEXT, { add() {}, send() {}, sendLog() {} });
+  await run(bundle, CONTEXT, { add() {}, send() {}, sendLog() {}, tools: { start() {}, finish() {} } });
 }

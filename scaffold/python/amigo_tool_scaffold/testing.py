@@ -25,6 +25,7 @@ from amigo_tool_scaffold.entry_point import check_entry_point
 from amigo_tool_scaffold.metadata import InvocationMode, Metadata
 from amigo_tool_scaffold.result import serialise
 from amigo_tool_scaffold.status import SENT, Sent, StatusEvent, checked_event
+from amigo_tool_scaffold.tools import ToolCallError, carry
 from amigo_tool_scaffold.user_variables import UserVariables
 
 TEST_ID = "0" * 24
@@ -57,15 +58,16 @@ def run(
     mode: InvocationMode = "regular",
     user_variables: UserVariables | None = None,
     conversation: Conversation | None = None,
+    tools: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> Result:
     """Calls an `async` or plain `run_tool` once, outside any running event loop.
 
     Raises `EntryPointError`, `InputMismatch`, `NoResult` or `UnserialisableResult` where the run would fail with that
-    exception in the service.
+    exception in the service. The functions in `tools`, async or plain, answer the calls of the tools of these names.
     """
     check_entry_point(run_tool)
     result = Result("")
-    with _received(result):
+    with _received(result), _answered(tools or {}):
         returned = run_tool(
             tool_input=convert_input(run_tool, _as_json(tool_input or {})),
             metadata=_metadata(mode),
@@ -87,6 +89,27 @@ def _received(result: Result) -> Iterator[None]:
     finally:
         content.receive(receivers[0])
         log.receive(receivers[1])
+
+
+@contextmanager
+def _answered(tools: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
+    """Answers the calls of other tools with the functions of the test."""
+
+    async def call(name: str, arguments: str, timeout: float | None) -> str:
+        if name not in tools:
+            raise ToolCallError(f"no test answers calls of {name}: give `run` its `tools`", "denied")
+        try:
+            returned = tools[name](json.loads(arguments))
+            value = await returned if isinstance(returned, Awaitable) else returned
+        except Exception as error:
+            raise ToolCallError(str(error), "failed", type(error).__name__) from error
+        return serialise(value)
+
+    previous = carry(call)
+    try:
+        yield
+    finally:
+        carry(previous)
 
 
 def _recorder(sent: list[StatusEvent]) -> Callable[..., Sent]:

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use axum::response;
 use registry::{Constraint, Digest, InvocationSource, OperationKind, Principal, ToolId, ToolName};
-use runner::{Call, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
+use runner::{Call, CallOrigin, Conversation, Depth, Input, Invoker, ResultPersistence, Subject};
 use serde_json::{Value, json};
 
 use tokio_util::sync::CancellationToken;
@@ -122,6 +122,7 @@ impl Invocation {
             result_persistence,
             conversation,
             depth,
+            origin: CallOrigin::Client,
             operation: None,
             cancelled: CancellationToken::new(),
         };

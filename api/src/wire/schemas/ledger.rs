@@ -55,6 +55,42 @@ pub(crate) struct Used {
     /// Outbound requests in the order in which they began.
     #[schemars(with = "Vec<HttpUse>")]
     http: Vec<registry::HttpUse>,
+    /// Calls of other tools in the order in which they began.
+    #[schemars(with = "Vec<CallUse>")]
+    calls: Vec<registry::CallUse>,
+}
+
+/// One call of another tool, run or refused.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::CallUse", default = "registry::CallUse::default")]
+#[schemars(rename = "ToolCallUse")]
+pub(crate) struct CallUse {
+    tool: String,
+    /// Null for a refused call.
+    version: Option<String>,
+    /// The run of the tool. Null for a call that was refused or that has no result yet.
+    #[schemars(with = "Option<String>")]
+    invocation_id: Option<registry::InvocationId>,
+    /// Reason for the missing output: the type of the exception, or the code of the refusal; `cancelled` when the calling run
+    /// dropped the call or ended.
+    error: Option<String>,
+    /// Whether the server refused the call.
+    is_refused: bool,
+    duration_ms: u64,
+    /// Resources of the run and of all runs that it called in turn.
+    #[schemars(with = "TreeUse")]
+    total: registry::TreeUse,
+}
+
+/// Resources of a run and of all runs that it called.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "registry::TreeUse", default = "registry::TreeUse::default")]
+#[schemars(rename = "RunTreeUse")]
+pub(crate) struct TreeUse {
+    runs: u64,
+    cpu_ms: u64,
+    http_requests: u64,
+    http_bytes: u64,
 }
 
 /// One outbound request, sent or refused. Paths and contents are not recorded, because they may contain anything.

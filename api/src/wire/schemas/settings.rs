@@ -59,6 +59,10 @@ pub(crate) struct VersionSettings {
     #[serde(default, skip_serializing_if = "registry::Intervention::is_never")]
     #[schemars(with = "Intervention")]
     intervention: registry::Intervention,
+    /// The tools that its runs may call, with the versions that it accepts. Absent if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>")]
+    calls: BTreeMap<registry::ToolName, registry::Constraint>,
 }
 
 /// Hints of an author about a version, for models and clients. The server does not enforce them. Undeclared hints are absent.

@@ -1,6 +1,6 @@
 //! The ledger of a run, as text.
 
-use registry::{Cost, Denied, Granted, HttpUse, Ledger, Used};
+use registry::{CallUse, Cost, Denied, Granted, HttpUse, Ledger, Used};
 
 /// The text of an empty list of names.
 const NONE: &str = "none";
@@ -9,6 +9,7 @@ pub fn lines(ledger: &Ledger) -> Vec<String> {
     let Ledger { granted, used, refused, cost } = ledger;
     let mut lines = vec![granted_line(granted), used_line(used)];
     lines.extend(used.http.iter().map(http_line));
+    lines.extend(used.calls.iter().map(call_line));
     lines.extend(refused_line(refused));
     lines.push(cost_line(cost));
     lines.extend(time_line(cost));
@@ -34,7 +35,7 @@ fn granted_line(granted: &Granted) -> String {
 }
 
 fn used_line(used: &Used) -> String {
-    let Used { envvars, secrets, clock_reads, random_bytes, status_events, log_bytes, output_bytes, http: _ } = used;
+    let Used { envvars, secrets, clock_reads, random_bytes, status_events, log_bytes, output_bytes, .. } = used;
     let (envvars, secrets) = (names(envvars), names(secrets));
     format!(
         "used      variables: {envvars}; secrets: {secrets}; {clock_reads} clock reads, {random_bytes} random bytes, {status_events} status events, \
@@ -69,6 +70,19 @@ fn http_line(one: &HttpUse) -> String {
     )
 }
 
+/// `call      weather 1.2.0 as 6ab1…, 31 ms; 2 runs, 9 ms computing, 1 HTTP requests in all`
+fn call_line(one: &CallUse) -> String {
+    let CallUse { tool, version, invocation_id, error, is_refused: _, duration_ms, total } = one;
+    let version = version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let run = invocation_id.as_ref().map(|run| format!(" as {run}")).unwrap_or_default();
+    let end = error.as_ref().map(|error| format!(" {error}")).unwrap_or_default();
+    let all = match total.runs {
+        0 => String::new(),
+        runs => format!("; {runs} runs, {} ms computing, {} HTTP requests in all", total.cpu_ms, total.http_requests),
+    };
+    format!("call      {tool}{version}{end}{run}, {duration_ms} ms{all}")
+}
+
 fn refused_line(refused: &Denied) -> Option<String> {
     let Denied { http_requests, status_events } = refused;
     let is_any = *http_requests + *status_events > 0;
@@ -97,6 +111,8 @@ fn mebibytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use registry::TreeUse;
+
     use super::*;
 
     #[test]
@@ -120,6 +136,17 @@ mod tests {
             let expected = format!("http      POST api.example.com {said}0 bytes sent, 0 received, 0 ms");
             assert_eq!(line(by), expected);
         }
+    }
+
+    #[test]
+    fn a_call_shows_its_run_or_the_reason_for_none() {
+        let total = TreeUse { runs: 2, cpu_ms: 9, http_requests: 1, http_bytes: 7 };
+        let refused = CallUse { tool: "weather".into(), error: Some("undeclared".into()), ..CallUse::default() };
+        assert_eq!(call_line(&refused), "call      weather undeclared, 0 ms");
+        let version = Some("1.2.0".to_owned());
+        let ended = CallUse { error: None, version, duration_ms: 31, total, ..refused };
+        let expected = "call      weather 1.2.0, 31 ms; 2 runs, 9 ms computing, 1 HTTP requests in all";
+        assert_eq!(call_line(&ended), expected);
     }
 
     #[test]

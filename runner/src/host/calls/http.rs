@@ -8,24 +8,13 @@ use crate::bindings::tool::lathe::tool::http as wire;
 use crate::host::environment::Environment;
 use crate::host::host_call::HostCall;
 use crate::host::state::Host;
-use crate::ports::{HttpError, HttpErrorCode, HttpRequest};
+use crate::ports::{HttpAnswer, HttpError, HttpErrorCode, HttpRequest};
 use crate::tape::Effect;
 
 impl wire::Host for HostCall<'_> {
     async fn start(&mut self, request: wire::Request) -> Result<u32> {
         let wire::Request { method, url, headers, body } = request;
-        let request = HttpRequest { method, url, headers, body };
-        self.effect(|_| Effect::RequestStarted { request: Box::new((&request).into()) })?;
-        let Host { environment, http, .. } = &mut **self;
-        Ok(match environment {
-            Environment::Live(_) => http.start(request),
-            Environment::Strict(_) => http.next_number(),
-            Environment::Lenient(lenient) => {
-                let exchange = http.next_number();
-                lenient.request(exchange, &(&request).into());
-                exchange
-            }
-        })
+        self.start_exchange(HttpRequest { method, url, headers, body })
     }
 
     async fn wait(&mut self, exchanges: Vec<u32>, timeout_ms: Option<u64>) -> Result<Vec<u32>> {
@@ -43,6 +32,38 @@ impl wire::Host for HostCall<'_> {
     }
 
     async fn finish(&mut self, exchange: u32) -> Result<Result<wire::Response, wire::HttpError>> {
+        let answer = self.finish_exchange(exchange).await?;
+        let answer =
+            answer.map(|found| wire::Response { status: found.status, headers: found.headers, body: found.body });
+        Ok(answer.map_err(|error| wire::HttpError { code: error.code.into(), message: error.message }))
+    }
+
+    async fn cancel(&mut self, exchange: u32) -> Result<()> {
+        if self.environment.is_live() {
+            self.http.cancel(exchange);
+        }
+        self.effect(|_| Effect::RequestCancelled { exchange })
+    }
+}
+
+impl HostCall<'_> {
+    /// Sends a request, or finds its answer on the tape of a replay.
+    pub(super) fn start_exchange(&mut self, request: HttpRequest) -> Result<u32> {
+        self.effect(|_| Effect::RequestStarted { request: Box::new((&request).into()) })?;
+        let Host { environment, http, .. } = &mut **self;
+        Ok(match environment {
+            Environment::Live(_) => http.start(request),
+            Environment::Strict(_) => http.next_number(),
+            Environment::Lenient(lenient) => {
+                let exchange = http.next_number();
+                lenient.request(exchange, &(&request).into());
+                exchange
+            }
+        })
+    }
+
+    /// Waits for the answer to a request, or takes it from the tape of a replay.
+    pub(super) async fn finish_exchange(&mut self, exchange: u32) -> Result<HttpAnswer> {
         let answer = match &mut self.environment {
             Environment::Live(_) => self.http.finish(exchange).await,
             Environment::Strict(strict) => match strict.answer(exchange) {
@@ -55,16 +76,7 @@ impl wire::Host for HostCall<'_> {
             Environment::Lenient(lenient) => lenient.finish(exchange),
         };
         self.effect(|bodies| Effect::ResponseTaken { exchange, answer: Box::new(bodies.keep(&answer)) })?;
-        let answer =
-            answer.map(|found| wire::Response { status: found.status, headers: found.headers, body: found.body });
-        Ok(answer.map_err(|error| wire::HttpError { code: error.code.into(), message: error.message }))
-    }
-
-    async fn cancel(&mut self, exchange: u32) -> Result<()> {
-        if self.environment.is_live() {
-            self.http.cancel(exchange);
-        }
-        self.effect(|_| Effect::RequestCancelled { exchange })
+        Ok(answer)
     }
 }
 

@@ -1342,6 +1342,227 @@ pub mod lathe {
                 }
             }
         }
+        /// Calls of other tools of the organisation, which the project declares in `calls`. A call has the rights, the
+        /// invocation mode and the user variables of the run.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod tools {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            pub type Exchange = super::super::super::lathe::tool::http::Exchange;
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum ErrorCode {
+                /// The version does not declare the tool, the tool does not exist, or the user may not call it.
+                Denied,
+                /// The arguments are not a JSON object, or do not match the tool's input schema.
+                InvalidArguments,
+                /// The run or its tree has made as many calls as it may, calls are nested too deeply, or too many are waiting.
+                Budget,
+                /// The tool failed.
+                Failed,
+            }
+            impl ::core::fmt::Debug for ErrorCode {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        ErrorCode::Denied => f.debug_tuple("ErrorCode::Denied").finish(),
+                        ErrorCode::InvalidArguments => {
+                            f.debug_tuple("ErrorCode::InvalidArguments").finish()
+                        }
+                        ErrorCode::Budget => f.debug_tuple("ErrorCode::Budget").finish(),
+                        ErrorCode::Failed => f.debug_tuple("ErrorCode::Failed").finish(),
+                    }
+                }
+            }
+            impl ErrorCode {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> ErrorCode {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => ErrorCode::Denied,
+                        1 => ErrorCode::InvalidArguments,
+                        2 => ErrorCode::Budget,
+                        3 => ErrorCode::Failed,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            #[derive(Clone)]
+            pub struct CallError {
+                pub code: ErrorCode,
+                /// The type of the exception that the tool raised.
+                pub kind: Option<_rt::String>,
+                pub message: _rt::String,
+            }
+            impl ::core::fmt::Debug for CallError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    f.debug_struct("CallError")
+                        .field("code", &self.code)
+                        .field("kind", &self.kind)
+                        .field("message", &self.message)
+                        .finish()
+                }
+            }
+            impl ::core::fmt::Display for CallError {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for CallError {}
+            #[allow(unused_unsafe, clippy::all)]
+            /// Starts a call and returns at once. `arguments` is a JSON object. `http.wait` waits for calls, too, and
+            /// `http.cancel` cancels them.
+            #[allow(async_fn_in_trait)]
+            pub fn start(name: &str, arguments: &str) -> Exchange {
+                unsafe {
+                    let vec0 = name;
+                    let ptr0 = vec0.as_ptr().cast::<u8>();
+                    let len0 = vec0.len();
+                    let vec1 = arguments;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "lathe:tool/tools@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "start"]
+                        fn wit_import2(
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                        ) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import2(
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                    ) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import2(ptr0.cast_mut(), len0, ptr1.cast_mut(), len1);
+                    ret as u32
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Waits for a call to complete and returns its output: a text, or any other value as JSON. The identifier is
+            /// then invalid.
+            #[allow(async_fn_in_trait)]
+            pub fn finish(exchange: Exchange) -> Result<_rt::String, CallError> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 7 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 7
+                            * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "lathe:tool/tools@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "finish"]
+                        fn wit_import1(_: i32, _: *mut u8);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                        unreachable!()
+                    }
+                    wit_import1(_rt::as_i32(exchange), ptr0);
+                    let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                    let result14 = match l2 {
+                        0 => {
+                            let e = {
+                                let l3 = *ptr0
+                                    .add(::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l4 = *ptr0
+                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len5 = l4;
+                                let bytes5 = _rt::Vec::from_raw_parts(
+                                    l3.cast(),
+                                    len5,
+                                    len5,
+                                );
+                                _rt::string_lift(bytes5)
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l6 = i32::from(
+                                    *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                );
+                                let l7 = i32::from(
+                                    *ptr0
+                                        .add(2 * ::core::mem::size_of::<*const u8>())
+                                        .cast::<u8>(),
+                                );
+                                let l11 = *ptr0
+                                    .add(5 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l12 = *ptr0
+                                    .add(6 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len13 = l12;
+                                let bytes13 = _rt::Vec::from_raw_parts(
+                                    l11.cast(),
+                                    len13,
+                                    len13,
+                                );
+                                CallError {
+                                    code: ErrorCode::_lift(l6 as u8),
+                                    kind: match l7 {
+                                        0 => None,
+                                        1 => {
+                                            let e = {
+                                                let l8 = *ptr0
+                                                    .add(3 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<*mut u8>();
+                                                let l9 = *ptr0
+                                                    .add(4 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<usize>();
+                                                let len10 = l9;
+                                                let bytes10 = _rt::Vec::from_raw_parts(
+                                                    l8.cast(),
+                                                    len10,
+                                                    len10,
+                                                );
+                                                _rt::string_lift(bytes10)
+                                            };
+                                            Some(e)
+                                        }
+                                        _ => _rt::invalid_enum_discriminant(),
+                                    },
+                                    message: _rt::string_lift(bytes13),
+                                }
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result14
+                }
+            }
+        }
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod types {
             #[used]
@@ -1552,10 +1773,10 @@ macro_rules! __export_described_tool_impl {
         "wasm32")] #[unsafe (link_section =
         "component-type:wit-bindgen:0.60.0:lathe:tool@0.1.0:described-tool:imports and exports")]
         #[doc(hidden)] #[allow(clippy::octal_escapes)] pub static
-        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 1457] = *
+        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 1684] = *
         b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xac\x0a\x01A\x02\x01\
-A\x13\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x8f\x0c\x01A\x02\x01\
+A\x16\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -1577,15 +1798,21 @@ s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x0
 \0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
 debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
 \0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
-as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x05\x01\
-r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variabless\
-\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\
-\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x04\x02\x03\0\
-\x04\x07context\x03\0\x07context\x03\0\x05\x02\x03\0\x04\x0atool-error\x03\0\x0a\
-tool-error\x03\0\x07\x01@\0\0s\x04\0\x0cinput-schema\x01\x09\x01j\x01s\x01\x08\x01\
-@\x01\x07context\x06\0\x0a\x04\0\x08run-tool\x01\x0b\x04\0\x1flathe:tool/describ\
-ed-tool@0.1.0\x04\0\x0b\x14\x01\0\x0edescribed-tool\x03\0\0\0G\x09producers\x01\x0c\
-processed-by\x02\x0dwit-component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x02\x03\0\x01\
+\x08exchange\x01B\x0c\x02\x03\x02\x01\x04\x04\0\x08exchange\x03\0\0\x01m\x04\x06\
+denied\x11invalid-arguments\x06budget\x06failed\x04\0\x0aerror-code\x03\0\x02\x01\
+ks\x01r\x03\x04code\x03\x04kind\x04\x07messages\x04\0\x0acall-error\x03\0\x05\x01\
+@\x02\x04names\x09argumentss\0\x01\x04\0\x05start\x01\x07\x01j\x01s\x01\x06\x01@\
+\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\x09\x03\0\x16lathe:tool/tools@0.1\
+.0\x05\x05\x01B\x05\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversat\
+ions\x0euser-variabless\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07mess\
+ages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@\
+0.1.0\x05\x06\x02\x03\0\x05\x07context\x03\0\x07context\x03\0\x07\x02\x03\0\x05\x0a\
+tool-error\x03\0\x0atool-error\x03\0\x09\x01@\0\0s\x04\0\x0cinput-schema\x01\x0b\
+\x01j\x01s\x01\x0a\x01@\x01\x07context\x08\0\x0c\x04\0\x08run-tool\x01\x0d\x04\0\
+\x1flathe:tool/described-tool@0.1.0\x04\0\x0b\x14\x01\0\x0edescribed-tool\x03\0\0\
+\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.254.2\x10wit-bind\
+gen-rust\x060.60.0";
         };
     };
 }
@@ -1598,9 +1825,9 @@ pub use __export_described_tool_impl as export;
 )]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1466] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x95\x0a\x01A\x02\x01\
-A\x0e\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1693] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xf8\x0b\x01A\x02\x01\
+A\x11\x01B\x03\x01j\0\x01s\x01@\x01\x05events\0\0\x04\0\x04send\x01\x01\x03\0\x17\
 lathe:tool/status@0.1.0\x05\0\x01B\x18\x01o\x02ss\x01p\0\x01p}\x01r\x04\x06metho\
 ds\x03urls\x07headers\x01\x04body\x02\x04\0\x07request\x03\0\x03\x01r\x03\x06sta\
 tus{\x07headers\x01\x04body\x02\x04\0\x08response\x03\0\x05\x01m\x0a\x06denied\x06\
@@ -1622,15 +1849,20 @@ s\x04\0\x0dcontent-error\x03\0\x0e\x01j\0\x01\x0f\x01@\x01\x05block\x0b\0\x10\x0
 \0\x03add\x01\x11\x03\0\x18lathe:tool/content@0.1.0\x05\x02\x01B\x06\x01m\x08\x05\
 debug\x04info\x06notice\x07warning\x05error\x08critical\x05alert\x09emergency\x04\
 \0\x05level\x03\0\0\x01ks\x01j\0\x01s\x01@\x03\x05level\x01\x06logger\x02\x04dat\
-as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x01B\x05\x01\
-r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversations\x0euser-variabless\
-\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07messages\x0bstack-trace\x02\
-\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@0.1.0\x05\x04\x02\x03\0\
-\x04\x07context\x03\0\x07context\x03\0\x05\x02\x03\0\x04\x0atool-error\x03\0\x0a\
-tool-error\x03\0\x07\x04\0?lathe:tool/described-tool-with-all-of-its-exports-rem\
-oved@0.1.0\x04\0\x0b4\x01\0.described-tool-with-all-of-its-exports-removed\x03\0\
-\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.254.2\x10wit-bi\
-ndgen-rust\x060.60.0";
+as\0\x03\x04\0\x04send\x01\x04\x03\0\x14lathe:tool/log@0.1.0\x05\x03\x02\x03\0\x01\
+\x08exchange\x01B\x0c\x02\x03\x02\x01\x04\x04\0\x08exchange\x03\0\0\x01m\x04\x06\
+denied\x11invalid-arguments\x06budget\x06failed\x04\0\x0aerror-code\x03\0\x02\x01\
+ks\x01r\x03\x04code\x03\x04kind\x04\x07messages\x04\0\x0acall-error\x03\0\x05\x01\
+@\x02\x04names\x09argumentss\0\x01\x04\0\x05start\x01\x07\x01j\x01s\x01\x06\x01@\
+\x01\x08exchange\x01\0\x08\x04\0\x06finish\x01\x09\x03\0\x16lathe:tool/tools@0.1\
+.0\x05\x05\x01B\x05\x01r\x05\x0atool-inputs\x08metadatas\x06configs\x0cconversat\
+ions\x0euser-variabless\x04\0\x07context\x03\0\0\x01ps\x01r\x03\x04kinds\x07mess\
+ages\x0bstack-trace\x02\x04\0\x0atool-error\x03\0\x03\x03\0\x16lathe:tool/types@\
+0.1.0\x05\x06\x02\x03\0\x05\x07context\x03\0\x07context\x03\0\x07\x02\x03\0\x05\x0a\
+tool-error\x03\0\x0atool-error\x03\0\x09\x04\0?lathe:tool/described-tool-with-al\
+l-of-its-exports-removed@0.1.0\x04\0\x0b4\x01\0.described-tool-with-all-of-its-e\
+xports-removed\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x07\
+0.254.2\x10wit-bindgen-rust\x060.60.0";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

@@ -1,16 +1,22 @@
 //! The functions of the host. In an author's own tests, `testing` replaces them.
 
 #[cfg(target_family = "wasm")]
-pub(crate) use real::{Exchange, add_content, cancel, finish, send_log, send_status_event, start, wait};
+pub(crate) use real::{
+    Exchange, add_content, cancel, finish, finish_call, send_log, send_status_event, start, start_call, wait,
+};
 
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use crate::testing::{Exchange, add_content, cancel, finish, send_log, send_status_event, start, wait};
+pub(crate) use crate::testing::{
+    Exchange, add_content, cancel, finish, finish_call, send_log, send_status_event, start, start_call, wait,
+};
 
 #[cfg(target_family = "wasm")]
 mod real {
     pub use crate::bindings::lathe::tool::http::{Exchange, cancel, finish, start, wait};
+    pub use crate::bindings::lathe::tool::tools::start as start_call;
 
-    use crate::bindings::lathe::tool::{content, log, status};
+    use crate::bindings::lathe::tool::{content, log, status, tools};
+    use crate::tools::ToolCallError;
     use crate::{ContentBlock, ContentError, LogLevel, LogMessage, ResourceContents, StatusEvent};
 
     pub fn add_content(block: ContentBlock) -> Result<(), ContentError> {
@@ -30,6 +36,10 @@ mod real {
             }
         };
         content::add(&block).map_err(|error| ContentError { code: error.code, message: error.message })
+    }
+
+    pub fn finish_call(call: Exchange) -> Result<String, ToolCallError> {
+        tools::finish(call).map_err(|tools::CallError { code, kind, message }| ToolCallError { code, kind, message })
     }
 
     pub fn send_log(message: LogMessage) {

@@ -34,6 +34,7 @@ mod runtime;
 mod status;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
+pub mod tools;
 
 pub use content::{ContentBlock, ContentError, ContentErrorCode, ResourceContents};
 pub use context::{Config, Context, Conversation, Metadata, UserVariables, Variables};

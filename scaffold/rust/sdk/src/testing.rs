@@ -4,16 +4,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::bindings::lathe::tool::http as wire;
 use crate::http::{ErrorCode, HttpError, Request, Response};
+use crate::tools::{self, ToolCallError};
 use crate::{Config, ContentBlock, ContentError, Context, LogMessage, Metadata, StatusEvent, UserVariables};
 
 pub(crate) type Exchange = u32;
 type Answer = Box<dyn Fn(&Request) -> Result<Response, HttpError>>;
+type CallAnswer = Box<dyn Fn(&str, Value) -> Result<String, ToolCallError>>;
 
 #[derive(Default)]
 struct World {
     answer: Option<Answer>,
+    call_answer: Option<CallAnswer>,
+    called: BTreeMap<Exchange, Result<String, ToolCallError>>,
     events: Vec<StatusEvent>,
     content: Vec<ContentBlock>,
     logs: Vec<LogMessage>,
@@ -42,6 +48,11 @@ pub fn context() -> Context {
 /// Sets the function that answers all later requests of this thread.
 pub fn answer_requests(answer: impl Fn(&Request) -> Result<Response, HttpError> + 'static) {
     WORLD.with_borrow_mut(|world| world.answer = Some(Box::new(answer)));
+}
+
+/// Sets the function that answers all later calls of other tools by this thread, by the tool's name and the arguments.
+pub fn answer_calls(answer: impl Fn(&str, Value) -> Result<String, ToolCallError> + 'static) {
+    WORLD.with_borrow_mut(|world| world.call_answer = Some(Box::new(answer)));
 }
 
 /// Returns the status events that this thread sent since the last call.
@@ -85,6 +96,23 @@ pub(crate) fn start(request: &wire::Request) -> Exchange {
     })
 }
 
+pub(crate) fn start_call(name: &str, arguments: &str) -> Exchange {
+    WORLD.with_borrow_mut(|world| {
+        let answer = match &world.call_answer {
+            Some(answer) => answer(name, serde_json::from_str(arguments).unwrap_or_default()),
+            None => Err(refused_call("no test answers calls of tools: call lathe::testing::answer_calls")),
+        };
+        world.started += 1;
+        world.called.insert(world.started, answer);
+        world.started
+    })
+}
+
+pub(crate) fn finish_call(call: Exchange) -> Result<String, ToolCallError> {
+    let answer = WORLD.with_borrow_mut(|world| world.called.remove(&call));
+    answer.unwrap_or_else(|| Err(refused_call("this call was never started")))
+}
+
 pub(crate) fn wait(exchanges: &[Exchange], _timeout_ms: Option<u64>) -> Vec<Exchange> {
     exchanges.to_vec()
 }
@@ -98,7 +126,14 @@ pub(crate) fn finish(exchange: Exchange) -> Result<wire::Response, wire::HttpErr
 }
 
 pub(crate) fn cancel(exchange: Exchange) {
-    WORLD.with_borrow_mut(|world| world.answered.remove(&exchange));
+    WORLD.with_borrow_mut(|world| {
+        world.answered.remove(&exchange);
+        world.called.remove(&exchange);
+    });
+}
+
+fn refused_call(message: &str) -> ToolCallError {
+    ToolCallError { code: tools::ErrorCode::Denied, kind: None, message: message.to_owned() }
 }
 
 fn refused(message: &str) -> HttpError {

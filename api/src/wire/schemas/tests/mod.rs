@@ -74,6 +74,11 @@ fn ledgers() {
         "method": "GET", "host": "api.example.com", "status": 200, "error": "denied", "is_refused": false,
         "answered_by": "network", "sent_bytes": 1, "received_bytes": 2, "duration_ms": 3, "secrets": ["KEY"],
     });
+    let call = json!({
+        "tool": "weather", "version": "1.0.0", "invocation_id": "6ab13d50a3c20f6f6e5d4c3b", "error": "ValueError",
+        "is_refused": false, "duration_ms": 1,
+        "total": {"runs": 1, "cpu_ms": 2, "http_requests": 3, "http_bytes": 4},
+    });
     check::<registry::Ledger, super::Ledger>(json!({
         "granted": {
             "envvars": ["REGION"], "secrets": ["TOKEN"], "host_secrets": ["KEY"], "wall_ms": 1, "cpu_ms": 2,
@@ -81,7 +86,7 @@ fn ledgers() {
         },
         "used": {
             "envvars": ["REGION"], "secrets": ["TOKEN"], "clock_reads": 1, "random_bytes": 2, "status_events": 3,
-            "log_bytes": 4, "output_bytes": 5, "http": [request],
+            "log_bytes": 4, "output_bytes": 5, "http": [request], "calls": [call],
         },
         "refused": {"http_requests": 1, "status_events": 2},
         "cost": {"cpu_ms": 1, "guest_us": 2, "host_us": 3, "waiting_us": 4, "memory_peak_bytes": 5},
@@ -106,6 +111,7 @@ fn settings() {
                 "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
             },
             "intervention": "required",
+            "calls": {"weather": ">=1.2,<2"},
         }));
     }
 }

@@ -1,0 +1,42 @@
+//! The admission of calls from outside, and of calls that runs make.
+//!
+//! A run that calls a tool waits for that tool's run, and keeps its own slot meanwhile. If both took slots of one pool, runs that
+//! wait for each other could take all of them. So each level of nesting has slots of its own: a run waits only for runs of the
+//! next level, and those of the last level wait for none.
+
+use std::sync::Arc;
+
+use crate::admission::{Admission, Bounds};
+use crate::call::CallOrigin;
+use crate::config::NESTED_PARALLEL_MAX;
+use crate::depth::{DEPTH_MAX, Depth};
+
+/// Waiting runs of each level: all that some callers start at once.
+const QUEUED_MAX: usize = 256;
+
+/// The admissions of a server. Clones share them.
+#[derive(Clone)]
+pub(super) struct Admissions {
+    /// Calls from outside.
+    pub clients: Admission,
+    /// Calls that runs make, by their depth.
+    nested: Arc<[Admission]>,
+}
+
+impl Admissions {
+    pub fn new(clients: Bounds) -> Self {
+        let level = |_| Admission::new("nested runs", Bounds::shared(NESTED_PARALLEL_MAX, QUEUED_MAX));
+        Self { clients: Admission::new("runs", clients), nested: (0..DEPTH_MAX).map(level).collect() }
+    }
+
+    /// The admission of a call. A call that is nested too deeply was refused before.
+    pub fn of(&self, origin: &CallOrigin, depth: Depth) -> &Admission {
+        match origin {
+            CallOrigin::Client => &self.clients,
+            CallOrigin::Run(_) => {
+                let level = depth.level().clamp(1, self.nested.len()) - 1;
+                self.nested.get(level).unwrap_or(&self.clients)
+            }
+        }
+    }
+}
