@@ -42,6 +42,7 @@ const PACKAGE: &[Embedded] = embedded![
     "amigo_tool_scaffold/shapes.py",
     "amigo_tool_scaffold/status.py",
     "amigo_tool_scaffold/testing.py",
+    "amigo_tool_scaffold/tools.py",
     "amigo_tool_scaffold/user_variables.py",
 ];
 

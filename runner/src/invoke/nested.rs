@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use registry::{CallUse, Constraint, InvocationMode, Store, ToolId, ToolName};
+use registry::{AgentCall, CallUse, Constraint, InvocationMode, Store, ToolId, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -166,6 +166,8 @@ impl CallingRun {
 
     fn call(&self, subject: Subject, input: Input, cancelled: CancellationToken) -> Call {
         let Caller { principal, source, agent_call, .. } = self.caller.clone();
+        // The turn presented the calling tool. The log of its conversation has no other calls.
+        let agent_call = agent_call.map(|call| AgentCall { turn: None, ..call });
         Call {
             subject,
             principal,

@@ -30,6 +30,10 @@ fn example() -> Value {
                 "method": "GET", "host": "api.example.com", "status": 200, "error": null, "is_refused": false, "answered_by": "network", "sent_bytes": 0,
                 "received_bytes": 512, "duration_ms": 31, "secrets": [],
             }],
+            "calls": [{
+                "tool": "weather", "version": "1.2.0", "invocation_id": "6ab13d50a3c20f6f6e5d4c3d", "error": null, "is_refused": false, "duration_ms": 9,
+                "total": {"runs": 1, "cpu_ms": 2, "http_requests": 0, "http_bytes": 0},
+            }],
         },
         "refused": {"http_requests": 0, "status_events": 0},
         "cost": {

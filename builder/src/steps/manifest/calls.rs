@@ -43,7 +43,7 @@ mod tests {
     fn tools_have_constraints() {
         let manifest = parsed(&calls("weather = '>=1.2,<2'\nany_other = ''")).unwrap();
         let constraint = |name: &str| manifest.calls[&ToolName::parse(name).unwrap()].to_string();
-        assert_eq!(constraint("weather"), ">=1.2,<2");
+        assert_eq!(constraint("weather"), ">=1.2, <2");
         assert_eq!(constraint("any_other"), "");
         assert_eq!(parsed("[project]\nname = 'w'\n").unwrap().calls, BTreeMap::new());
     }

@@ -111,7 +111,7 @@ fn settings() {
                 "title": "Cancel an order", "read_only": false, "destructive": true, "idempotent": true, "open_world": false,
             },
             "intervention": "required",
-            "calls": {"weather": ">=1.2,<2"},
+            "calls": {"weather": ">=1.2, <2"},
         }));
     }
 }
