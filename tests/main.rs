@@ -26,6 +26,7 @@
 //! | `contract` | the HTTP contract: every operation, parameter and status |
 //! | `cli` | the commands of `lathe` |
 //! | `identity` | users, roles and keys, and the access that they give |
+//! | `turns` | states of agents, turns of conversations, and calls by turns |
 //! | `tidy` | rules for the source code |
 
 mod agents;
@@ -51,6 +52,7 @@ mod processes;
 mod replay;
 mod rust;
 mod tidy;
+mod turns;
 mod walk;
 mod work;
 mod workers;

@@ -18,6 +18,7 @@ mod result;
 mod scope;
 mod sessions;
 mod spoilt;
+mod turns;
 
 pub(crate) use calling::Calling;
 pub(crate) use challenge::{Challenge, with_challenge};
