@@ -13,7 +13,7 @@ fn listed(team: &Team, query: &str) -> Vec<Value> {
 #[test]
 fn the_source_of_a_call_is_the_place_in_the_conversation() {
     let team = Team::new();
-    let tool = team.tool("work").body("return conversation").published();
+    let tool = team.tool("work").body("return [conversation.conversation_id, conversation.interaction_id]").published();
     let agent = Agent::new(&team, "support");
     agent.deploy(&[
         decision("ask", &[tool.id()]),
@@ -26,7 +26,7 @@ fn the_source_of_a_call_is_the_place_in_the_conversation() {
     let run = talk.run(&turn, "work", json!({}));
     let received = run.json();
     let (conversation, interaction) = (&turn["conversation_id"], &turn["interaction_id"]);
-    assert_eq!((&received["conversation_id"], &received["interaction_id"]), (conversation, interaction), "{received}");
+    assert_eq!(received, json!([conversation, interaction]));
     let [record] = &listed(&team, &format!("turn_id={}", id(&turn)))[..] else { panic!("one run") };
     assert_eq!(
         record["invocation_source"],
@@ -56,7 +56,7 @@ fn the_source_of_a_call_is_the_place_in_the_conversation() {
 #[test]
 fn a_simulated_conversation_runs_its_calls_as_simulations() {
     let team = Team::new();
-    let tool = team.tool("work").body("return metadata['invocation_mode']").published();
+    let tool = team.tool("work").body("return metadata.invocation_mode").published();
     let agent = Agent::new(&team, "support").with(&[decision("ask", &[tool.id()])]);
     let talk = agent.talk_as(&team, &json!({
         "mode": "conversation-simulation", "simulation_unit_test_set_run_id": "a".repeat(24), "unit_test_id": "b".repeat(24),
