@@ -53,6 +53,24 @@ fn the_source_of_a_call_is_the_place_in_the_conversation() {
     assert_eq!(listed(&team, &format!("conversation_id={}", talk.id)).len(), 2);
 }
 
+/// As for every other invocation: once for each key, and as a stream.
+#[test]
+fn a_call_can_be_repeated_and_streamed() {
+    let team = Team::new();
+    let tool = team.tool("work").body("await send_status_event('half')\nreturn 'done'").published();
+    let agent = Agent::new(&team, "support").with(&[decision("ask", &[tool.id()])]);
+    let talk = agent.talk();
+    let turn = talk.turn("ask");
+    let path = format!("/conversation/{}/turn/{}/invoke", talk.id, id(&turn));
+    let body = json!({"tool": "work", "inputs": [{"input_parameters": {}}]});
+    let keyed = || team.request("POST", &path).header("idempotency-key", "k").json(&body).send();
+    assert_eq!(keyed().expect(200), keyed().expect(200));
+    assert_eq!(listed(&team, &format!("turn_id={}", id(&turn))).len(), 1);
+    let events = team.request("POST", &path).json(&body).events();
+    let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(names, ["status", "result", "done"]);
+}
+
 #[test]
 fn a_simulated_conversation_runs_its_calls_as_simulations() {
     let team = Team::new();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::talk::{Agent, decision, id};
-use crate::harness::Team;
+use crate::harness::{Options, Server, Site, Team};
 use crate::mcp::client::Gateway;
 
 #[test]
@@ -35,6 +35,31 @@ fn s3_034_system_tools_need_no_specification() {
     let turn = elsewhere.turn("none");
     let unknown = elsewhere.run(&turn, "get_tool_call_status", asked);
     assert_eq!(unknown.0["exception_type"], "tool_call_unknown", "S3-034: {}", unknown.0);
+}
+
+#[test]
+fn s3_034_the_status_of_a_running_call_is_known() {
+    let site = Site::serve();
+    let team = Team::on(&Server::private(&Options::reaching_loopback()));
+    let slow = team.tool("slow").held_by(&site).published();
+    let fails = team.tool("fails").body("raise ValueError('no')").published();
+    let agent = Agent::new(&team, "support").with(&[decision("ask", &[slow.id(), fails.id()])]);
+    let talk = agent.talk();
+    let turn = talk.turn("ask");
+    let status = |run: &str| talk.run(&turn, "get_tool_call_status", json!({"invocation_id": run})).json();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| talk.run(&turn, "slow", site.hold()));
+        site.held.is_reached_by(1);
+        let listed = team.get(&format!("/tool/invocation?state=running&turn_id={}", id(&turn)));
+        let run = id(&listed["tool_invocations"][0]).to_owned();
+        let found = status(&run);
+        assert_eq!((&found["status"], &found["duration_ms"]), (&json!("running"), &json!(null)), "S3-034: {found}");
+        site.held.open();
+        assert_eq!(running.join().expect("a run").output(), "rested");
+        assert_eq!(status(&run)["status"], "succeeded", "S3-034");
+    });
+    let failed = talk.run(&turn, "fails", json!({}));
+    assert_eq!(status(failed.id())["status"], "failed", "S3-034");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use registry::{AgentProtocol, Assignment, ClientName, Digest, PresentedTool, Principal, Turn};
+use registry::{AgentProtocol, Assignment, ClientName, ConversationId, Digest, PresentedTool, Principal, Turn, TurnId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,19 @@ impl Invoker {
         let sources = self.published(principal, specs.into_iter()).await?;
         let taken: HashSet<_> = self.turn_tools().map(|tool| tool.name.clone()).collect();
         Ok(named(sources, taken).iter().filter_map(presented).collect())
+    }
+
+    /// Finds a turn of a conversation of the user.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn turn(
+        &self,
+        principal: &Principal,
+        (conversation, turn): (&ConversationId, &TurnId),
+    ) -> Result<Option<Turn>, Error> {
+        let found = self.services.store.get_turn(principal, turn).await?;
+        Ok(found.filter(|turn| turn.conversation.id == *conversation))
     }
 
     /// The native tools of every turn, which no specification lists.

@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use registry::{AgentProtocol, ConversationId, Store, TurnId};
-use runner::{Input, Invoker, TurnCall};
+use registry::{AgentProtocol, ConversationId, OperationKind, TurnId};
+use runner::{Call, Input, Invoker, TurnCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::show_turn::turn_of;
 use crate::auth::Caller;
 use crate::error::Error;
-use crate::extract::{Body, CallDepth, Decoder as _, Fields, FromBody, InPath, Text};
+use crate::extract::{CallDepth, Decoder as _, Fields, FromBody, Idempotent, InPath, Text};
 use crate::openapi::{OperationDoc, Tag};
 use crate::routes::inputs::turn_inputs;
 use crate::routes::results::run;
 use crate::wire::{InvocationResults, results_example};
-use crate::work::{Reply, WorkContext};
+use crate::work::{OperationRequest, Reply, WorkContext, with_operation_responses};
 
 /// Characters of a tool's name for models, and more than those of an id.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -37,12 +36,12 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    OperationDoc::new("invoke-in-turn", Tag::Agents, "Invoke a tool in a turn")
+    let operation = OperationDoc::new("invoke-in-turn", Tag::Agents, "Invoke a tool in a turn")
         .description(
             "Runs a tool that the turn presented, in the version that it presented, on one to ten inputs in parallel and in the \
             mode of the conversation. A tool that the turn did not present is refused, even if the state has it now. \
             `forward_call` and `get_tool_call_status` can be called in every turn. The result persistence is that of the \
-            specification.",
+            specification. An idempotency key counts for the tools that the turn presented.",
         )
         .returns::<InvocationResults>(200, "The results of the runs. A failed run is a result, too.", results_example())
         .errors(400, &["input_schema", "variable_missing", "component_rejected", "loop_detected", "invalid_value"])
@@ -51,26 +50,31 @@ pub(crate) fn operation() -> OperationDoc {
         .errors(409, &["conversation_ended", "digest_differs", "invocation_already_finished"])
         .errors(429, &["too_many_runs"])
         .errors(503, &["overloaded"])
-        .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id")
+        .links_to("get-tool-invocation", "invocation_id", "/invocation_results/0/invocation_id");
+    with_operation_responses(operation)
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
     State(invoker): State<Invoker>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     InPath(turn): InPath<TurnId>,
     CallDepth(depth): CallDepth,
     reply: Reply,
-    Body(Request { tool, inputs }): Body<Request>,
+    request: Idempotent<Request>,
 ) -> Result<Response, Error> {
-    let turn = turn_of(&store, &principal, (&conversation, &turn)).await?;
+    let Idempotent { request: Request { tool, inputs }, once } = request;
+    let turn = invoker.turn(&principal, (&conversation, &turn)).await?.ok_or(Error::NotFound)?;
     if turn.conversation.ended_at.is_some() {
         return Err(registry::Error::ConversationEnded.into());
     }
-    if let Some(presented) = turn.find(&tool) {
-        reply.note_tool(&presented.spec.tool_id);
-    }
+    let operation = turn.find(&tool).map(|presented| OperationRequest {
+        principal: principal.clone(),
+        kind: OperationKind::Invoke,
+        tool: presented.spec.tool_id.clone(),
+        once,
+        request: None,
+    });
     let call = invoker.turn_call(TurnCall {
         turn: Arc::new(turn),
         tool,
@@ -82,7 +86,18 @@ pub(crate) async fn handle(
         depth,
         cancelled: CancellationToken::new(),
     });
-    reply.respond(move |context: WorkContext| async move { run(&invoker, call, &context.events).await }).await
+    let invoke = move |context: WorkContext| async move {
+        let call = Call { operation: context.operation, ..call };
+        run(&invoker, call, &context.events).await
+    };
+    match operation {
+        Some(operation) => {
+            reply.note_tool(&operation.tool);
+            reply.respond_as_operation(operation, invoke).await
+        }
+        // An operation belongs to a tool of an author.
+        None => reply.respond(invoke).await,
+    }
 }
 
 impl FromBody for Request {

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use registry::{ConversationId, Principal, Store, TurnId};
+use registry::{ConversationId, TurnId};
 use runner::Invoker;
 
 use super::system_tools::system_tools;
@@ -19,22 +19,11 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle(
-    State(store): State<Store>,
     State(invoker): State<Invoker>,
     Caller(principal): Caller,
     InPath(conversation): InPath<ConversationId>,
     InPath(turn): InPath<TurnId>,
 ) -> Result<Json<Turn>, Error> {
-    let turn = turn_of(&store, &principal, (&conversation, &turn)).await?;
+    let turn = invoker.turn(&principal, (&conversation, &turn)).await?.ok_or(Error::NotFound)?;
     Ok(Json(Turn::of(turn, system_tools(&invoker))))
-}
-
-/// Finds a turn of a conversation of the user.
-pub(super) async fn turn_of(
-    store: &Store,
-    principal: &Principal,
-    (conversation, turn): (&ConversationId, &TurnId),
-) -> Result<registry::Turn, Error> {
-    let found = store.get_turn(principal, turn).await?;
-    found.filter(|turn| turn.conversation.id == *conversation).ok_or(Error::NotFound)
 }
